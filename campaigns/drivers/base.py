@@ -1,0 +1,256 @@
+"""The contract between a kind of test and the rest. Knows no database, no Celery, no clock but its own.
+
+A kind is one module beside this one. Its name is the kind; it holds `driver`, one instance of a
+subclass of Driver. Errors that a driver raises on purpose:
+
+  DriverError             what a person can act on; the run ends `failed`, the message is shown
+  ├─ TargetUnavailable    the target refuses, hangs or resets before anything could be measured; `void`
+  ├─ NotClean             the clean state could not be reached; the run is `void`
+  ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
+  └─ AddressRefused       the rules say that workers may not connect there; the run is `void`
+  Cancelled               the context's cancel flag was seen; load has stopped
+
+Anything else is a bug: it keeps its traceback and is re-raised.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django import forms
+
+from campaigns.network import Rules
+
+Parameters = Mapping[str, Any]
+
+
+class DriverError(Exception):
+    """An expected failure; its message says what, which and what to do."""
+
+    void: ClassVar[bool] = False
+
+
+class TargetUnavailable(DriverError):
+    """The target did not answer."""
+
+    void = True
+
+
+class NotClean(DriverError):
+    """Something was left of an earlier run, and could not be removed."""
+
+    void = True
+
+
+class LevelNotInForce(DriverError):
+    """The target reads back another value than the one that was applied."""
+
+    void = True
+
+
+class AddressRefused(DriverError):
+    """The rules of where workers may connect exclude the address."""
+
+    void = True
+
+
+class Cancelled(Exception):
+    """Somebody asked for the end, or the lease ran out; nothing loads the target any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What is stored of a run as one number. Exactly one metric of a driver is `primary`."""
+
+    name: str
+    label: str
+    unit: str
+    lower_is_better: bool
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a driver may know of the server under test. `password` never appears in repr."""
+
+    name: str
+    family: str
+    base_url: str
+    username: str = ""
+    password: str = field(default="", repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A probe with its measured value, compared with what it had to be."""
+
+    name: str
+    expected: float | str
+    measured: float | str
+    unit: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveSetting:
+    """What a level is in force, as read back from the target or the generator."""
+
+    name: str
+    asked: Any
+    in_force: Any
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values at equal steps: `values[i]` belongs to [i, i + 1) x `step_seconds` of the clock."""
+
+    name: str
+    unit: str
+    step_seconds: float
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The samples of one quantity as an encoded HDR histogram (integer microseconds)."""
+
+    name: str
+    encoded: bytes
+    count: int
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of the measured time, for example first byte, or save."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the generator did while it measured. A saturated generator makes the value a bound.
+
+    `verdict` is `healthy`, `warned` or `saturated` (STATISTICS: client saturation).
+    """
+
+    verdict: str
+    reasons: tuple[str, ...]
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What `measure` gives.
+
+    values: by metric name; a metric that is not there was not observed.
+    censored: names of metrics whose value is a lower limit ("above"): the run timed out.
+    failure: in words, where the run as a whole failed; empty otherwise.
+    samples: columns of equal length, one row per sample.
+    work: what was done, for `verify` (never stored).
+    """
+
+    values: Mapping[str, float]
+    health: Health
+    samples: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    series: Sequence[Series] = ()
+    distributions: Sequence[Distribution] = ()
+    phases: Sequence[Phase] = ()
+    units_done: int = 0
+    units_failed: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+    censored: frozenset[str] = frozenset()
+    failure: str = ""
+    work: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the keeper lends to a driver for one attempt.
+
+    cancelled: set when the load has to end; `check` raises Cancelled then.
+    lease_seconds: how long the lease is still certain, from the keeper's monotonic clock; engine
+        programs are told again and again, and end themselves when it runs out.
+    progress: takes a small mapping of what is going on; losing it is harmless.
+    say: one line for the run's log.
+    clock: nanoseconds, monotonic (perf_counter_ns).
+    directory: a place of this attempt alone, that the driver makes and empties.
+    rules: where connections may go.
+    deadline_seconds: the longest that `measure` may take.
+    """
+
+    cancelled: threading.Event
+    lease_seconds: Callable[[], float]
+    progress: Callable[[Mapping[str, Any]], None]
+    say: Callable[[str], None]
+    clock: Callable[[], int]
+    directory: Path
+    rules: Rules
+    deadline_seconds: float
+
+    def check(self) -> None:
+        """Raise Cancelled where the cancel flag is set or the lease has run out."""
+        if self.cancelled.is_set() or self.lease_seconds() <= 0:
+            raise Cancelled
+
+
+class Driver(ABC):
+    """One kind of test. Subclass it, declare the class variables, write the four steps."""
+
+    label: ClassVar[str]
+    summary: ClassVar[str]
+    question: ClassVar[str]
+    family: ClassVar[str]
+    parameters: ClassVar[type[forms.Form]]
+    factors: ClassVar[tuple[str, ...]]
+    metrics: ClassVar[tuple[Metric, ...]]
+    work: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say what work is done: cells that differ in one are not comparable."""
+    executable: ClassVar[bool] = True
+    """False where runs only come in from outside (`external`)."""
+
+    @abstractmethod
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Look whether the target answers, within seconds. Raise DriverError where it does not."""
+
+    @abstractmethod
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Bring the target to its clean state and prove it."""
+
+    @abstractmethod
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Set the cell's levels and read them back."""
+
+    @abstractmethod
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Run the clock; here and nowhere else."""
+
+    @abstractmethod
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Prove that the work was really done."""
+
+    def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
+        """Facts about the target that must stay the same within a session, by name."""
+        return {}
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Remove what a run has left; called after every attempt, also a cancelled one."""
+
+    def estimate_seconds(self, parameters: Parameters) -> float:
+        """Guess the seconds of one run, for a plan without earlier runs."""
+        return 60.0
+
+    @property
+    def primary_metric(self) -> Metric:
+        """The metric that answers the question unless a campaign names another."""
+        return next(metric for metric in self.metrics if metric.primary)
