@@ -1,0 +1,72 @@
+"""Reads settings from environment variables, and refuses what it does not understand. No Django but its error."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default).strip() or default
+
+
+def boolean(name: str, default: bool) -> bool:
+    """True or False; empty means the default, and nothing else is understood."""
+    value = os.environ.get(name, "")
+    if value in {"True", "False"}:
+        return value == "True"
+    if value == "":
+        return default
+    raise ImproperlyConfigured(f"{name} is {value!r}; write True, False, or nothing at all.")
+
+
+def seconds(name: str, default: float) -> float:
+    """A positive number of seconds."""
+    value = os.environ.get(name, "") or str(default)
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; write a positive number of seconds.")
+    return number
+
+
+def words(name: str) -> list[str]:
+    """Items between commas or blanks."""
+    return os.environ.get(name, "").replace(",", " ").split()
+
+
+def secret(name: str) -> str:
+    """The variable `name`, or the content of the file that `name`_FILE points to; never both."""
+    value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
+    if value and path:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; remove one of them.")
+    if not path:
+        return value.strip()
+    try:
+        value = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(
+            f"{name}_FILE is {path!r}, which cannot be read: {error}"
+        ) from error
+    if not value:
+        raise ImproperlyConfigured(f"{name}_FILE is {path!r}, which is empty.")
+    return value
+
+
+def refuse_missing(names: Iterable[str]) -> None:
+    """Raise ImproperlyConfigured where a server would start without one of these variables."""
+    missing = [
+        name for name in names if not (os.environ.get(name) or os.environ.get(f"{name}_FILE"))
+    ]
+    if missing:
+        raise ImproperlyConfigured(
+            f"Not set: {', '.join(missing)}. Set each, or point <name>_FILE at a file that holds it;"
+            " script/server does this by itself."
+        )
+
+
+REQUIRED = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
+"""What serving needs. Tools that only import the settings (type checker, migrations) do not."""

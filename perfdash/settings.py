@@ -1,0 +1,206 @@
+"""Settings, all from environment variables; docs/reference lists them. Wrong values stop the start."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from kombu import Queue
+
+from perfdash import environment
+from perfdash.addresses import own_addresses, redis_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIRECTORY = Path(environment.text("PERFDASH_DATA", str(BASE_DIR / ".perfdash"))).absolute()
+
+DEBUG = environment.boolean("DEBUG", False)
+SECRET_KEY = environment.secret("SECRET_KEY")
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS")
+CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
+
+# Where things are
+
+DATABASE_URL = environment.secret("DATABASE_URL") or "postgresql:///perfdash"
+BROKER_URL = environment.secret("BROKER_URL") or "redis://127.0.0.1:6379/0"
+PROGRESS_URL = redis_url(BROKER_URL)  # the same server, as redis-py spells its address
+BASE_URL = environment.text("PERFDASH_BASE_URL")
+WORK_DIRECTORY = Path(environment.text("WORK_DIRECTORY", str(DATA_DIRECTORY / "work")))
+
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+}
+
+# Secrets of targets
+
+ENCRYPTION_KEYS = environment.secret("PERFDASH_ENCRYPTION_KEYS").replace(",", " ").split()
+
+# Where workers may connect: rules of host or network and port; nothing is allowed by default
+
+ALLOWED_ADDRESSES = environment.text("PERFDASH_ALLOWED_ADDRESSES")
+OWNER_CONFIRMS = environment.boolean("PERFDASH_OWNER_CONFIRMS", False)
+OWN_ADDRESSES = own_addresses(
+    DATABASE_URL, BROKER_URL, BASE_URL, extra=environment.words("PERFDASH_OWN_ADDRESSES")
+)
+
+# Leases of target and generator host, and how often who looks
+
+LEASE_SECONDS = environment.seconds("LEASE_SECONDS", 30)
+LEASE_GRACE_SECONDS = environment.seconds("LEASE_GRACE_SECONDS", 10)
+LEASE_MARGIN_SECONDS = environment.seconds("LEASE_MARGIN_SECONDS", 10)
+RENEW_SECONDS = environment.seconds("RENEW_SECONDS", 5)
+DISPATCH_SECONDS = environment.seconds("DISPATCH_SECONDS", 2)
+PROBE_SECONDS = environment.seconds("PROBE_SECONDS", 60)
+
+# Django
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "rest_framework",
+    "campaigns.apps.CampaignsConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+ROOT_URLCONF = "perfdash.urls"
+WSGI_APPLICATION = "perfdash.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "sign-in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+
+REST_FRAMEWORK = {
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+}
+
+# Static files: collected, compressed and named by their content; or served from where they lie
+
+STATIC_COLLECTED = environment.boolean("STATIC_COLLECTED", not DEBUG)
+STATIC_URL = "static/"
+STATIC_ROOT = Path(environment.text("STATIC_ROOT", str(BASE_DIR / "static")))
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "perfdash.static_files.PlotlyFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if STATIC_COLLECTED
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# Cookies and transport
+
+HTTPS = environment.boolean("PERFDASH_HTTPS", urlsplit(BASE_URL).scheme == "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = int(environment.seconds("PERFDASH_HSTS_SECONDS", 3600)) if HTTPS else 0
+if environment.boolean("PERFDASH_BEHIND_PROXY", False):
+    # Only where a proxy sets this header on every request; anybody else could forge it.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_NAME = environment.text("SESSION_COOKIE_NAME", "perfdash_session")
+CSRF_COOKIE_NAME = environment.text("CSRF_COOKIE_NAME", "perfdash_csrf")
+X_FRAME_OPTIONS = "DENY"
+
+# Celery. PostgreSQL is the truth: no results are kept, and a lost message heals by the next dispatch.
+
+CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for ever
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 5,
+    "socket_keepalive": True,
+    # For senders, who would otherwise hang where the broker is away: three tries, then an error.
+    "max_retries": 3,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.5,
+}
+CELERY_TASK_QUEUES = [Queue("measure"), Queue("control")]
+CELERY_TASK_DEFAULT_QUEUE = "control"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: nothing here survives a few seconds
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+CELERY_BEAT_SCHEDULE = {
+    "dispatch": {
+        "task": "campaigns.dispatch",
+        "schedule": DISPATCH_SECONDS,
+        "options": {"expires": 5 * DISPATCH_SECONDS},
+    },
+    "probe targets": {
+        "task": "campaigns.probe_targets",
+        "schedule": PROBE_SECONDS,
+        "options": {"expires": PROBE_SECONDS},
+    },
+}
+
+# Log: everything to stderr; whoever started the process keeps it
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": environment.text("LOG_LEVEL", "INFO")},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+    },
+}
