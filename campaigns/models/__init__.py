@@ -1,0 +1,65 @@
+"""Tables and constraints. No services, no signals, no logic in save()."""
+
+from campaigns.models.campaigns import (
+    Amendment,
+    Block,
+    Campaign,
+    Cell,
+    Factor,
+    Level,
+    Session,
+)
+from campaigns.models.evidence import (
+    Distribution,
+    EffectiveSetting,
+    EnvironmentFact,
+    Finding,
+    Measurement,
+    Phase,
+    Proof,
+    RawSamples,
+    Series,
+)
+from campaigns.models.runs import (
+    Attempt,
+    Dispatcher,
+    Exclusion,
+    GeneratorLease,
+    LogLine,
+    Run,
+    TargetLease,
+    Worker,
+)
+from campaigns.models.targets import Target
+from campaigns.models.teams import ApiToken, SignInLink, Team
+
+__all__ = [
+    "Amendment",
+    "ApiToken",
+    "Attempt",
+    "Block",
+    "Campaign",
+    "Cell",
+    "Dispatcher",
+    "Distribution",
+    "EffectiveSetting",
+    "EnvironmentFact",
+    "Exclusion",
+    "Factor",
+    "Finding",
+    "GeneratorLease",
+    "Level",
+    "LogLine",
+    "Measurement",
+    "Phase",
+    "Proof",
+    "RawSamples",
+    "Run",
+    "Series",
+    "Session",
+    "SignInLink",
+    "Target",
+    "TargetLease",
+    "Team",
+    "Worker",
+]

@@ -1,0 +1,236 @@
+"""What was asked and how it is answered: campaign, factors, cells, sessions, blocks."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.targets import Target
+from campaigns.models.teams import Team, default_team
+
+
+class Campaign(models.Model):
+    """A question and its designed experiment on a target.
+
+    The fields of LOCKED are fixed at launch; a later change is an Amendment.
+    """
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "Draft"
+        RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
+        CANCELLING = "cancelling", "Cancelling"
+        CANCELLED = "cancelled", "Cancelled"
+        FINISHED = "finished", "Finished"
+
+    class Order(models.TextChoices):
+        INTERLEAVED = "interleaved", "Interleaved"
+        PAIRED = "paired", "Paired"
+        BLOCKED = "blocked", "Blocked"
+        RANDOM = "random", "Random"
+
+    class StopRule(models.TextChoices):
+        FIXED = "fixed", "Fixed number of blocks"
+
+    class Fidelity(models.TextChoices):
+        RAW = "raw", "measured here or raw values imported"
+        AGGREGATED = "aggregated", "aggregated before the import"
+        ROUNDED = "rounded", "rounded before the import"
+
+    LOCKED = (
+        "question",
+        "primary_metric",
+        "smallest_effect",
+        "margin",
+        "stop_rule",
+        "paired_factor",
+        "baseline",
+    )
+    CLOSED = frozenset({State.CANCELLED, State.FINISHED})
+    ACTIVE = frozenset({State.RUNNING, State.PAUSED, State.CANCELLING})
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, default=default_team)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="campaigns"
+    )
+    name = models.CharField(max_length=120)
+    question = models.CharField(max_length=500)
+    kind = models.CharField(max_length=50)
+    target = models.ForeignKey(Target, on_delete=models.PROTECT, null=True, blank=True)
+    tags = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    state = models.CharField(max_length=20, choices=State, default=State.DRAFT, db_index=True)
+    state_reason = models.TextField(blank=True)
+
+    parameters = models.JSONField(default=dict, help_text="The fixed parameters, by name.")
+    excluded = models.JSONField(default=list, help_text="Combinations of levels left out.")
+    order = models.CharField(max_length=20, choices=Order, default=Order.INTERLEAVED)
+    paired_factor = models.CharField(max_length=50, blank=True)
+    baseline = models.JSONField(null=True, blank=True, help_text="Level of the paired factor.")
+    repetitions = models.PositiveIntegerField(default=3)
+    warm_ups = models.PositiveIntegerField(default=0)
+    cool_down_seconds = models.FloatField(default=0)
+    run_limit_seconds = models.FloatField(default=3600)
+    seed = models.BigIntegerField(default=1)
+    pool = models.CharField(max_length=50, default="measure")
+
+    primary_metric = models.CharField(max_length=50)
+    smallest_effect = models.FloatField(default=0.05)
+    margin = models.FloatField(default=0.02)
+    stop_rule = models.CharField(max_length=20, choices=StopRule, default=StopRule.FIXED)
+
+    source = models.CharField(max_length=300, blank=True, help_text="Where an import came from.")
+    fidelity = models.CharField(max_length=20, choices=Fidelity, default=Fidelity.RAW)
+    clone_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="clones"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    launched_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    not_before = models.DateTimeField(null=True, blank=True, help_text="End of the cool-down.")
+    analysis_requested_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(repetitions__gte=1), name="at_least_one_repetition"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(cool_down_seconds__gte=0), name="cool_down_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(smallest_effect__gt=0, margin__gt=0),
+                name="effect_and_margin_positive",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state="draft") | models.Q(launched_at__isnull=False),
+                name="launched_before_it_leaves_draft",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(order="paired") | ~models.Q(paired_factor=""),
+                name="paired_order_names_its_factor",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Amendment(models.Model):
+    """A change of a locked field after launch: who, when, why, from what to what."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="amendments")
+    field = models.CharField(max_length=50)
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+    reason = models.TextField()
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
+    at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.field} of {self.campaign}"
+
+
+class Factor(models.Model):
+    """A parameter that varies."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="factors")
+    name = models.CharField(max_length=50)
+    position = models.PositiveIntegerField()
+    hard_to_change = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "name"], name="factor_once"),
+            models.UniqueConstraint(fields=["campaign", "position"], name="factor_position_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Level(models.Model):
+    """A value that a factor takes."""
+
+    factor = models.ForeignKey(Factor, on_delete=models.CASCADE, related_name="levels")
+    position = models.PositiveIntegerField()
+    value = models.JSONField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["factor", "position"], name="level_position_once"),
+            models.UniqueConstraint(fields=["factor", "value"], name="level_value_once"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Cell(models.Model):
+    """One combination of levels; `levels_by_factor` repeats them for reading."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="cells")
+    position = models.PositiveIntegerField()
+    levels = models.ManyToManyField(Level, related_name="cells")
+    levels_by_factor = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "position"], name="cell_position_once"),
+            models.UniqueConstraint(
+                fields=["campaign", "levels_by_factor"], name="cell_combination_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.levels_by_factor.items())
+
+
+class Session(models.Model):
+    """A launch or an extension of a campaign on its target."""
+
+    class Kind(models.TextChoices):
+        LAUNCH = "launch", "launch"
+        EXTENSION = "extension", "extension"
+        TRIAL = "trial", "try-out"
+        IMPORT = "import", "import"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sessions")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=20, choices=Kind)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
+    started_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="session_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"session {self.number}"
+
+
+class Block(models.Model):
+    """One repetition of every cell, close together in time; a pair is a block of two.
+
+    `stratum`: the levels of all factors but the paired one, where the order is paired.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="blocks")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="blocks")
+    number = models.PositiveIntegerField()
+    repetition = models.PositiveIntegerField()
+    stratum = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="block_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"block {self.number}"

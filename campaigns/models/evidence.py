@@ -1,0 +1,182 @@
+"""What an attempt observed and proved. Written by campaigns.results alone."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.campaigns import Campaign, Session
+from campaigns.models.runs import Attempt
+
+
+class Measurement(models.Model):
+    """One stored scalar of an attempt. `bound`: the generator was saturated."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="measurements")
+    metric = models.CharField(max_length=50)
+    value = models.FloatField()
+    unit = models.CharField(max_length=20)
+    lower_is_better = models.BooleanField()
+    censored = models.BooleanField(default=False)
+    bound = models.BooleanField(default=False)
+    fidelity = models.CharField(
+        max_length=20, choices=Campaign.Fidelity, default=Campaign.Fidelity.RAW
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "metric"], name="metric_once_an_attempt")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.value} {self.unit}"
+
+
+class Distribution(models.Model):
+    """The samples of one quantity as HDR-encoded bytes (integer microseconds)."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="distributions")
+    name = models.CharField(max_length=50)
+    encoded = models.BinaryField()
+    count = models.PositiveBigIntegerField()
+    dropped = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "name"], name="distribution_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Series(models.Model):
+    """Values at equal steps from the start of the clock."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="series")
+    name = models.CharField(max_length=50)
+    unit = models.CharField(max_length=20)
+    step_seconds = models.FloatField()
+    values = ArrayField(models.FloatField())
+
+    class Meta:
+        verbose_name_plural = "series"
+        constraints = [models.UniqueConstraint(fields=["attempt", "name"], name="series_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RawSamples(models.Model):
+    """All samples of an attempt: columns as JSON, compressed with zlib."""
+
+    attempt = models.OneToOneField(Attempt, on_delete=models.CASCADE, related_name="raw_samples")
+    count = models.PositiveBigIntegerField()
+    columns = models.BinaryField()
+
+    class Meta:
+        verbose_name_plural = "raw samples"
+
+    def __str__(self) -> str:
+        return f"{self.count} samples"
+
+
+class Phase(models.Model):
+    """How long a step of the attempt, or a part of its measured time, took."""
+
+    class Of(models.TextChoices):
+        ATTEMPT = "attempt", "step of the attempt"
+        MEASURE = "measure", "part of the measured time"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="phases")
+    of = models.CharField(max_length=10, choices=Of)
+    name = models.CharField(max_length=50)
+    seconds = models.FloatField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["attempt", "of", "name"], name="phase_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Proof(models.Model):
+    """A probe with its measured value: clean state before, same work after."""
+
+    class Step(models.TextChoices):
+        RESET = "reset", "clean state"
+        VERIFY = "verify", "same work"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="proofs")
+    step = models.CharField(max_length=10, choices=Step)
+    name = models.CharField(max_length=100)
+    expected = models.JSONField()
+    measured = models.JSONField()
+    unit = models.CharField(max_length=20, blank=True)
+    ok = models.BooleanField()
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class EffectiveSetting(models.Model):
+    """What a level is in force, as read back."""
+
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="effective_settings"
+    )
+    name = models.CharField(max_length=100)
+    asked = models.JSONField(null=True)
+    in_force = models.JSONField(null=True)
+    ok = models.BooleanField()
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class EnvironmentFact(models.Model):
+    """A fact about the target or the generator while an attempt ran."""
+
+    class Side(models.TextChoices):
+        TARGET = "target", "target"
+        GENERATOR = "generator", "generator"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="environment")
+    side = models.CharField(max_length=10, choices=Side)
+    name = models.CharField(max_length=100)
+    value = models.TextField()
+
+    class Meta:
+        ordering = ["side", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "side", "name"], name="fact_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}"
+
+
+class Finding(models.Model):
+    """What the statistics say, with the hash of what they were computed from."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="findings")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True)
+    name = models.CharField(max_length=50)
+    result = models.JSONField()
+    data_hash = models.CharField(max_length=80)
+    versions = models.JSONField(default=dict)
+    computed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "name"], name="finding_once_a_campaign")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

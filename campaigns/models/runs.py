@@ -1,0 +1,219 @@
+"""Runs, their attempts, and the leases that attempts hold."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.campaigns import Block, Campaign, Cell
+
+
+class Run(models.Model):
+    """One planned execution of one cell in one block, at a fixed position."""
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "planned"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        VOID = "void", "void"
+        CANCELLED = "cancelled", "cancelled"
+
+    class Purpose(models.TextChoices):
+        MEASURED = "measured", "measured"
+        WARM_UP = "warm_up", "warm-up"
+        TRIAL = "trial", "try-out"
+
+    CLOSED = frozenset({State.DONE, State.FAILED, State.VOID, State.CANCELLED})
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="runs")
+    cell = models.ForeignKey(Cell, on_delete=models.PROTECT, related_name="runs")
+    block = models.ForeignKey(Block, on_delete=models.PROTECT, related_name="runs")
+    position = models.PositiveIntegerField()
+    purpose = models.CharField(max_length=20, choices=Purpose, default=Purpose.MEASURED)
+    state = models.CharField(max_length=20, choices=State, default=State.PLANNED)
+    reason = models.TextField(blank=True, help_text="Why it is failed, void or cancelled.")
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    attempts_allowed = models.PositiveIntegerField(default=3)
+
+    class Meta:
+        ordering = ["position"]
+        indexes = [models.Index(fields=["campaign", "state", "position"], name="runs_by_state")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "position"],
+                condition=~models.Q(purpose="trial"),
+                name="run_position_once",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "position"],
+                condition=models.Q(purpose="trial"),
+                name="trial_position_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.position}"
+
+
+class Exclusion(models.Model):
+    """A run taken out of the analysis, by whom and why; it is still shown, crossed out."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exclusions")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
+    reason = models.TextField()
+    at = models.DateTimeField(db_default=Now())
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"exclusion of {self.run}"
+
+
+class Attempt(models.Model):
+    """One try at a run. It begins at the claim; `queued` is only a message on its way."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        ACCEPTED = "accepted", "accepted"
+        FAILED = "failed", "failed"
+        VOID = "void", "void"
+        LOST = "lost", "lost"
+        CANCELLED = "cancelled", "cancelled"
+
+    class Phase(models.TextChoices):
+        NONE = "", "not begun"
+        RESET = "reset", "reset"
+        APPLY = "apply", "apply"
+        MEASURE = "measure", "measure"
+        VERIFY = "verify", "verify"
+        STORE = "store", "store"
+
+    OPEN = (State.QUEUED, State.RUNNING)
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=20, choices=State, default=State.QUEUED)
+    phase = models.CharField(max_length=20, choices=Phase, default=Phase.NONE, blank=True)
+    reason = models.TextField(blank=True)
+    traceback = models.TextField(blank=True)
+    pool = models.CharField(max_length=50)
+    worker = models.CharField(max_length=200, blank=True)
+    host = models.CharField(max_length=200, blank=True)
+    token = models.BigIntegerField(help_text="Fencing token of the target's lease.")
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    queued_at = models.DateTimeField(db_default=Now())
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    measure_started_at = models.DateTimeField(null=True, blank=True)
+    measure_finished_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    units_done = models.PositiveIntegerField(default=0)
+    units_failed = models.PositiveIntegerField(default=0)
+    failures = models.JSONField(default=dict)
+    health = models.CharField(max_length=20, blank=True)
+    health_reasons = models.JSONField(default=list)
+    health_figures = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["run", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="attempt_number_once"),
+            models.UniqueConstraint(
+                fields=["run"],
+                condition=models.Q(state="accepted"),
+                name="one_accepted_attempt_a_run",
+            ),
+            models.UniqueConstraint(
+                fields=["run"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="one_open_attempt_a_run",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state="queued")
+                | models.Q(claimed_at__isnull=False)
+                | models.Q(state="cancelled"),
+                name="claimed_before_it_ends",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.run}"
+
+
+class Lease(models.Model):
+    """Who holds a thing, until when by the database's clock. `token` grows with every holder."""
+
+    attempt = models.OneToOneField(
+        Attempt, on_delete=models.SET_NULL, null=True, blank=True, related_name="%(class)s"
+    )
+    holder = models.CharField(max_length=200, blank=True, help_text="In words.")
+    token = models.BigIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class TargetLease(Lease):
+    """One measuring run per target address."""
+
+    address = models.CharField(max_length=300, unique=True)
+
+    def __str__(self) -> str:
+        return self.address
+
+
+class GeneratorLease(Lease):
+    """One measurement, or analysis, per generator host."""
+
+    host = models.CharField(max_length=200, unique=True)
+
+    def __str__(self) -> str:
+        return self.host
+
+
+class Dispatcher(models.Model):
+    """One row: when dispatch last looked, and until when it takes no lease as lost."""
+
+    ticked_at = models.DateTimeField(null=True, blank=True)
+    hold_until = models.DateTimeField(null=True, blank=True)
+    database_started_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return "dispatcher"
+
+
+class Worker(models.Model):
+    """A worker process that has answered; `seen_at` is renewed by it."""
+
+    name = models.CharField(max_length=200, unique=True)
+    host = models.CharField(max_length=200)
+    pools = models.JSONField(default=list)
+    seen_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LogLine(models.Model):
+    """One line of a campaign's log."""
+
+    class Tone(models.TextChoices):
+        PLAIN = "", "plain"
+        NOW = "now", "going on"
+        BAD = "bad", "needs a look"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="log")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="log")
+    at = models.DateTimeField(db_default=Now())
+    tone = models.CharField(max_length=5, choices=Tone, default=Tone.PLAIN, blank=True)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.text

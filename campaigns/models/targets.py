@@ -1,0 +1,47 @@
+"""The servers under test."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.teams import Team, default_team
+
+
+class Target(models.Model):
+    """A server under test. `address` is its normalised host:port: what a lease holds.
+
+    `password` is encrypted (campaigns.credentials); it is never shown again.
+    `confirmed_rule` is the rule that its owner confirmed when saving it, or empty.
+    """
+
+    class Health(models.TextChoices):
+        UNKNOWN = "unknown", "not probed yet"
+        READY = "ready", "ready"
+        UNREACHABLE = "unreachable", "unreachable"
+        REFUSED = "refused", "not allowed"
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, default=default_team)
+    name = models.CharField(max_length=100)
+    family = models.CharField(max_length=30)
+    base_url = models.URLField(max_length=500)
+    address = models.CharField(max_length=300, db_index=True)
+    username = models.CharField(max_length=200, blank=True)
+    password = models.TextField(blank=True, editable=False)
+    settings = models.JSONField(default=dict, blank=True)
+    confirmed_rule = models.CharField(max_length=300, blank=True)
+    notes = models.TextField(blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    health = models.CharField(max_length=20, choices=Health, default=Health.UNKNOWN)
+    health_message = models.TextField(blank=True)
+    probed_at = models.DateTimeField(null=True, blank=True)
+    proofs = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name"], name="target_name_once_in_a_team")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,192 @@
+"""The order of runs. Pure: no database, no clock; the same seed gives the same plan.
+
+Glossary. A *cell* is one combination of levels. A *block* is one repetition of every cell, run
+close together in time; in a paired plan it is a *pair*: two cells that differ in the paired factor
+alone. All other factors of a paired plan are *strata*. *Warm-up* runs come first, in block 0, and
+are left out of the analysis.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from typing import Any
+
+Levels = dict[str, Any]
+
+
+class Unplannable(ValueError):
+    """The factors and exclusions give no plan; `field` names what has to change."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What the order of runs depends on. `factors`: levels by factor, in their given order."""
+
+    factors: Mapping[str, Sequence[Any]]
+    order: str
+    repetitions: int
+    seed: int
+    excluded: Sequence[Mapping[str, Any]] = ()
+    paired_factor: str = ""
+    warm_ups: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock:
+    """A block: its number, which repetition it holds, and its stratum in a paired plan."""
+
+    number: int
+    repetition: int
+    stratum: Levels
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A run: its position, the index of its cell, the number of its block."""
+
+    position: int
+    cell: int
+    block: int
+    warm_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Cells in the order of their levels; blocks and runs in the order in which they are made."""
+
+    cells: tuple[Levels, ...]
+    blocks: tuple[PlannedBlock, ...]
+    runs: tuple[PlannedRun, ...]
+
+
+def cells_of(design: Design) -> tuple[Levels, ...]:
+    """Combine all levels (full factorial) without the excluded combinations.
+
+    An exclusion names some factors; every cell that matches all of them is left out.
+    Raise Unplannable where nothing is left.
+    """
+    names = list(design.factors)
+    combinations = (
+        dict(zip(names, levels, strict=True)) for levels in product(*design.factors.values())
+    )
+    cells = tuple(cell for cell in combinations if not _is_excluded(cell, design.excluded))
+    if not cells:
+        raise Unplannable("excluded", "Every combination is excluded; leave at least one.")
+    return cells
+
+
+def number_of_cells(factors: Mapping[str, Sequence[Any]]) -> int:
+    """Count the combinations without making them."""
+    count = 1
+    for levels in factors.values():
+        count *= len(levels)
+    return count
+
+
+def plan_runs(
+    design: Design,
+    *,
+    session: int = 1,
+    first_repetition: int = 1,
+    first_position: int = 1,
+    first_block: int = 1,
+) -> Plan:
+    """Plan the runs of one session; an extension goes on from the given first numbers.
+
+    Raise Unplannable where the paired factor has not exactly two levels in every stratum.
+    """
+    cells = cells_of(design)
+    random = Random(f"{design.seed}/{session}")
+    if design.order == "paired":
+        ordered = _pairs(design, cells, random, first_repetition)
+    else:
+        ordered = _blocks(design, cells, random, first_repetition)
+    warm_up = [cell for _, _, cell in ordered][: design.warm_ups]
+    while warm_up and len(warm_up) < design.warm_ups:
+        warm_up = (warm_up * 2)[: design.warm_ups]
+    runs = [
+        PlannedRun(first_position + index, cell, 0, warm_up=True)
+        for index, cell in enumerate(warm_up)
+    ]
+    numbers: dict[tuple[int, int], int] = {}
+    blocks: list[PlannedBlock] = [PlannedBlock(0, 0, {})] if warm_up else []
+    for repetition, stratum, cell in ordered:
+        key = (repetition, stratum)
+        if key not in numbers:
+            numbers[key] = first_block + len(numbers)
+            blocks.append(PlannedBlock(numbers[key], repetition, _stratum_of(design, cells[cell])))
+        runs.append(PlannedRun(first_position + len(runs), cell, numbers[key]))
+    return Plan(cells, tuple(blocks), tuple(runs))
+
+
+def _is_excluded(cell: Levels, excluded: Sequence[Mapping[str, Any]]) -> bool:
+    return any(
+        combination and all(cell.get(name) == level for name, level in combination.items())
+        for combination in excluded
+    )
+
+
+def _blocks(
+    design: Design, cells: tuple[Levels, ...], random: Random, first: int
+) -> list[tuple[int, int, int]]:
+    """(repetition, stratum 0, cell) in the order of execution."""
+    repetitions = range(first, first + design.repetitions)
+    if design.order == "interleaved":
+        return [
+            (repetition, 0, cell)
+            for repetition in repetitions
+            for cell in random.sample(range(len(cells)), len(cells))
+        ]
+    ordered = [(repetition, 0, cell) for cell in range(len(cells)) for repetition in repetitions]
+    if design.order == "random":
+        random.shuffle(ordered)
+    return ordered
+
+
+def _pairs(
+    design: Design, cells: tuple[Levels, ...], random: Random, first: int
+) -> list[tuple[int, int, int]]:
+    """(repetition, stratum, cell): pairs back to back, A/B and B/A alternating in each stratum."""
+    levels = list(design.factors.get(design.paired_factor, ()))
+    if len(levels) != 2:
+        raise Unplannable(
+            "paired_factor",
+            f"The paired factor needs exactly two levels; “{design.paired_factor}” has "
+            f"{len(levels)}. Vary it with two levels, or choose another factor or order.",
+        )
+    strata: list[Levels] = []
+    members: list[dict[Any, int]] = []
+    for index, cell in enumerate(cells):
+        stratum = _stratum_of(design, cell)
+        if stratum not in strata:
+            strata.append(stratum)
+            members.append({})
+        members[strata.index(stratum)][cell[design.paired_factor]] = index
+    for stratum, pair in zip(strata, members, strict=True):
+        if len(pair) != 2:
+            where = ", ".join(f"{name} {level}" for name, level in stratum.items())
+            raise Unplannable(
+                "excluded", f"A pair needs both levels; an exclusion leaves one alone at {where}."
+            )
+    # Who begins is drawn from the seed alone, so that an extension goes on alternating.
+    begins = Random(f"{design.seed}/begins")
+    swapped = [begins.random() < 0.5 for _ in strata]
+    ordered = []
+    for repetition in range(first, first + design.repetitions):
+        for stratum_index in random.sample(range(len(strata)), len(strata)):
+            pair = [members[stratum_index][level] for level in levels]
+            if swapped[stratum_index] ^ (repetition % 2 == 0):
+                pair.reverse()
+            ordered += [(repetition, stratum_index, cell) for cell in pair]
+    return ordered
+
+
+def _stratum_of(design: Design, cell: Levels) -> Levels:
+    if design.order != "paired":
+        return {}
+    return {name: level for name, level in cell.items() if name != design.paired_factor}
