@@ -201,8 +201,8 @@ def parse_rules(
     Example: `127.0.0.1:8099, 10.0.0.0/8:443,8080-8090, [fd12::]/16:80, pulp.example:443, *:443`.
     Each rule is `host:ports`; ports without a host belong to the rule before them; `*` as host is
     every address that is not excluded always, as ports every port. A rule by name trusts that name
-    whatever it resolves to. `own_services` are (address, network or name; port), where `0.0.0.0`
-    and `::` stand for every loopback address.
+    whatever it resolves to. `own_services` are (address, network or name; port), where `localhost`,
+    `0.0.0.0` and `::` stand for every loopback address.
     """
     allowed: list[Rule] = []
     for line in text.splitlines():
@@ -379,7 +379,7 @@ def _ports(written: str, rule: str) -> tuple[int, int]:
 
 
 def _own_hosts(address: str) -> tuple[str, ...]:
-    if address in ("0.0.0.0", "::", "*", ""):  # noqa: S104 - nothing is bound here
+    if address.lower() in ("0.0.0.0", "::", "*", "localhost"):  # noqa: S104 - nothing is bound
         return ("127.0.0.0/8", "::1/128", "localhost")
     return (_rule_host(address, address),)
 

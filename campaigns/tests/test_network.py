@@ -145,6 +145,7 @@ def test_some_addresses_are_refused_whatever_the_rules_say(address):
         ("127.0.0.1", "127.0.0.1", ""),
         ("0.0.0.0", "127.8.8.8", ""),
         ("::", "::1", ""),
+        ("localhost", "127.0.0.1", "sandbox.example"),
         ("10.0.0.0/24", "::ffff:10.0.0.9", ""),
         ("db.example", "203.0.113.9", "DB.example"),
     ],
