@@ -179,10 +179,10 @@ def _pairs(
     ordered = []
     for repetition in range(first, first + design.repetitions):
         for stratum_index in random.sample(range(len(strata)), len(strata)):
-            pair = [members[stratum_index][level] for level in levels]
+            two = [members[stratum_index][level] for level in levels]
             if swapped[stratum_index] ^ (repetition % 2 == 0):
-                pair.reverse()
-            ordered += [(repetition, stratum_index, cell) for cell in pair]
+                two.reverse()
+            ordered += [(repetition, stratum_index, cell) for cell in two]
     return ordered
 
 

@@ -1,0 +1,136 @@
+"""Store, change, clone and delete drafts."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.definition.checking import Definition
+from campaigns.models import Campaign, Cell, Factor, Level, Run
+from campaigns.plan import cells_of
+
+
+class NotADraft(ValueError):
+    """The campaign was launched already; what was asked for is only possible before."""
+
+
+@transaction.atomic
+def create(definition: Definition, author: User | None) -> Campaign:
+    """Store a draft with its factors, levels and cells."""
+    campaign = Campaign(author=author)
+    _fill(campaign, definition)
+    campaign.save()
+    _make_cells(campaign, definition)
+    return campaign
+
+
+@transaction.atomic
+def change(campaign: Campaign, definition: Definition) -> Campaign:
+    """Replace a draft's definition. Try-out runs of the former one go. Raise NotADraft."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    require_draft(locked)
+    if locked.runs.filter(attempts__state__in=["queued", "running"]).exists():
+        raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
+    _fill(locked, definition)
+    locked.save()
+    locked.runs.all().delete()
+    locked.blocks.all().delete()
+    locked.sessions.all().delete()
+    locked.cells.all().delete()
+    locked.factors.all().delete()
+    _make_cells(locked, definition)
+    return locked
+
+
+def require_draft(campaign: Campaign) -> None:
+    """Raise NotADraft unless the campaign still is one."""
+    if campaign.state != Campaign.State.DRAFT:
+        raise NotADraft(
+            f"“{campaign.name}” was launched; its definition is fixed. Clone it to change it."
+        )
+
+
+@transaction.atomic
+def delete(campaign: Campaign) -> None:
+    """Delete a draft that holds no run. Raise NotADraft otherwise."""
+    require_draft(campaign)
+    if campaign.runs.filter(state=Run.State.RUNNING).exists():
+        raise NotADraft("A try-out run is going on; delete the draft when it has ended.")
+    campaign.runs.all().delete()
+    campaign.delete()
+
+
+def as_data(campaign: Campaign) -> dict[str, Any]:
+    """Give a campaign as `checking.check` takes it: what a clone, and an edit, begins with."""
+    return {
+        "question": campaign.question,
+        "name": campaign.name,
+        "kind": campaign.kind,
+        "target": campaign.target_id,
+        "parameters": campaign.parameters,
+        "factors": {
+            factor.name: [level.value for level in factor.levels.all()]
+            for factor in campaign.factors.prefetch_related("levels")
+        },
+        "excluded": campaign.excluded,
+        "order": campaign.order,
+        "paired_factor": campaign.paired_factor,
+        "baseline": "" if campaign.baseline is None else str(campaign.baseline),
+        "repetitions": campaign.repetitions,
+        "warm_ups": campaign.warm_ups,
+        "cool_down_seconds": campaign.cool_down_seconds,
+        "run_limit_seconds": campaign.run_limit_seconds,
+        "seed": campaign.seed,
+        "primary_metric": campaign.primary_metric,
+        "smallest_effect_percent": round(campaign.smallest_effect * 100, 6),
+        "margin_percent": round(campaign.margin * 100, 6),
+        "stop_rule": campaign.stop_rule,
+        "tags": campaign.tags,
+    }
+
+
+def _fill(campaign: Campaign, definition: Definition) -> None:
+    campaign.name = definition.name
+    campaign.question = definition.question
+    campaign.kind = definition.kind
+    campaign.target = definition.target
+    campaign.tags = list(definition.tags)
+    campaign.parameters = dict(definition.parameters)
+    campaign.excluded = [dict(combination) for combination in definition.excluded]
+    campaign.order = definition.order
+    campaign.paired_factor = definition.paired_factor
+    campaign.baseline = definition.baseline
+    campaign.repetitions = definition.repetitions
+    campaign.warm_ups = definition.warm_ups
+    campaign.cool_down_seconds = definition.cool_down_seconds
+    campaign.run_limit_seconds = definition.run_limit_seconds
+    campaign.seed = definition.seed
+    campaign.primary_metric = definition.primary_metric
+    campaign.smallest_effect = definition.smallest_effect
+    campaign.margin = definition.margin
+    campaign.stop_rule = definition.stop_rule
+
+
+def _make_cells(campaign: Campaign, definition: Definition) -> None:
+    known: dict[tuple[str, str], Level] = {}
+    for position, (name, levels) in enumerate(definition.factors.items(), start=1):
+        factor = Factor.objects.create(campaign=campaign, name=name, position=position)
+        made = Level.objects.bulk_create(
+            Level(factor=factor, position=number, value=value)
+            for number, value in enumerate(levels, start=1)
+        )
+        known |= {(name, repr(level.value)): level for level in made}
+    cells = Cell.objects.bulk_create(
+        Cell(campaign=campaign, position=number, levels_by_factor=levels)
+        for number, levels in enumerate(cells_of(definition.design), start=1)
+    )
+    Cell.levels.through.objects.bulk_create(_links(cells, known), batch_size=1000)
+
+
+def _links(cells: Iterable[Cell], known: dict[tuple[str, str], Level]) -> list[Any]:
+    return [
+        Cell.levels.through(cell_id=cell.pk, level_id=known[name, repr(value)].pk)
+        for cell in cells
+        for name, value in cell.levels_by_factor.items()
+    ]

@@ -1,0 +1,137 @@
+"""The fields of a campaign that do not depend on its kind, and of a target. Validation only."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.models import Campaign
+
+MOST_REPETITIONS = 200
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def no_control_characters(text: str) -> None:
+    """Refuse what nobody can see or what would turn the text around."""
+    if found := CONTROL.search(text):
+        raise ValidationError(
+            f"This holds the control character U+{ord(found.group()):04X}; take it out."
+        )
+
+
+class Text(forms.CharField):
+    """One line or paragraph without control characters, of a stated longest length."""
+
+    default_validators = [no_control_characters]
+
+
+class DesignForm(forms.Form):
+    """Question and design; percentages as people write them."""
+
+    question = Text(
+        max_length=500,
+        label="What do you want to know?",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One question; the answer will be one sentence. Locked at launch.",
+    )
+    name = Text(
+        max_length=120,
+        required=False,
+        label="Short name",
+        help_text="For lists. Empty: the beginning of the question.",
+    )
+    tags = Text(max_length=300, required=False, help_text="Words, separated by commas.")
+    order = forms.ChoiceField(choices=Campaign.Order.choices, initial=Campaign.Order.INTERLEAVED)
+    paired_factor = forms.CharField(max_length=50, required=False)
+    baseline = forms.CharField(max_length=200, required=False)
+    repetitions = forms.IntegerField(min_value=1, max_value=MOST_REPETITIONS, initial=3)
+    warm_ups = forms.IntegerField(
+        min_value=0, max_value=100, initial=0, required=False, label="Warm-up runs"
+    )
+    cool_down_seconds = forms.FloatField(
+        min_value=0, max_value=86400, initial=0, required=False, label="Cool-down"
+    )
+    run_limit_seconds = forms.FloatField(
+        min_value=1,
+        max_value=86400,
+        initial=3600,
+        required=False,
+        label="Longest run",
+        help_text="A run above it counts as timed out.",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**53, required=False, help_text="Orders the runs; stored."
+    )
+    smallest_effect_percent = forms.FloatField(
+        min_value=0.1,
+        max_value=500,
+        initial=5,
+        required=False,
+        label="Smallest effect of interest",
+        help_text="A smaller difference would not change your decision.",
+    )
+    margin_percent = forms.FloatField(
+        min_value=0.1,
+        max_value=100,
+        initial=2,
+        required=False,
+        label="Equivalence margin",
+        help_text="“Equivalent” means inside this margin.",
+    )
+    stop_rule = forms.ChoiceField(
+        choices=Campaign.StopRule.choices, initial=Campaign.StopRule.FIXED, required=False
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Fill what was left empty with the initial value of its field."""
+        cleaned = super().clean() or self.cleaned_data
+        for name, field in self.fields.items():
+            if cleaned.get(name) is None and name not in self.errors:
+                cleaned[name] = field.initial
+        margin, effect = cleaned.get("margin_percent"), cleaned.get("smallest_effect_percent")
+        if margin is not None and effect is not None and margin > effect:
+            self.add_error(
+                "margin_percent",
+                f"The margin ({margin:g} %) is wider than the smallest effect of interest "
+                f"({effect:g} %); make it at most as wide.",
+            )
+        return cleaned
+
+    def clean_tags(self) -> list[str]:
+        """Split at commas, drop doubles, keep the order."""
+        tags = [tag.strip() for tag in self.cleaned_data["tags"].split(",")]
+        if long := [tag for tag in tags if len(tag) > 40]:
+            raise ValidationError(f"“{long[0][:40]}…” is longer than 40 characters.")
+        return list(dict.fromkeys(tag for tag in tags if tag))
+
+
+class TargetForm(forms.Form):
+    """A server under test. An empty password leaves the stored one as it is."""
+
+    name = Text(max_length=100)
+    family = forms.ChoiceField()
+    base_url = forms.CharField(
+        max_length=500,
+        label="Base URL",
+        help_text="http:// or https://, host and port; no user name in it.",
+    )
+    username = Text(max_length=200, required=False, label="User name")
+    password = forms.CharField(
+        max_length=500,
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
+        help_text="Encrypted at rest, and never shown again. Empty: as it was.",
+    )
+    forget_password = forms.BooleanField(required=False, label="Forget the stored password")
+    notes = Text(max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    confirm_address = forms.BooleanField(
+        required=False,
+        label="This server is mine; perfdash may put load on it",
+        help_text="Needed for a loopback or private address that no rule allows yet.",
+    )
+
+    def __init__(self, *arguments: Any, families: list[str], **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fields["family"] = forms.ChoiceField(choices=[(family, family) for family in families])

@@ -1,0 +1,105 @@
+"""What a definition will do, before anything is done: cells, blocks, order, time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from campaigns import queries
+from campaigns.definition.checking import Definition
+from campaigns.drivers import driver_of
+from campaigns.models import Campaign
+from campaigns.plan import Plan, plan_runs
+
+OVERHEAD_SECONDS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A plan with its expected time, and remarks on the design.
+
+    estimated_from: number of earlier runs that the time comes from; 0: a guess of the driver.
+    remarks: (tone, text), tone being `pass`, `warn` or `info`.
+    """
+
+    plan: Plan
+    order: str
+    seed: int
+    seconds: float
+    estimated_from: int
+    remarks: tuple[tuple[str, str], ...]
+
+    @property
+    def measured_runs(self) -> int:
+        """Runs without warm-ups."""
+        return sum(not run.warm_up for run in self.plan.runs)
+
+    @property
+    def warm_up_runs(self) -> int:
+        """Runs that are not analysed."""
+        return len(self.plan.runs) - self.measured_runs
+
+    @property
+    def blocks(self) -> int:
+        """Blocks without the one of the warm-ups."""
+        return sum(block.number > 0 for block in self.plan.blocks)
+
+
+def preview(definition: Definition) -> Preview:
+    """Plan a definition and estimate its time, from earlier runs of the kind on the target."""
+    plan = plan_runs(definition.design)
+    earlier = queries.earlier_run_seconds(definition.kind, definition.target)
+    driver = driver_of(definition.kind)
+    if earlier:
+        one = sorted(earlier)[len(earlier) // 2]
+        seconds = one * len(plan.runs)
+    else:
+        guesses = [
+            driver.estimate_seconds({**definition.parameters, **cell}) for cell in plan.cells
+        ]
+        seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
+    seconds += definition.cool_down_seconds * max(0, len(plan.runs) - 1)
+    return Preview(
+        plan=plan,
+        order=definition.order,
+        seed=definition.seed,
+        seconds=seconds,
+        estimated_from=len(earlier),
+        remarks=tuple(_remarks(definition, plan, driver.work)),
+    )
+
+
+def _remarks(definition: Definition, plan: Plan, work: tuple[str, ...]) -> list[tuple[str, str]]:
+    remarks = [_remark_on_order(definition, plan)]
+    if definition.repetitions < 3:
+        remarks.append(
+            ("warn", f"{definition.repetitions} repetitions: no verdict is given below 3.")
+        )
+    if different := [name for name in work if name in definition.factors]:
+        remarks.append(
+            ("info", f"Cells of another {different[0]} do other work and are not compared.")
+        )
+    if definition.target is not None and definition.target.health != "ready":
+        remarks.append(
+            ("warn", f"{definition.target.name} is {definition.target.get_health_display()}.")
+        )
+    return remarks
+
+
+def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
+    if len(plan.cells) == 1:
+        return ("info", "One cell: this measures how large a number is, and compares nothing.")
+    texts: Mapping[str, tuple[str, str]] = {
+        Campaign.Order.INTERLEAVED: ("pass", "Interleaved: level and time are not confounded."),
+        Campaign.Order.PAIRED: (
+            "pass",
+            f"Pairs of {definition.paired_factor}, back to back; who begins alternates.",
+        ),
+        Campaign.Order.BLOCKED: (
+            "warn",
+            "Blocked: level and time are confounded; a slow hour looks like a slow level.",
+        ),
+        Campaign.Order.RANDOM: (
+            "info",
+            "Random: level and time are mixed, but slow hours are not taken out.",
+        ),
+    }
+    return texts[definition.order]

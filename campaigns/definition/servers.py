@@ -1,0 +1,125 @@
+"""Save targets, and say where workers may connect for them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from campaigns import credentials, network
+from campaigns.definition.checking import Invalid, messages_of
+from campaigns.definition.forms import TargetForm
+from campaigns.drivers import all_kinds
+from campaigns.drivers.base import Target as TargetView
+from campaigns.models import Campaign, Target
+
+
+def families() -> list[str]:
+    """Families that some kind can measure."""
+    return sorted({driver.family for driver in all_kinds().values() if driver.executable})
+
+
+def installation_rules() -> network.Rules:
+    """Rules of the installation, without what owners confirmed."""
+    return network.parse_rules(settings.ALLOWED_ADDRESSES, settings.OWN_ADDRESSES)
+
+
+def rules_for(target: Target) -> network.Rules:
+    """Where workers may connect for this target."""
+    rules = installation_rules()
+    if settings.OWNER_CONFIRMS and target.confirmed_rule:
+        rules = rules.allowing(target.confirmed_rule)
+    return rules
+
+
+def as_driver_sees_it(target: Target) -> TargetView:
+    """The target with its password opened: for drivers only. Raise SecretUnreadable."""
+    return TargetView(
+        name=target.name,
+        family=target.family,
+        base_url=target.base_url,
+        username=target.username,
+        password=credentials.decrypt(target.password),
+        settings=dict(target.settings),
+    )
+
+
+@transaction.atomic
+def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target:
+    """Create a target, or change one. Raise Invalid with messages by field.
+
+    The address of a target that a campaign is measuring does not change.
+    """
+    form = TargetForm(data, families=families())
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    clean = form.cleaned_data
+    target = target or Target()
+    try:
+        address = network.normalised_address(clean["base_url"])
+    except network.NetworkError as error:
+        raise Invalid({"base_url": [str(error)]}) from None
+    if target.pk and address != target.address and _is_measured(target):
+        raise Invalid(
+            {"base_url": ["A campaign is measuring this target; change its address afterwards."]}
+        )
+    clash = Target.objects.filter(name=clean["name"]).exclude(pk=target.pk)
+    if clash.exists():
+        raise Invalid({"name": [f"There is a target “{clean['name']}” already."]})
+    target.confirmed_rule = _confirmed_rule(clean, target, address)
+    if address != target.address:
+        target.health = Target.Health.UNKNOWN
+        target.health_message = ""
+    target.name, target.family = clean["name"], clean["family"]
+    target.base_url, target.address = clean["base_url"], address
+    target.username, target.notes = clean["username"], clean["notes"]
+    if clean["password"]:
+        target.password = credentials.encrypt(clean["password"])
+    elif clean["forget_password"]:
+        target.password = ""
+    target.save()
+    return target
+
+
+def retire_target(target: Target) -> None:
+    """Take a target out of the lists. Raise Invalid while a campaign is measuring it."""
+    if _is_measured(target):
+        raise Invalid({"": ["A campaign is measuring this target; retire it afterwards."]})
+    target.retired_at = timezone.now()
+    target.name = f"{target.name[:70]} (retired {target.pk})"
+    target.save(update_fields=["retired_at", "name"])
+
+
+def _is_measured(target: Target) -> bool:
+    return Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE).exists()
+
+
+def _confirmed_rule(clean: Mapping[str, Any], target: Target, address: str) -> str:
+    """The rule that the owner confirmed, or empty where the installation's rules suffice."""
+    try:
+        network.check_url(clean["base_url"], installation_rules())
+    except network.Refused as refusal:
+        endpoint = network.parse_url(clean["base_url"])
+        host = endpoint.address or endpoint.host
+        own = endpoint.host == "localhost" or (
+            endpoint.address is not None and network.is_local(endpoint.address)
+        )
+        if not (settings.OWNER_CONFIRMS and own):
+            raise Invalid({"base_url": [str(refusal)]}) from None
+        rule = f"[{host}]:{endpoint.port}" if ":" in str(host) else f"{host}:{endpoint.port}"
+        try:
+            network.check_url(clean["base_url"], installation_rules().allowing(rule))
+        except network.Refused as never:
+            raise Invalid({"base_url": [str(never)]}) from None
+        if not clean["confirm_address"] and rule != target.confirmed_rule:
+            raise Invalid(
+                {
+                    "confirm_address": [
+                        f"{host} port {endpoint.port} is a loopback or private address. Confirm "
+                        "that the server is yours and may be loaded."
+                    ]
+                }
+            ) from None
+        return rule
+    return ""

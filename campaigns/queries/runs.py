@@ -1,0 +1,121 @@
+"""Values of runs, as the analysis and the plan need them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F
+
+from campaigns.models import Attempt, Campaign, Measurement, Run, Target
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRun:
+    """A run that counts or might: its place, its state, and one metric's value.
+
+    state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated),
+    `lost` (void or cancelled), `excluded`, `open` (planned or running).
+    value: in the metric's unit; None where nothing was measured.
+    """
+
+    run: int
+    position: int
+    cell: int
+    block: int
+    repetition: int
+    session: int
+    state: str
+    value: float | None
+    reason: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    units_done: int
+    units_failed: int
+
+
+def observed_runs(campaign: Campaign, metric: str) -> list[ObservedRun]:
+    """Every measured run of a campaign in the order of its position; no warm-up, no try-out.
+
+    Values come from the accepted attempt, and from a failed one where it got that far.
+    """
+    runs = (
+        campaign.runs.filter(purpose=Run.Purpose.MEASURED)
+        .select_related("block__session")
+        .order_by("position")
+    )
+    values = _values(campaign, metric)
+    units = _units(campaign)
+    excluded = set(
+        Run.objects.filter(campaign=campaign, exclusions__withdrawn_at=None)
+        .exclude(exclusions=None)
+        .values_list("pk", flat=True)
+    )
+    return [
+        ObservedRun(
+            run=run.pk,
+            position=run.position,
+            cell=run.cell_id,
+            block=run.block.number,
+            repetition=run.block.repetition,
+            session=run.block.session.number,
+            state=_state(run, values.get(run.pk), run.pk in excluded),
+            value=values[run.pk].value if run.pk in values else None,
+            reason=run.reason,
+            started_at=run.started_at,
+            finished_at=run.finished_at,
+            units_done=units.get(run.pk, (0, 0))[0],
+            units_failed=units.get(run.pk, (0, 0))[1],
+        )
+        for run in runs
+    ]
+
+
+def earlier_run_seconds(kind: str, target: Target | None, most: int = 50) -> list[float]:
+    """Whole seconds, from claim to end, of the latest accepted runs of a kind on a target."""
+    if target is None:
+        return []
+    spans = (
+        Attempt.objects.filter(
+            run__campaign__kind=kind,
+            run__campaign__target__address=target.address,
+            state=Attempt.State.ACCEPTED,
+        )
+        .order_by("-finished_at")
+        .values_list(F("finished_at") - F("claimed_at"), flat=True)[:most]
+    )
+    return [span.total_seconds() for span in spans]
+
+
+def _values(campaign: Campaign, metric: str) -> dict[int, Measurement]:
+    """The measurement that stands for each run: of its accepted, else of its last failed attempt."""
+    found: dict[int, Measurement] = {}
+    measurements = (
+        Measurement.objects.filter(
+            attempt__run__campaign=campaign,
+            metric=metric,
+            attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+        )
+        .select_related("attempt")
+        .order_by("attempt__number")
+    )
+    for measurement in measurements:
+        former = found.get(measurement.attempt.run_id)
+        if former is None or former.attempt.state != Attempt.State.ACCEPTED:
+            found[measurement.attempt.run_id] = measurement
+    return found
+
+
+def _units(campaign: Campaign) -> dict[int, tuple[int, int]]:
+    rows = Attempt.objects.filter(
+        run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
+    ).order_by("number")
+    return {row.run_id: (row.units_done, row.units_failed) for row in rows}
+
+
+def _state(run: Run, measurement: Measurement | None, is_excluded: bool) -> str:
+    if is_excluded:
+        return "excluded"
+    if run.state == Run.State.FAILED:
+        return "censored" if measurement is not None and measurement.censored else "failed"
+    if run.state == Run.State.DONE:
+        return "bound" if measurement is not None and measurement.bound else "ok"
+    return "lost" if run.state in Run.CLOSED else "open"
