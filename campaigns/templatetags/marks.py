@@ -1,0 +1,96 @@
+"""Icons, badges and states: each code of the domain has one word, one tone, one icon."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.template import Context, Library
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+register = Library()
+
+Mark = tuple[str, str, str]
+"""Word, tone, icon."""
+
+UNKNOWN: Mark = ("unknown", "thin", "ring")
+
+CAMPAIGNS: Mapping[str, Mark] = {
+    "draft": ("Draft", "thin", "dots"),
+    "running": ("Running", "info", "play"),
+    "paused": ("Paused", "warn", "pause"),
+    "cancelling": ("Cancelling", "warn", "stop"),
+    "cancelled": ("Cancelled", "fail", "x"),
+    "finished": ("Finished", "pass", "check"),
+}
+RUNS: Mapping[str, Mark] = {
+    "planned": ("planned", "thin", "clock"),
+    "queued": ("queued", "thin", "clock"),
+    "open": ("planned", "thin", "clock"),
+    "running": ("running", "info", "play"),
+    "reset": ("reset", "info", "spin"),
+    "apply": ("apply", "info", "spin"),
+    "measure": ("measure", "info", "play"),
+    "verify": ("verify", "info", "spin"),
+    "store": ("store", "info", "spin"),
+    "done": ("done", "pass", "check"),
+    "ok": ("done", "pass", "check"),
+    "accepted": ("accepted", "pass", "check"),
+    "failed": ("failed", "fail", "x"),
+    "censored": ("timed out", "fail", "clock"),
+    "bound": ("bound", "warn", "warn"),
+    "void": ("void", "warn", "no"),
+    "lost": ("lost", "worse", "warn"),
+    "cancelled": ("cancelled", "thin", "stop"),
+    "excluded": ("excluded", "thin", "no"),
+}
+HEALTH: Mapping[str, Mark] = {
+    "unknown": ("not probed yet", "thin", "dots"),
+    "ready": ("ready", "pass", "check"),
+    "unreachable": ("unreachable", "fail", "x"),
+    "refused": ("not allowed", "warn", "no"),
+}
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """An icon of the sprite in base.html; it says nothing that no word says."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="#i-{}"/></svg>', name or "ring"
+    )
+
+
+@register.simple_tag
+def campaign_badge(state: str) -> SafeString:
+    """The state of a campaign."""
+    word, tone, name = CAMPAIGNS.get(state, UNKNOWN)
+    badge = {"word": word, "tone": tone, "icon": name, "form": "solid"}
+    return mark_safe(render_to_string("components/_badge.html", {"badge": badge}).strip())  # noqa: S308
+
+
+@register.simple_tag
+def run_state(state: str) -> SafeString:
+    """The state of a run or attempt, or the phase that it is in."""
+    return _state(RUNS.get(state, UNKNOWN))
+
+
+@register.simple_tag
+def health_state(health: str) -> SafeString:
+    """The health of a target."""
+    return _state(HEALTH.get(health, UNKNOWN))
+
+
+@register.simple_tag(takes_context=True)
+def current(context: Context, *sections: str) -> SafeString:
+    """Mark a navigation link whose section holds the page: URL names begin with the section."""
+    request = context.get("request")
+    match = getattr(request, "resolver_match", None)
+    name: Any = getattr(match, "url_name", None) or ""
+    if any(name == section or name.startswith(f"{section}-") for section in sections):
+        return mark_safe(' aria-current="page"')
+    return mark_safe("")
+
+
+def _state(mark: Mark) -> SafeString:
+    word, tone, name = mark
+    return format_html('<span class="state" data-tone="{}">{}{}</span>', tone, icon(name), word)
