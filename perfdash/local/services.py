@@ -1,0 +1,139 @@
+"""perfdash's own processes, and the variables that all of them get."""
+
+import http.client
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from perfdash.local import broker, postgres
+from perfdash.local.directory import DataDirectory
+from perfdash.local.ports import HOST
+from perfdash.local.process import Service
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where the servers of a local start listen."""
+
+    web: int
+    sandbox: int
+
+    @property
+    def base_url(self) -> str:
+        return f"http://{HOST}:{self.web}"
+
+    @property
+    def sandbox_url(self) -> str:
+        return f"http://{HOST}:{self.sandbox}"
+
+
+def given(name: str) -> bool:
+    """Say whether somebody set the variable, or the file that holds its value."""
+    return bool(os.environ.get(name) or os.environ.get(f"{name}_FILE"))
+
+
+def foundations(
+    directory: DataDirectory, ours: frozenset[str], settings: tuple[str, ...] = ()
+) -> list[Service]:
+    """Describe database and broker, where their variables are `ours`."""
+    found = []
+    if "DATABASE_URL" in ours:
+        found.append(postgres.service(directory, settings))
+    if "BROKER_URL" in ours:
+        found.append(broker.service(directory))
+    return found
+
+
+def environment(directory: DataDirectory, ours: frozenset[str]) -> dict[str, str]:
+    """Give the variables of every process: what somebody set wins, but for what is `ours`."""
+    made: dict[str, Callable[[DataDirectory], str]] = {
+        "DATABASE_URL": postgres.url,
+        "BROKER_URL": broker.url,
+        "SECRET_KEY": lambda directory: directory.secret("secret_key"),
+        "PERFDASH_ENCRYPTION_KEYS": lambda directory: directory.secret("encryption_keys"),
+    }
+    replaced = {name for name in made if name in ours or not given(name)}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name.removesuffix("_FILE") not in replaced
+    }
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **kept,
+        **{name: made[name](directory) for name in replaced},
+        "PERFDASH_DATA": str(directory.path),
+        "STATIC_COLLECTED": "False",
+        "DJANGO_SETTINGS_MODULE": "perfdash.settings",
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
+    """Add what is known once the ports are: the sandbox is always allowed as a target."""
+    allowed = [variables.get("PERFDASH_ALLOWED_ADDRESSES", ""), f"{HOST}:{ports.sandbox}"]
+    return {
+        "PERFDASH_OWNER_CONFIRMS": "True",
+        "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
+        **variables,
+        "PERFDASH_BASE_URL": ports.base_url,
+        "PERFDASH_ALLOWED_ADDRESSES": "\n".join(filter(None, allowed)),
+    }
+
+
+def preparation(variables: Mapping[str, str], ports: Ports) -> Service:
+    """Describe what runs before the servers: it prints the URL that signs in."""
+    service = _python(
+        "prepare", variables, "-m", "perfdash.local.preparation", ports.base_url, ports.sandbox_url
+    )
+    return replace(service, secret=True)
+
+
+def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
+    """Describe what answers over HTTP, and what works."""
+    sandbox = ("-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox))
+    web = (
+        "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
+        "--workers", "1", "--blocking-threads", "8", "--no-ws", "--log-level", "warning",
+        "perfdash.local.wsgi:application",
+    )  # fmt: skip
+    beat = ("-m", "celery", "-A", "perfdash", "--quiet", "beat", "--pidfile=")
+    return [
+        replace(_python("web", variables, *web), stage=4, ready=partial(_answers, ports.web)),
+        _worker("measure", variables),
+        replace(_worker("control", variables), nice=19),
+        replace(_python("beat", variables, *beat), stage=4),
+        replace(_python("sandbox", variables, *sandbox), stage=2),
+    ]
+
+
+def _worker(queue: str, variables: Mapping[str, str]) -> Service:
+    service = _python(
+        queue, variables, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,
+        "--concurrency", "1", "--hostname", f"{queue}@%h", "--without-mingle", "--without-gossip",
+    )  # fmt: skip
+    return replace(service, stop_seconds=10)
+
+
+def _python(name: str, variables: Mapping[str, str], *arguments: str) -> Service:
+    command = (sys.executable, *arguments)
+    return Service(name, command, variables, stage=3, directory=str(ROOT))
+
+
+def _answers(port: int) -> bool:
+    """Say whether the web server gives any answer that is not its own failure."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status < 500
+    except OSError:
+        return False
+    finally:
+        connection.close()

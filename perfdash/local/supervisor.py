@@ -1,0 +1,212 @@
+"""Keeps services running: starts them, restarts the ones that die, stops all in order.
+
+One thread and one loop: children must be forked from a thread that lives as long as the process,
+because the kernel tells them of that thread's end.
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import FrameType
+
+from perfdash.local.journal import Journal
+from perfdash.local.process import Service, describe_end, kill_group, spawn
+
+FIRST_DELAY_SECONDS = 0.2
+LONGEST_DELAY_SECONDS = 10.0
+STABLE_SECONDS = 30.0
+KEPT_LINES = 100
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StartFailed(Exception):
+    """A service did not come up; the message says which, and where its log is."""
+
+
+class Stopped(Exception):
+    """Somebody asked for the end while things were still starting."""
+
+
+@dataclass(slots=True)
+class Child:
+    """A service with its current process, or the instant of its next start."""
+
+    service: Service
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    delay: float = FIRST_DELAY_SECONDS
+    due: float = 0.0
+    output: list[str] = field(default_factory=list)
+
+
+def is_ready(child: Child) -> bool:
+    return child.process is not None and child.service.ready()
+
+
+class Supervisor:
+    """Runs services. `changed` is called with name and process id after every (re)start."""
+
+    def __init__(self, journal: Journal, changed: Callable[[str, int], None]) -> None:
+        self.journal = journal
+        self.changed = changed
+        self.children: list[Child] = []
+        self.requests = 0  # how often somebody asked for the end
+        self._selector = selectors.DefaultSelector()
+        self._wake_reader, self._wake_writer = os.pipe()
+        os.set_blocking(self._wake_reader, False)
+        os.set_blocking(self._wake_writer, False)
+        self._selector.register(self._wake_reader, selectors.EVENT_READ)
+        signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        for number in STOP_SIGNALS:
+            nohup = number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN
+            if not nohup:
+                signal.signal(number, self._ask_to_stop)
+
+    def start(self, services: Sequence[Service]) -> None:
+        """Start services side by side, and keep them running from now on."""
+        for service in services:
+            child = Child(service)
+            self.children.append(child)
+            self._spawn(child)
+
+    def wait_until_ready(self, seconds: float = 60.0) -> None:
+        """Return when every service is ready. Raise StartFailed, Stopped."""
+        for child in self.children:
+            self._wait(partial(is_ready, child), child.service.name, seconds)
+
+    def run(self, service: Service, seconds: float = 300.0) -> list[str]:
+        """Run a command to its end and give its lines. Raise StartFailed where it fails; Stopped."""
+        child = Child(service)
+        process = self._spawn(child)
+        try:
+            self._wait(lambda: process.poll() is not None, service.name, seconds)
+        finally:
+            kill_group(process)
+            self._close(child)
+        if process.returncode:
+            raise StartFailed(self._advice(service.name, describe_end(process.returncode)))
+        return child.output
+
+    def watch(self, ended: Callable[[], bool] = lambda: False) -> None:
+        """Keep the services running until somebody asks for the end, or `ended` says so."""
+        while not self.requests and not ended():
+            self.turn(None)
+
+    def stop(self) -> None:
+        """Stop everything, stage by stage. A second request kills all but the last stage."""
+        self.requests = max(self.requests, 1)  # nobody is started again from here on
+        stages = sorted({child.service.stage for child in self.children}, reverse=True)
+        for stage in stages:
+            children = [child for child in self.children if child.service.stage == stage]
+            self._stop_together(children, patience=2 if stage == stages[-1] else 1)
+        self.children.clear()
+
+    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+        self.requests += 1
+
+    def _spawn(self, child: Child) -> subprocess.Popen[bytes]:
+        process = child.process = spawn(child.service)
+        child.started = time.monotonic()
+        if process.stdout is None:
+            raise AssertionError("a service writes into a pipe")
+        os.set_blocking(process.stdout.fileno(), False)
+        self._selector.register(process.stdout, selectors.EVENT_READ, child)
+        if child in self.children:
+            self.changed(child.service.name, process.pid)
+        return process
+
+    def _wait(self, condition: Callable[[], bool], name: str, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            if self.requests:
+                raise Stopped
+            if time.monotonic() > end:
+                raise StartFailed(self._advice(name, f"was not ready after {seconds:.0f} s"))
+            self.turn(0.03)
+
+    def turn(self, timeout: float | None) -> None:
+        """Pass on what was written, take note of who died, start again whose time has come."""
+        now = time.monotonic()
+        waiting = [child.due - now for child in self.children if child.process is None]
+        limits = [max(0.0, limit) for limit in (timeout, *waiting) if limit is not None]
+        for key, _ in self._selector.select(min(limits, default=None)):
+            if key.fd == self._wake_reader:
+                os.read(self._wake_reader, 4096)
+            else:
+                self._read(key.data)
+        for child in self.children:
+            if child.process is not None and child.process.poll() is not None:
+                self._bury(child)
+        for child in self.children:
+            if child.process is None and child.due <= time.monotonic() and not self.requests:
+                self._spawn(child)
+
+    def _read(self, child: Child) -> bool:
+        """Pass on one piece of output; False where there is none now."""
+        if child.process is None or child.process.stdout is None:
+            return False
+        try:
+            piece = os.read(child.process.stdout.fileno(), 65536)
+        except BlockingIOError:
+            return False
+        if piece:
+            self._record(child, piece)
+        elif child.process.stdout.fileno() in self._selector.get_map():
+            self._selector.unregister(child.process.stdout)
+        return bool(piece)
+
+    def _record(self, child: Child, piece: bytes) -> None:
+        lines = self.journal.take(child.service.name, piece, secret=child.service.secret)
+        child.output = [*child.output, *lines][-KEPT_LINES:]
+
+    def _close(self, child: Child) -> None:
+        """Take the last output of an ended process and let go of it."""
+        while self._read(child):
+            continue
+        stdout = child.process.stdout if child.process else None
+        if stdout is not None:
+            if stdout.fileno() in self._selector.get_map():
+                self._selector.unregister(stdout)
+            stdout.close()
+        self._record(child, b"")
+        child.process = None
+
+    def _bury(self, child: Child) -> None:
+        """Clear away a dead service, its group included, and plan its next start."""
+        process = child.process
+        if process is None:
+            return
+        kill_group(process)
+        self._close(child)
+        now = time.monotonic()
+        if now - child.started > STABLE_SECONDS:
+            child.delay = FIRST_DELAY_SECONDS
+        child.due = now + child.delay
+        child.delay = min(2 * child.delay, LONGEST_DELAY_SECONDS)
+        if not self.requests:
+            wait = child.due - now
+            end = describe_end(process.returncode)
+            self.journal.say(f"{child.service.name} {end}; it starts again in {wait:.1f} s.")
+
+    def _stop_together(self, children: Sequence[Child], patience: int) -> None:
+        """Stop services side by side; kill them when late, or at more than `patience` requests."""
+        begun = time.monotonic()
+        for child in children:
+            if child.process is not None:
+                child.process.send_signal(child.service.stop_signal)
+        while alive := [child for child in children if child.process is not None]:
+            for child in alive:
+                late = time.monotonic() - begun > child.service.stop_seconds
+                if child.process is not None and (late or self.requests > patience):
+                    self.journal.say(f"{child.service.name} did not stop in time; it is killed.")
+                    kill_group(child.process)
+            self.turn(0.1)
+
+    def _advice(self, name: str, what: str) -> str:
+        return f"{name} {what}. Its output is in {self.journal.path(name)}."

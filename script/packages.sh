@@ -1,0 +1,43 @@
+# Sourced by its neighbours: Debian's packages that tests of the whole need. POSIX sh.
+
+# Print the packages whose programs are not there.
+missing_packages() {
+  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server; do
+    PATH="$PATH:/usr/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
+  done
+  ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
+  ls /usr/share/fonts/truetype/dejavu >/dev/null 2>&1 || echo fonts-dejavu-core
+}
+
+# Install them where that is possible, and say so where it is not. No service is started.
+install_packages() {
+  missing=$(missing_packages | tr '\n' ' ')
+  [ -n "$missing" ] || return 0
+  become=
+  if [ "$(id -u)" != 0 ]; then
+    become="sudo -n"
+  fi
+  if ! command -v apt-get >/dev/null || ! $become true 2>/dev/null; then
+    echo "Missing: $missing(install them, or run as root on Debian); tests that need them fail." >&2
+    return 0
+  fi
+  echo "Installing $missing..." >&2
+  log=$(mktemp)
+  if ! $become sh -s -- $missing >"$log" 2>&1 <<'INSTALL'
+    set -eu
+    export DEBIAN_FRONTEND=noninteractive
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+      trap 'rm -f "$policy"' EXIT
+      printf '#!/bin/sh\nexit 101\n' >"$policy"
+      chmod 755 "$policy"
+    fi
+    apt-get update -q
+    apt-get install -q -y --no-install-recommends "$@"
+INSTALL
+  then
+    cat "$log" >&2
+    echo "apt could not install: $missing; tests that need them fail." >&2
+  fi
+  rm -f "$log"
+}
