@@ -1,0 +1,105 @@
+"""What people read instead of the stored words. Pure: derived from metric and direction."""
+
+from dataclasses import dataclass
+
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.verdict import Verdict, Word
+from campaigns.units import UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How a verdict is shown: `data-tone`, icon of the sprite (without `i-`), form of the badge.
+
+    form: `solid`, `outline` or `open` (dashed). The arrow means better or worse, never bigger.
+    """
+
+    word: str
+    tone: str
+    icon: str
+    form: str
+
+
+_PLAIN = {
+    Word.EQUIVALENT: Display("equivalent", "equal", "approx", "solid"),
+    Word.NO_DIFFERENCE_SHOWN: Display("no difference shown", "thin", "ring", "outline"),
+    Word.NOT_ENOUGH_DATA: Display("not enough data", "thin", "dots", "open"),
+    Word.TOO_MANY_FAILURES: Display("too many failures", "fail", "x", "solid"),
+    Word.NOT_COMPARABLE: Display("not comparable", "thin", "no", "outline"),
+    Word.INVALID_VALUES: Display("invalid values", "warn", "no", "outline"),
+}
+_LESS_AND_MORE = {
+    "size": ("smaller", "larger"),
+    "rate": ("lower throughput", "higher throughput"),
+    "transfer rate": ("lower throughput", "higher throughput"),
+    "file rate": ("lower throughput", "higher throughput"),
+    "count": ("fewer", "more"),
+    "count of files": ("fewer", "more"),
+    "count of connections": ("fewer", "more"),
+}
+DEFAULT = Criteria()
+
+
+def display(
+    word: Word | str,
+    unit: str,
+    lower_is_better: bool,
+    *,
+    metric: str = "",
+    margin: float | None = None,
+) -> Display:
+    """Derive what is shown for a stored word.
+
+    metric: its name; "fewer failures" is for those whose name tells of errors, and for a share
+    without a name.
+    margin: as a share of 1; with it equivalence says within what.
+    """
+    word = Word(word)
+    if word == Word.EQUIVALENT and margin is not None:
+        return Display(f"equivalent within {100 * margin:g} %", "equal", "approx", "solid")
+    if word in _PLAIN:
+        return _PLAIN[word]
+    less, more = _less_and_more(unit, lower_is_better, metric)
+    better = word == Word.BETTER
+    return Display(
+        word=less if better == lower_is_better else more,
+        tone=word.value,
+        icon="up" if better else "down",
+        form="solid",
+    )
+
+
+def advice(verdict: Verdict, criteria: Criteria = DEFAULT, noun: str = "pair") -> str:
+    """Say in one sentence what would decide, or what is excluded; empty where nothing is to say."""
+    delta, confidence = f"{100 * criteria.delta:g} %", f"{100 * (1 - criteria.alpha):g} %"
+    match verdict.word:
+        case Word.NO_DIFFERENCE_SHOWN:
+            return f"A change of {delta} or more is excluded with {confidence} confidence."
+        case Word.EQUIVALENT if "real_below_margin" in verdict.badges:
+            return "The difference is real, but below the margin."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "lost_runs":
+            return "Too many runs were lost; see why before running more."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "n_below_minimum" and not verdict.more:
+            return f"Run {_counted(criteria.minimum_n - verdict.n, noun)} more at least."
+        case Word.NOT_ENOUGH_DATA if verdict.more:
+            return f"Run about {_counted(verdict.more, noun)} more to detect {delta}."
+        case Word.NOT_ENOUGH_DATA if verdict.n_to_decide and verdict.n_to_decide > verdict.n:
+            further = verdict.n_to_decide - verdict.n
+            return f"Run about {_counted(further, noun)} more to tell 0 from {delta}."
+        case Word.NOT_ENOUGH_DATA if verdict.required_n is None and verdict.ci_pct is not None:
+            return f"The runs differ too much: no sensible number of {noun}s would detect {delta}."
+    return ""
+
+
+def _less_and_more(unit: str, lower_is_better: bool, metric: str) -> tuple[str, str]:
+    dimension = UNITS[unit].dimension if unit in UNITS else ""
+    if dimension == "time":
+        return ("faster", "slower") if lower_is_better else ("shorter", "longer")
+    nameless_share = dimension == "share" and lower_is_better and not metric
+    if nameless_share or any(sign in metric.lower() for sign in ("fail", "error")):
+        return "fewer failures", "more failures"
+    return _LESS_AND_MORE.get(dimension, ("lower", "higher"))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
