@@ -1,0 +1,277 @@
+"""Comparison of two levels whose runs were made in pairs, stratum by stratum. Pure.
+
+Primary is the paired t test of the log ratios, ln(candidate / baseline); ranks and a bootstrap
+stand beside it. Strata are judged as one family (Holm).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.interval import Interval
+from campaigns.stats.logs import pct_of
+from campaigns.stats.multiplicity import holm
+from campaigns.stats.order import OrderEffect, order_effect
+from campaigns.stats.pairs import Stratum, refusal, values_of
+from campaigns.stats.power import detectable_pct, pairs_to_decide, required_pairs
+from campaigns.stats.ranks import HodgesLehmann, hodges_lehmann, signed_rank
+from campaigns.stats.resampling import bca_pct_change_of_means
+from campaigns.stats.verdict import Contrast, Verdict, Word, judge, p_value
+
+NO_NOISE = 1e-12
+"""A smaller sd of log ratios is rounding: all ratios are equal."""
+LEVENE_LIMIT = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class PairedComparison:
+    """All that the pairs of one stratum say; None where there is no such number.
+
+    sd_log, df: those that the interval was made with, so of all strata where noise was pooled.
+    flags: `zero_variance` (suspect the clock or a cache), `pooled_noise`, `incomplete_pairs`.
+    """
+
+    name: str
+    n_pairs: int
+    incomplete_by_failure: int
+    incomplete_by_loss: int
+    verdict: Verdict
+    flags: tuple[str, ...] = ()
+    mean_baseline: float | None = None
+    mean_candidate: float | None = None
+    sd_baseline: float | None = None
+    sd_candidate: float | None = None
+    pct_change_of_means: float | None = None
+    mean_of_pair_pct_changes: float | None = None
+    geo_pct_change: float | None = None
+    geo_ci_pct: Interval | None = None
+    sd_log: float | None = None
+    t: float | None = None
+    df: float | None = None
+    p: float | None = None
+    v_plus: float | None = None
+    wilcoxon_p: float | None = None
+    min_attainable_p: float | None = None
+    hodges_lehmann: HodgesLehmann | None = None
+    bca_ci_pct: Interval | None = None
+    pair_changes_pct: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PairedFamily:
+    """The strata of a campaign, in the order given. pooled: their noise was."""
+
+    comparisons: tuple[PairedComparison, ...]
+    order_effect: OrderEffect | None
+    pooled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    sd_log: float
+    df: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A stratum with its log ratios, none where no number may be made of it."""
+
+    stratum: Stratum
+    refused: Verdict | None
+    logs: NDArray[np.float64]
+
+
+DEFAULT = Criteria()
+
+
+def compare_strata(
+    strata: Sequence[Stratum],
+    *,
+    lower_is_better: bool,
+    criteria: Criteria = DEFAULT,
+    pool_noise: bool = False,
+) -> PairedFamily:
+    """Compare candidate with baseline in each stratum, and judge all of them as one family.
+
+    pool_noise: share one sd among the strata, where there are three or more and Levene's test finds
+    no difference between them (p > .01); a decision for launch, not for after the fact.
+    """
+    opened = [_open(stratum, criteria) for stratum in strata]
+    shared = _pooled_noise([each.logs for each in opened]) if pool_noise else None
+    noises = [shared or _own_noise(each.logs) if each.logs.size > 1 else None for each in opened]
+    contrasts = [
+        _contrast(each.logs, noise) if noise else None
+        for each, noise in zip(opened, noises, strict=True)
+    ]
+    adjusted = _adjusted(opened, contrasts, criteria)
+    comparisons = []
+    for each, noise, contrast, p_adjusted in zip(opened, noises, contrasts, adjusted, strict=True):
+        comparison = _described(each)
+        if noise and contrast:
+            verdict = judge(
+                contrast, lower_is_better=lower_is_better, criteria=criteria, p_adjusted=p_adjusted
+            )
+            comparison = _inferred(comparison, each, noise, contrast, verdict, criteria)
+        if noise and shared:
+            comparison = _flagged(comparison, "pooled_noise")
+        comparisons.append(comparison)
+    known = [(e.logs, [p.candidate_first for p in e.stratum.pairs]) for e in opened if e.logs.size]
+    return PairedFamily(
+        tuple(comparisons), order_effect(known, criteria.alpha), pooled=shared is not None
+    )
+
+
+def _open(stratum: Stratum, criteria: Criteria) -> _Opened:
+    refused = refusal(stratum, criteria)
+    if refused and refused.word != Word.NOT_ENOUGH_DATA:
+        return _Opened(stratum, refused, np.empty(0))
+    baseline, candidate = (values_of(stratum.pairs, side) for side in ("baseline", "candidate"))
+    return _Opened(stratum, refused, np.log(candidate) - np.log(baseline))
+
+
+def _own_noise(logs: NDArray[np.float64]) -> _Noise:
+    sd = float(logs.std(ddof=1))
+    return _Noise(sd if sd >= NO_NOISE else 0.0, logs.size - 1)
+
+
+def _pooled_noise(strata: Sequence[NDArray[np.float64]]) -> _Noise | None:
+    """Pool the sd of three or more strata, unless Levene's test tells them apart."""
+    groups = [logs for logs in strata if logs.size > 1]
+    if len(groups) < 3:
+        return None
+    noises = [_own_noise(logs) for logs in groups]
+    with np.errstate(all="ignore"):
+        p = float(stats.levene(*groups).pvalue)
+    if not p > LEVENE_LIMIT:  # also where it has no answer
+        return None
+    df = sum(noise.df for noise in noises)
+    return _Noise(float(np.sqrt(sum(n.df * n.sd_log**2 for n in noises) / df)), df)
+
+
+def _contrast(logs: NDArray[np.float64], noise: _Noise) -> Contrast:
+    return Contrast(float(logs.mean()), noise.sd_log / logs.size**0.5, noise.df, logs.size)
+
+
+def _adjusted(
+    opened: Sequence[_Opened], contrasts: Sequence[Contrast | None], criteria: Criteria
+) -> list[float | None]:
+    """Adjust the p values of those that can get a word for a difference."""
+    family = {
+        index: p_value(contrast)
+        for index, (each, contrast) in enumerate(zip(opened, contrasts, strict=True))
+        if contrast and not each.refused and contrast.n >= criteria.minimum_n
+    }
+    by_index = dict(zip(family, holm(list(family.values())), strict=True))
+    return [by_index.get(index) for index in range(len(opened))]
+
+
+def _described(opened: _Opened) -> PairedComparison:
+    """Describe both sides, before any inference."""
+    stratum, n = opened.stratum, len(opened.stratum.pairs)
+    incomplete = stratum.incomplete_by_failure + stratum.incomplete_by_loss
+    comparison = PairedComparison(
+        name=stratum.name,
+        n_pairs=n,
+        incomplete_by_failure=stratum.incomplete_by_failure,
+        incomplete_by_loss=stratum.incomplete_by_loss,
+        verdict=opened.refused or Verdict(word=Word.NOT_ENOUGH_DATA, n=n, reason="n_below_minimum"),
+        flags=("incomplete_pairs",) if incomplete else (),
+    )
+    if not opened.logs.size:
+        return comparison
+    baseline, candidate = (values_of(stratum.pairs, side) for side in ("baseline", "candidate"))
+    changes = tuple(pct_of(float(log)) for log in opened.logs)
+    return replace(
+        comparison,
+        mean_baseline=float(baseline.mean()),
+        mean_candidate=float(candidate.mean()),
+        sd_baseline=float(baseline.std(ddof=1)) if n > 1 else None,
+        sd_candidate=float(candidate.std(ddof=1)) if n > 1 else None,
+        pct_change_of_means=pct_of(float(np.log(candidate.mean()) - np.log(baseline.mean()))),
+        mean_of_pair_pct_changes=sum(changes) / n,
+        geo_pct_change=pct_of(float(opened.logs.mean())),
+        pair_changes_pct=changes,
+    )
+
+
+def _inferred(
+    comparison: PairedComparison,
+    opened: _Opened,
+    noise: _Noise,
+    contrast: Contrast,
+    verdict: Verdict,
+    criteria: Criteria,
+) -> PairedComparison:
+    """Add interval, tests and verdict, of two pairs or more."""
+    ranks = signed_rank(opened.logs)
+    if (
+        verdict.p is not None
+        and ranks.min_attainable_p < criteria.alpha
+        and (verdict.p < criteria.alpha) != (ranks.p < criteria.alpha)
+    ):
+        verdict = replace(verdict, badges=(*verdict.badges, "tests_disagree"))
+    if opened.refused:
+        verdict = replace(
+            verdict,
+            word=opened.refused.word,
+            reason=opened.refused.reason,
+            share=opened.refused.share,
+        )
+    baseline, candidate = (values_of(opened.stratum.pairs, s) for s in ("baseline", "candidate"))
+    comparison = replace(
+        comparison,
+        verdict=_planned(verdict, noise, contrast, criteria),
+        geo_ci_pct=verdict.ci_pct,
+        sd_log=noise.sd_log,
+        t=contrast.estimate / contrast.standard_error if contrast.standard_error else None,
+        df=contrast.df,
+        p=verdict.p,
+        v_plus=ranks.v_plus,
+        wilcoxon_p=ranks.p,
+        min_attainable_p=ranks.min_attainable_p,
+        hodges_lehmann=hodges_lehmann(opened.logs, 1 - criteria.alpha),
+        bca_ci_pct=bca_pct_change_of_means(baseline, candidate, criteria)
+        if _own_noise(opened.logs).sd_log
+        else None,
+    )
+    return comparison if noise.sd_log else _flagged(comparison, "zero_variance")
+
+
+def _planned(verdict: Verdict, noise: _Noise, contrast: Contrast, criteria: Criteria) -> Verdict:
+    """Add how many pairs it takes; what decides is the interval, never a plan."""
+    required = required_pairs(
+        noise.sd_log, delta=criteria.delta, alpha=criteria.alpha, power=criteria.power
+    )
+    undecided = (
+        verdict.word == Word.NOT_ENOUGH_DATA
+        and not verdict.reason
+        and required is not None
+        and required <= contrast.n
+    )
+    return replace(
+        verdict,
+        required_n=required,
+        more=max(0, required - contrast.n) if required is not None else None,
+        n_to_decide=pairs_to_decide(
+            contrast.estimate, noise.sd_log, delta=criteria.delta, alpha=criteria.alpha
+        )
+        if undecided
+        else None,
+        mde_pct=detectable_pct(
+            contrast.n, noise.sd_log, alpha=criteria.alpha, power=criteria.power
+        ),
+    )
+
+
+def _flagged(comparison: PairedComparison, flag: str) -> PairedComparison:
+    """Say it of the numbers, and as a badge of the verdict."""
+    verdict = comparison.verdict
+    return replace(
+        comparison,
+        flags=(*comparison.flags, flag),
+        verdict=replace(verdict, badges=(*verdict.badges, flag)),
+    )
