@@ -24,6 +24,8 @@ def own_addresses(*urls: str, extra: Iterable[str] = ()) -> tuple[tuple[str, int
 
 def _address(url: str) -> tuple[str, int] | None:
     parts = urlsplit(url)
+    if parts.scheme and parts.scheme not in PORTS:
+        return None
     host = unquote(parts.hostname or "")
     port = parts.port or PORTS.get(parts.scheme)
     return (host, port) if host and not host.startswith("/") and port else None
