@@ -1,0 +1,71 @@
+"""`python -m sandbox`: serves until SIGTERM, SIGINT, or, with --until-eof, the end of its input."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import uvloop
+
+from sandbox.server import GRACE_SECONDS, start
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m sandbox",
+        description="A stand-in server of PULP_MANIFEST repositories; its page / explains the paths.",
+    )
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8099, help="0 takes a free one")
+    parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate, PEM")
+    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, PEM")
+    parser.add_argument(
+        "--grace", type=float, default=GRACE_SECONDS, metavar="SECONDS",
+        help="how long answers under way may last after a signal",
+    )  # fmt: skip
+    parser.add_argument(
+        "--until-eof", action="store_true", help="also stop at the end of the input, a pipe"
+    )
+    arguments = parser.parse_args()
+    if (arguments.tls_cert is None) != (arguments.tls_key is None):
+        parser.error("--tls-cert and --tls-key belong together: give both or none")
+    if not 0 <= arguments.port <= 65535:
+        parser.error("--port: a number from 0 to 65535")
+    return arguments
+
+
+def _stop_at_eof(stopped: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 4096):
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+        stopped.set()
+
+
+async def _serve(arguments: argparse.Namespace) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    tls = (arguments.tls_cert, arguments.tls_key) if arguments.tls_cert else None
+    server = await start(arguments.host, arguments.port, tls=tls)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    if arguments.until_eof:
+        loop.add_reader(sys.stdin, _stop_at_eof, stopped)
+    sys.stdout.write(f"sandbox listening on {server.base_url}\n")
+    sys.stdout.flush()
+    await stopped.wait()
+    await server.stop(arguments.grace)
+
+
+def main() -> None:
+    """Serve; exit 1 with a sentence where that is impossible."""
+    arguments = _arguments()
+    try:
+        uvloop.run(_serve(arguments))
+    except OSError as error:
+        address = f"{arguments.host}:{arguments.port}"
+        sys.exit(f"sandbox: cannot serve on {address}: {error}; try another --host or --port")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Runs the sandbox as a process of its own, for tests and demonstrations."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.grammar import manifest_path
+
+_PROJECT = Path(__file__).resolve().parent.parent
+_STOP_SECONDS = 10
+
+
+class DidNotStart(Exception):
+    """The process ended before it listened; the message holds what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A sandbox that runs. `base_url` has no slash at its end."""
+
+    base_url: str
+    pid: int
+
+    def manifest(self, **settings: object) -> str:
+        """Give the URL of a manifest: `manifest(files=100, size=20480, latency=20)`."""
+        return self.base_url + manifest_path(**settings)
+
+    def stats(self) -> dict[str, Any]:
+        """Give the counts (plain HTTP only)."""
+        with urllib.request.urlopen(f"{self.base_url}/stats") as response:  # noqa: S310
+            counts: dict[str, Any] = json.load(response)
+        return counts
+
+    def reset(self) -> None:
+        """Let the counts begin anew (plain HTTP only)."""
+        request = urllib.request.Request(f"{self.base_url}/stats/reset", method="POST")  # noqa: S310
+        urllib.request.urlopen(request).close()  # noqa: S310
+
+
+@contextmanager
+def running(
+    host: str = "127.0.0.1", port: int = 0, *, tls: tuple[Path, Path] | None = None
+) -> Iterator[Sandbox]:
+    """Run a sandbox, by default on a free port, and stop it at the end of the block.
+
+    It also stops where this process ends in any way. Raise DidNotStart where it cannot listen.
+    """
+    command = [sys.executable, "-m", "sandbox", "--host", host, "--port", str(port), "--until-eof"]
+    if tls:
+        command += ["--tls-cert", str(tls[0].resolve()), "--tls-key", str(tls[1].resolve())]
+    with subprocess.Popen(  # noqa: S603
+        command, cwd=_PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            said = process.stdout.readline() if process.stdout else ""
+            if not said.startswith("sandbox listening on "):
+                raise DidNotStart(f"{' '.join(command)} ended with {process.wait()}; see above")
+            yield Sandbox(said.split()[-1], process.pid)
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()

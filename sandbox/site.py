@@ -1,0 +1,147 @@
+"""What stands at which path: repositories, pages, counts. Sends nothing."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import unquote, unquote_to_bytes
+
+from sandbox.answers import TEXT, Answer, head, text
+from sandbox.bodies import WholeBody
+from sandbox.grammar import ROOT, BadPath, pairs, read, split
+from sandbox.library import Library
+from sandbox.manifest import NAME
+from sandbox.registry import Registry
+from sandbox.repository import Repository
+from sandbox.tallies import Tally
+from sandbox.welcome import welcome
+
+_READING = (b"GET", b"HEAD")
+_MOST_ROUTES = 16_384
+
+
+@dataclass(slots=True)
+class Reply:
+    """An answer, or the task that gives it, and who counts it."""
+
+    answer: Answer | asyncio.Task[Answer]
+    tallies: tuple[Tally, ...] = ()
+
+
+class Site:
+    """Answers requests. `clock` gives seconds, monotonic."""
+
+    def __init__(self, base_url: str, clock: Callable[[], float]) -> None:
+        self.registry = Registry(clock)
+        self._base_url = base_url
+        self._clock = clock
+        self._library = Library()
+        # From the raw path of a folder to its repository, and the folder's path in it.
+        self._routes: dict[bytes, tuple[Repository, str]] = {}
+
+    def close(self) -> None:
+        """Abandon the manifests that are being made."""
+        self._library.close()
+
+    def receive(self, method: bytes, url: bytes) -> Reply:
+        """Answer a request; what reaches a repository counts as in flight from now."""
+        folder_url, _, name = url.rpartition(b"/")
+        route = self._routes.get(folder_url)
+        if route is None or method not in _READING:
+            return self._receive_slowly(method, url)
+        repository, folder = route
+        if b"%" in name:
+            name = unquote_to_bytes(name)
+        return self._ask(repository, folder + name.decode("latin-1"))
+
+    def _receive_slowly(self, method: bytes, url: bytes) -> Reply:
+        """Find a page, or a repository for the first time."""
+        if not url.startswith(b"/") and b"://" in url:  # as one asks a proxy: http://host/path
+            url = b"/" + url.partition(b"://")[2].partition(b"/")[2]
+        path = url.partition(b"?")[0].decode("latin-1")
+        allowed = (b"POST",) if path == "/stats/reset" else _READING
+        if method not in allowed:
+            names = b", ".join(allowed).decode()
+            sentence = f"{method.decode()} is not allowed here: use {names}\n"
+            return Reply(text(HTTPStatus.METHOD_NOT_ALLOWED, sentence, f"Allow: {names}"))
+        if not f"{path}/".startswith(f"{ROOT}/"):
+            return Reply(self._page(path))
+        try:
+            repository, name = self._route(url)
+        except BadPath as bad:
+            return Reply(text(HTTPStatus.BAD_REQUEST, f"{bad}\n"))
+        return self._ask(repository, name)
+
+    def _page(self, path: str) -> Answer:
+        match path:
+            case "/":
+                return text(HTTPStatus.OK, welcome(self._base_url))
+            case "/health":
+                return text(HTTPStatus.OK, "ok\n")
+            case "/stats":
+                page = json.dumps(self.registry.report(), indent=1) + "\n"
+                return text(HTTPStatus.OK, page, content_type="application/json")
+            case "/stats/reset":
+                self.registry.reset()
+                return Answer(204, head(HTTPStatus.NO_CONTENT, None, TEXT), WholeBody(b""))
+        expected = f"/, /health, /stats, /stats/reset or {ROOT}/.../{NAME}"
+        return text(HTTPStatus.NOT_FOUND, f"nothing at {path[:80]!r}: expected {expected}\n")
+
+    def _route(self, url: bytes) -> tuple[Repository, str]:
+        """Give the repository and the name in it, and remember the way to the name's folder."""
+        try:
+            segments = [unquote(part, errors="strict") for part in url.decode().split("/")[2:]]
+        except UnicodeDecodeError:
+            raise BadPath("the path is not UTF-8") from None
+        settings, name = split(segments)
+        path = "/".join([ROOT, *settings])
+        repository = self.registry.find(path)
+        if repository is None:
+            repository = self._repository(path, pairs(settings))
+        if name:
+            if len(self._routes) >= _MOST_ROUTES:
+                self._routes.clear()
+            folder = "".join(f"{part}/" for part in name[:-1])
+            self._routes[url.rpartition(b"/")[0]] = (repository, folder)
+        return repository, "/".join(name)
+
+    def _repository(self, path: str, settings: list[tuple[str, str]]) -> Repository:
+        scheme = self._base_url.partition(":")[0]
+        repository = Repository(scheme, settings, read(settings), path)
+        if self.registry.add(repository):
+            self._routes.clear()
+        return repository
+
+    def _ask(self, repository: Repository, name: str) -> Reply:
+        now = self._clock()
+        if repository.full():
+            for tally in repository.tallies:
+                tally.refuse(now, HTTPStatus.TOO_MANY_REQUESTS)
+            sentence = f"more than connections={repository.settings.connections} at once\n"
+            return Reply(text(HTTPStatus.TOO_MANY_REQUESTS, sentence, "Retry-After: 1"))
+        index = repository.content.index(name)
+        answer: Answer | asyncio.Task[Answer]
+        if index is not None:
+            tries = self.registry.attempt(repository, index) if repository.tries_matter else 0
+            answer = repository.file(index, tries)
+        elif name == NAME:
+            answer = self._manifest(repository)
+        else:
+            answer = repository.unknown(name)
+        for tally in repository.tallies:
+            tally.begin(now)
+        return Reply(answer, repository.tallies)
+
+    def _manifest(self, repository: Repository) -> Answer | asyncio.Task[Answer]:
+        self.registry.anew(repository)
+        for tally in repository.tallies:
+            tally.manifests += 1
+        written = self._library.get(repository.content, repository.settings.manifest)
+        if isinstance(written, bytes):
+            return repository.manifest(written)
+
+        async def when_made() -> Answer:
+            return repository.manifest(await asyncio.shield(written))
+
+        return asyncio.get_running_loop().create_task(when_made())

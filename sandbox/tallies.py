@@ -1,0 +1,68 @@
+"""Counts of requests: under way now, at most at once, and done. Pure: instants come as values."""
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Tally:
+    """Counts the requests of one repository, one label, or all.
+
+    A request is in flight from when it was read until the last byte of its answer was handed to
+    the network, or the connection was lost. A refused one (429) is never in flight.
+    """
+
+    __slots__ = (
+        "broken_off", "bytes", "in_flight", "in_flight_max", "last", "manifests", "requests",
+        "statuses",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.in_flight = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all but what is under way."""
+        self.in_flight_max = self.in_flight
+        self.requests = self.manifests = self.bytes = self.broken_off = 0
+        self.statuses: dict[int, int] = {}
+        self.last: float | None = None
+
+    def begin(self, now: float) -> None:
+        """Count a request that was read."""
+        self.requests += 1
+        self.last = now
+        self.in_flight += 1
+        if self.in_flight > self.in_flight_max:
+            self.in_flight_max = self.in_flight
+
+    def end(self, status: int, sent: int, whole: bool) -> None:
+        """Count its end. `status` is 0 where not even the head was sent."""
+        self.in_flight -= 1
+        self.bytes += sent
+        if status:
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+        if not whole:
+            self.broken_off += 1
+
+    def refuse(self, now: float, status: int) -> None:
+        """Count a request that was refused at once."""
+        self.requests += 1
+        self.last = now
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+
+    def asked(self) -> bool:
+        """Say whether there was a request since the last reset, or one is under way."""
+        return bool(self.requests or self.in_flight)
+
+    def report(self, instant: Callable[[float], str]) -> dict[str, Any]:
+        """Give the counts; `instant` writes a moment of the clock as a date and time."""
+        return {
+            "in_flight": self.in_flight,
+            "in_flight_max": self.in_flight_max,
+            "requests": self.requests,
+            "manifests": self.manifests,
+            "statuses": {str(status): self.statuses[status] for status in sorted(self.statuses)},
+            "bytes": self.bytes,
+            "broken_off": self.broken_off,
+            "last_request": None if self.last is None else instant(self.last),
+        }
