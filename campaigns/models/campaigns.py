@@ -88,6 +88,7 @@ class Campaign(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
     not_before = models.DateTimeField(null=True, blank=True, help_text="End of the cool-down.")
     analysis_requested_at = models.DateTimeField(null=True, blank=True)
+    analysis_sent_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]

@@ -102,6 +102,9 @@ class Attempt(models.Model):
     host = models.CharField(max_length=200, blank=True)
     token = models.BigIntegerField(help_text="Fencing token of the target's lease.")
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    interrupted_at = models.DateTimeField(
+        null=True, blank=True, help_text="Its worker was asked to shut down."
+    )
     queued_at = models.DateTimeField(db_default=Now())
     claimed_at = models.DateTimeField(null=True, blank=True)
     measure_started_at = models.DateTimeField(null=True, blank=True)

@@ -1,11 +1,12 @@
 """Values of runs, as the analysis and the plan need them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import F
 
-from campaigns.models import Attempt, Campaign, Measurement, Run, Target
+from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +38,53 @@ def observed_runs(campaign: Campaign, metric: str) -> list[ObservedRun]:
 
     Values come from the accepted attempt, and from a failed one where it got that far.
     """
-    runs = (
+    return observed_runs_by_metric(campaign, [metric])[metric]
+
+
+def observed_runs_by_metric(
+    campaign: Campaign, metrics: Iterable[str]
+) -> dict[str, list[ObservedRun]]:
+    """Observed runs of several metrics, with as many queries as of one."""
+    runs = list(
         campaign.runs.filter(purpose=Run.Purpose.MEASURED)
         .select_related("block__session")
         .order_by("position")
     )
-    values = _values(campaign, metric)
+    names = list(metrics)
+    values = _values(campaign, names)
     units = _units(campaign)
     excluded = set(
-        Run.objects.filter(campaign=campaign, exclusions__withdrawn_at=None)
-        .exclude(exclusions=None)
-        .values_list("pk", flat=True)
-    )
-    return [
-        ObservedRun(
-            run=run.pk,
-            position=run.position,
-            cell=run.cell_id,
-            block=run.block.number,
-            repetition=run.block.repetition,
-            session=run.block.session.number,
-            state=_state(run, values.get(run.pk), run.pk in excluded),
-            value=values[run.pk].value if run.pk in values else None,
-            reason=run.reason,
-            started_at=run.started_at,
-            finished_at=run.finished_at,
-            units_done=units.get(run.pk, (0, 0))[0],
-            units_failed=units.get(run.pk, (0, 0))[1],
+        Exclusion.objects.filter(run__campaign=campaign, withdrawn_at=None).values_list(
+            "run_id", flat=True
         )
-        for run in runs
-    ]
+    )
+    return {
+        name: [
+            _observed(run, values[name].get(run.pk), units.get(run.pk, (0, 0)), run.pk in excluded)
+            for run in runs
+        ]
+        for name in names
+    }
+
+
+def _observed(
+    run: Run, measurement: Measurement | None, units: tuple[int, int], is_excluded: bool
+) -> ObservedRun:
+    return ObservedRun(
+        run=run.pk,
+        position=run.position,
+        cell=run.cell_id,
+        block=run.block.number,
+        repetition=run.block.repetition,
+        session=run.block.session.number,
+        state=_state(run, measurement, is_excluded),
+        value=None if measurement is None else measurement.value,
+        reason=run.reason,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        units_done=units[0],
+        units_failed=units[1],
+    )
 
 
 def earlier_run_seconds(kind: str, target: Target | None, most: int = 50) -> list[float]:
@@ -85,22 +103,22 @@ def earlier_run_seconds(kind: str, target: Target | None, most: int = 50) -> lis
     return [span.total_seconds() for span in spans]
 
 
-def _values(campaign: Campaign, metric: str) -> dict[int, Measurement]:
+def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, Measurement]]:
     """The measurement that stands for each run: of its accepted, else of its last failed attempt."""
-    found: dict[int, Measurement] = {}
+    found: dict[str, dict[int, Measurement]] = {metric: {} for metric in metrics}
     measurements = (
         Measurement.objects.filter(
             attempt__run__campaign=campaign,
-            metric=metric,
+            metric__in=metrics,
             attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
         )
         .select_related("attempt")
         .order_by("attempt__number")
     )
     for measurement in measurements:
-        former = found.get(measurement.attempt.run_id)
+        former = found[measurement.metric].get(measurement.attempt.run_id)
         if former is None or former.attempt.state != Attempt.State.ACCEPTED:
-            found[measurement.attempt.run_id] = measurement
+            found[measurement.metric][measurement.attempt.run_id] = measurement
     return found
 
 

@@ -1,0 +1,190 @@
+"""The answer: one sentence, one caveat, a few numbers.
+
+It states findings; what to *do* is a conclusion, and conclusions are a person's.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.charts.formats import amount, percent, span_pct
+from campaigns.drivers.base import Metric
+from campaigns.models import Campaign
+from campaigns.stats.words import display
+
+Cells = Mapping[str, Any]
+
+
+def answer(
+    campaign: Campaign, metric: Metric, cells: Cells, pairs: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Compose sentence, caveat, tone, badges and facts from the stored findings."""
+    if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
+        said = _nothing(cells)
+    elif pairs is not None:
+        said = _of_pairs(metric, pairs)
+    else:
+        said = _of_cells(metric, cells)
+    return {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
+
+
+def _nothing(cells: Cells) -> dict[str, Any]:
+    failed = sum(cell["summary"]["n_failed"] for cell in cells["cells"])
+    lost = sum(cell["summary"]["n_lost"] for cell in cells["cells"])
+    if failed or lost:
+        return {
+            "sentence": f"No run came through: {failed} failed and {lost} were void.",
+            "tone": "fail",
+        }
+    return {"sentence": "No run has ended yet.", "tone": "thin"}
+
+
+def _of_pairs(metric: Metric, pairs: Mapping[str, Any]) -> dict[str, Any]:
+    strata = pairs["strata"]
+    candidate, baseline = pairs["candidate"], pairs["baseline"]
+    if len(strata) == 1:
+        sentence = _one_stratum(strata[0], candidate, baseline)
+    else:
+        sentence = _several_strata(strata, candidate, baseline)
+    words = {stratum["comparison"]["verdict"]["word"] for stratum in strata}
+    tone = "thin"
+    if words == {"better"} or words == {"worse"}:
+        tone = words.pop()
+    badges = []
+    for word in dict.fromkeys(stratum["comparison"]["verdict"]["word"] for stratum in strata):
+        shown = next(s["display"] for s in strata if s["comparison"]["verdict"]["word"] == word)
+        count = sum(s["comparison"]["verdict"]["word"] == word for s in strata)
+        badges.append(
+            {**shown, "word": f"{shown['word']}: {count} of {len(strata)}"}
+            if len(strata) > 1
+            else shown
+        )
+    facts = [
+        {
+            "label": stratum["name"],
+            "value": percent(change) if change is not None else "—",
+            "note": span_pct(stratum["comparison"]["verdict"]["ci_pct"]) if interval else "",
+        }
+        for stratum in strata[:4]
+        for change in [stratum["comparison"]["verdict"]["pct_change"]]
+        for interval in [stratum["comparison"]["verdict"]["ci_pct"]]
+    ]
+    return {"sentence": sentence, "tone": tone, "badges": badges, "facts": facts}
+
+
+def _one_stratum(stratum: Mapping[str, Any], candidate: Any, baseline: Any) -> str:
+    verdict = stratum["comparison"]["verdict"]
+    word = stratum["display"]["word"]
+    if verdict["word"] in ("better", "worse"):
+        return (
+            f"{candidate} is {word} than {baseline}: {percent(verdict['pct_change'])} "
+            f"({span_pct(verdict['ci_pct'])} %)."
+        )
+    if verdict["word"] == "equivalent":
+        return f"{candidate} and {baseline} are {word}."
+    return f"{candidate} against {baseline}: {word}. {stratum['advice']}".strip()
+
+
+def _several_strata(strata: Sequence[Mapping[str, Any]], candidate: Any, baseline: Any) -> str:
+    """Group the strata by word, in the order better, worse, all others."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for stratum in strata:
+        groups.setdefault(stratum["comparison"]["verdict"]["word"], []).append(stratum)
+    parts = []
+    for word in sorted(groups, key=_rank):
+        members = groups[word]
+        shown = members[0]["display"]["word"]
+        everywhere = len(members) == len(strata)
+        where = f"all {len(strata)}" if everywhere else f"{len(members)} of {len(strata)}"
+        if word in ("better", "worse"):
+            changes = sorted(m["comparison"]["verdict"]["pct_change"] for m in members)
+            span = percent(changes[0])
+            if len(changes) > 1:
+                span = f"{percent(changes[0])} to {percent(changes[-1])}"
+            parts.append(f"{shown} on {where} ({span})")
+        else:
+            parts.append(f"{shown} on {where}")
+    return f"{candidate} against {baseline}: {', '.join(parts)}."
+
+
+def _rank(word: str) -> tuple[int, str]:
+    known = ("better", "worse", "equivalent", "no_difference_shown", "too_many_failures")
+    return (known.index(word) if word in known else len(known), word)
+
+
+def _of_cells(metric: Metric, cells: Cells) -> dict[str, Any]:
+    known = [cell for cell in cells["cells"] if cell["summary"]["gmean"] is not None]
+    if not known:
+        return {"sentence": "No cell has a value that can be averaged.", "tone": "thin"}
+    ordered = sorted(
+        known, key=lambda cell: cell["summary"]["gmean"], reverse=not metric.lower_is_better
+    )
+    best, rest = ordered[0], ordered[1:]
+    value = amount(best["summary"]["gmean"], metric.unit)
+    if not rest:
+        name = _name(best)
+        sentence = f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
+    else:
+        worst = rest[-1]
+        change = 100 * (worst["summary"]["gmean"] / best["summary"]["gmean"] - 1)
+        word = display("better", metric.unit, metric.lower_is_better, metric=metric.name).word
+        word = {"faster": "fastest", "slower": "slowest"}.get(word, "best")
+        sentence = (
+            f"{_name(best)} is the {word} setting measured: {value} on average; "
+            f"{_name(worst)} differs most from it, by {percent(change)}."
+        )
+    return {
+        "sentence": sentence,
+        "tone": "info",
+        "facts": [
+            {
+                "label": _name(cell) or metric.label,
+                "value": amount(cell["summary"]["gmean"], metric.unit),
+                "note": _interval(cell, metric),
+            }
+            for cell in ordered[:4]
+        ],
+    }
+
+
+def _name(cell: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in cell["levels"].items())
+
+
+def _interval(cell: Mapping[str, Any], metric: Metric) -> str:
+    interval = cell["summary"]["gmean_ci"]
+    if interval is None:
+        return f"n = {cell['summary']['n_ok']}"
+    return f"{amount(interval[0], metric.unit)} to {amount(interval[1], metric.unit)}"
+
+
+def _caveat(campaign: Campaign, cells: Cells, pairs: Mapping[str, Any] | None) -> str:
+    """The strongest reservation that applies; one, not a list."""
+    summaries = [cell["summary"] for cell in cells["cells"]]
+    failed = sum(summary["n_failed"] for summary in summaries)
+    lost = sum(summary["n_lost"] for summary in summaries)
+    total = sum(summary["n_total"] for summary in summaries)
+    bounds = sum(summary["n_saturated"] for summary in summaries)
+    if failed:
+        return f"{failed} of {total} runs failed; means are those of the runs that came through."
+    if bounds:
+        return f"In {bounds} of {total} runs the generator was saturated: their values are bounds."
+    if lost:
+        return f"{lost} of {total} runs were lost or void and are not in the numbers."
+    if campaign.order == Campaign.Order.BLOCKED and len(summaries) > 1:
+        return (
+            "All runs of a level were made one after the other, so level and time of day cannot "
+            "be told apart; the intervals cover run-to-run noise only."
+        )
+    if pairs is not None and (effect := pairs["order_effect"]) and effect["flagged"]:
+        return (
+            "Who ran first in a pair made a difference of "
+            f"{percent(effect['difference_pct'])}; look at the order before trusting the change."
+        )
+    if min((s["n_ok"] for s in summaries), default=0) < 3:
+        return "Some cells have fewer than 3 runs: no verdict is given for them."
+    if pairs is not None:
+        return "Seen in one session: repeat it on another day before calling it confirmed."
+    return (
+        "Each interval is its cell's own; whether two cells differ is not judged by comparing "
+        "their intervals."
+    )

@@ -1,0 +1,60 @@
+"""Each cell on its own: summary, raw values, what failed."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.drivers.base import Metric
+from campaigns.models import Campaign
+from campaigns.queries.runs import ObservedRun
+from campaigns.stats.summary import summarise
+
+
+def summarise_cells(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun]
+) -> dict[str, Any]:
+    """Summaries of all cells in the order of their levels, with the runs behind them."""
+    by_cell: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        by_cell.setdefault(run.cell, []).append(run)
+    return {
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.lower_is_better,
+        "cells": [
+            {
+                "cell": cell.pk,
+                "levels": cell.levels_by_factor,
+                "summary": _summary(by_cell.get(cell.pk, [])),
+                "runs": [_run(run) for run in by_cell.get(cell.pk, [])],
+            }
+            for cell in campaign.cells.order_by("position")
+        ],
+    }
+
+
+def _summary(runs: Sequence[ObservedRun]) -> dict[str, Any]:
+    def count(*states: str) -> int:
+        return sum(run.state in states for run in runs)
+
+    summary = summarise(
+        [run.value for run in runs if run.state == "ok"],
+        failed=count("failed", "censored"),
+        censored=count("censored"),
+        lost=count("lost", "bound"),
+        saturated=count("bound"),
+    )
+    return asdict(summary)
+
+
+def _run(run: ObservedRun) -> dict[str, Any]:
+    return {
+        "run": run.run,
+        "position": run.position,
+        "value": run.value,
+        "state": run.state,
+        "block": run.block,
+        "reason": run.reason,
+        "started_at": run.started_at.isoformat() if run.started_at else None,
+    }

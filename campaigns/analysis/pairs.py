@@ -1,0 +1,159 @@
+"""Paired campaigns: every stratum's comparison, judged as one family."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.drivers import driver_of
+from campaigns.drivers.base import Metric
+from campaigns.models import Campaign, Cell
+from campaigns.queries.runs import ObservedRun
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.paired import PairedComparison, compare_strata
+from campaigns.stats.pairs import Pair, Side, Stratum
+from campaigns.stats.words import advice, display
+
+Blocks = dict[int, dict[bool, ObservedRun]]
+
+
+def compare(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
+) -> dict[str, Any] | None:
+    """Compare the two levels of the paired factor in each stratum. None in another order."""
+    if campaign.order != Campaign.Order.PAIRED:
+        return None
+    cells = {cell.pk: cell for cell in campaign.cells.order_by("position")}
+    candidate = next(
+        level
+        for cell in cells.values()
+        if (level := cell.levels_by_factor[campaign.paired_factor]) != campaign.baseline
+    )
+    blocks = _blocks_by_stratum(campaign, cells, runs)
+    strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
+    family = compare_strata(strata, lower_is_better=metric.lower_is_better, criteria=criteria)
+    return {
+        "factor": campaign.paired_factor,
+        "baseline": campaign.baseline,
+        "candidate": candidate,
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.lower_is_better,
+        "strata": [
+            {
+                "name": comparison.name,
+                "levels": blocks[comparison.name][0],
+                "comparison": asdict(comparison),
+                "display": asdict(
+                    display(
+                        comparison.verdict.word,
+                        metric.unit,
+                        metric.lower_is_better,
+                        metric=metric.name,
+                        margin=criteria.margin,
+                    )
+                ),
+                "advice": advice(comparison.verdict, criteria),
+                "pairs": _pairs_shown(comparison, blocks[comparison.name][1]),
+            }
+            for comparison in family.comparisons
+        ],
+        "order_effect": asdict(family.order_effect) if family.order_effect else None,
+    }
+
+
+def _blocks_by_stratum(
+    campaign: Campaign, cells: Mapping[int, Cell], runs: Sequence[ObservedRun]
+) -> dict[str, tuple[dict[str, Any], Blocks]]:
+    """Name of the stratum -> (its levels, block -> {is candidate: run}), in the order of cells."""
+    found: dict[str, tuple[dict[str, Any], Blocks]] = {}
+    for cell in cells.values():
+        levels = _stratum_levels(campaign, cell)
+        found.setdefault(_name(levels), (levels, {}))
+    for run in runs:
+        cell = cells[run.cell]
+        is_candidate = cell.levels_by_factor[campaign.paired_factor] != campaign.baseline
+        blocks = found[_name(_stratum_levels(campaign, cell))][1]
+        blocks.setdefault(run.block, {})[is_candidate] = run
+    return found
+
+
+def _stratum_levels(campaign: Campaign, cell: Cell) -> dict[str, Any]:
+    return {
+        name: level
+        for name, level in cell.levels_by_factor.items()
+        if name != campaign.paired_factor
+    }
+
+
+def _name(levels: Mapping[str, Any]) -> str:
+    return ", ".join(str(level) for level in levels.values()) or "all pairs"
+
+
+def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> Stratum:
+    """Pairs that are complete, and those that are not, by what happened to the worse side."""
+    failed = lost = 0
+    pairs = []
+    for sides in blocks.values():
+        states = {run.state for run in sides.values()}
+        if states == {"ok"} and len(sides) == 2:
+            pairs.append(_pair(sides))
+        elif states & {"failed", "censored"}:
+            failed += 1
+        elif states & {"lost", "bound"}:
+            lost += 1
+    return Stratum(
+        name=name,
+        pairs=pairs,
+        incomplete_by_failure=failed,
+        incomplete_by_loss=lost,
+        baseline=_side(campaign, metric, blocks, is_candidate=False),
+        candidate=_side(campaign, metric, blocks, is_candidate=True),
+    )
+
+
+def _pair(sides: Mapping[bool, ObservedRun]) -> Pair:
+    baseline, candidate = sides[False], sides[True]
+    if baseline.value is None or candidate.value is None:
+        raise ValueError(f"Run {baseline.position} or {candidate.position} is ok without a value.")
+    return Pair(baseline.value, candidate.value, _candidate_first(baseline, candidate))
+
+
+def _candidate_first(baseline: ObservedRun, candidate: ObservedRun) -> bool:
+    """Who really ran first: by the instants, where a run was repeated, not by the positions."""
+    if baseline.started_at and candidate.started_at:
+        return candidate.started_at < baseline.started_at
+    return candidate.position < baseline.position
+
+
+def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: bool) -> Side:
+    """The comparability key of one arm, and its units of work."""
+    runs = [sides[is_candidate] for sides in blocks.values() if is_candidate in sides]
+    counted = [run for run in runs if run.state in ("ok", "failed", "censored")]
+    key: dict[str, object] = {"metric": metric.name, "unit": metric.unit}
+    if campaign.paired_factor in driver_of(campaign.kind).work:
+        key[campaign.paired_factor] = "candidate" if is_candidate else "baseline"
+    return Side(
+        key=key,
+        units=sum(run.units_done + run.units_failed for run in counted),
+        failed_units=sum(run.units_failed for run in counted),
+    )
+
+
+def _pairs_shown(comparison: PairedComparison, blocks: Blocks) -> list[dict[str, Any]]:
+    complete = [
+        (number, sides)
+        for number, sides in blocks.items()
+        if len(sides) == 2 and {run.state for run in sides.values()} == {"ok"}
+    ]
+    changes = comparison.pair_changes_pct or (None,) * len(complete)
+    return [
+        {
+            "block": number,
+            "change_pct": change,
+            "candidate_first": _candidate_first(sides[False], sides[True]),
+            "baseline_run": sides[False].position,
+            "candidate_run": sides[True].position,
+        }
+        for (number, sides), change in zip(complete, changes, strict=True)
+    ]

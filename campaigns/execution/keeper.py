@@ -1,0 +1,130 @@
+"""The keeper of one attempt: renews its leases, listens for cancel, passes progress on.
+
+A thread of the worker's child. It stops the load at its own monotonic deadline, the time to live
+minus a margin after the last renewal that was confirmed, whatever the database says or does not.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db.models.functions import Now
+
+from campaigns import progress
+from campaigns.models import Attempt, GeneratorLease, TargetLease
+
+LOOK_SECONDS = 0.4
+RETRY_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+
+class LeaseLost(Exception):
+    """No renewal was confirmed in time, or somebody else holds the lease; the load was stopped."""
+
+
+class Keeper:
+    """Use as a context manager around everything that touches the target."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self.attempt = attempt
+        self.cancelled = threading.Event()
+        self.why = ""
+        self.lost = False
+        self.interrupted = False
+        self._done = threading.Event()
+        self._certain_until = monotonic() + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
+        self._thread = threading.Thread(target=self._keep, name="keeper", daemon=True)
+        self._progress: dict[str, Any] = {}
+
+    def __enter__(self) -> "Keeper":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._done.set()
+        self._thread.join(timeout=5)
+        progress.forget(self.attempt.pk)
+
+    def lease_seconds(self) -> float:
+        """How long the lease is certain; 0 or less: stop at once."""
+        return 0.0 if self.lost else self._certain_until - monotonic()
+
+    def say(self, values: Mapping[str, Any]) -> None:
+        """Pass on what is going on."""
+        self._progress |= values
+        progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})
+
+    def patiently(self, action: Callable[[], Result]) -> Result:
+        """Do something in the database; while it is away try again, as long as the lease lasts.
+
+        Raise LeaseLost where it did not come back in time.
+        """
+        while True:
+            try:
+                return action()
+            except (OperationalError, InterfaceError) as error:
+                connection.close()
+                if self.lease_seconds() <= 0:
+                    raise LeaseLost(f"the database did not answer: {error}") from error
+                log.warning("Attempt %s waits for the database: %s", self.attempt.pk, error)
+                self._done.wait(RETRY_SECONDS)
+
+    def _keep(self) -> None:
+        renew_at = monotonic() + settings.RENEW_SECONDS
+        try:
+            while not self._done.wait(LOOK_SECONDS):
+                try:
+                    if monotonic() >= renew_at:
+                        self._renew()
+                        renew_at = monotonic() + settings.RENEW_SECONDS
+                    self._look()
+                except DatabaseError as error:
+                    connection.close()
+                    log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)
+                if self.lease_seconds() <= 0:
+                    self._stop("the lease could not be renewed in time", lost=True)
+                    return
+        finally:
+            connection.close()
+
+    def _renew(self) -> None:
+        asked_at = monotonic()
+        until = Now() + timedelta(seconds=settings.LEASE_SECONDS)
+        mine = TargetLease.objects.filter(attempt=self.attempt, token=self.attempt.token)
+        if not mine.update(expires_at=until):
+            self._stop("somebody else holds the target's lease", lost=True)
+            return
+        GeneratorLease.objects.filter(attempt=self.attempt).update(expires_at=until)
+        self._certain_until = asked_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
+
+    def _look(self) -> None:
+        """See whether somebody asked for the end. A row that is gone counts as lost."""
+        asked = (
+            Attempt.objects.filter(pk=self.attempt.pk, state=Attempt.State.RUNNING)
+            .values_list(
+                "cancel_requested_at",
+                "interrupted_at",
+                "run__reason",
+                "run__campaign__state_reason",
+            )
+            .first()
+        )
+        if asked is None:
+            self._stop("the attempt was taken as lost", lost=True)
+        elif asked[0] is not None:
+            self._stop(asked[2] or asked[3] or "cancelled")
+        elif asked[1] is not None:
+            self.interrupted = True
+            self._stop("the worker was shut down")
+
+    def _stop(self, why: str, *, lost: bool = False) -> None:
+        if not self.cancelled.is_set():
+            self.why, self.lost = why, lost
+            self.cancelled.set()

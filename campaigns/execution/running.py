@@ -1,0 +1,83 @@
+"""Execute one attempt from its claim to its end."""
+
+import logging
+from dataclasses import replace
+from time import monotonic, sleep
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
+from django.db.models.functions import Now
+
+from campaigns import results
+from campaigns.execution.claim import claim
+from campaigns.execution.keeper import Keeper
+from campaigns.execution.steps import Steps
+from campaigns.models import Attempt, LogLine, Run
+
+log = logging.getLogger(__name__)
+
+
+def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
+    """Claim an attempt, run it, store its outcome. Return its run, None where nothing was done.
+
+    A bug in a driver is stored with the attempt and raised again.
+    """
+    attempt = claim(attempt_pk, worker, host)
+    if attempt is None:
+        return None
+    keeper = Keeper(attempt)
+    with keeper:
+        outcome, bug = Steps(attempt, keeper).go()
+        run = _close(attempt, outcome)
+    if bug is not None:
+        raise bug
+    return run
+
+
+def interrupt_worker(worker: str) -> int:
+    """Ask the attempts of a worker that shuts down to stop; they will be tried again."""
+    return Attempt.objects.filter(worker=worker, state=Attempt.State.RUNNING).update(
+        interrupted_at=Now()
+    )
+
+
+def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
+    """Store the outcome, waiting for a database that is away.
+
+    Nothing loads the target any more, and the fencing token decides who may write: so waiting
+    longer than the lease does no harm, it only may come too late.
+    """
+    give_up_at = monotonic() + 4 * settings.LEASE_SECONDS
+    while True:
+        try:
+            run = results.close(attempt, outcome)
+        except results.Fenced as fenced:
+            log.warning("%s Its outcome (%s) is dropped.", fenced, outcome.state)
+            return None
+        except results.UnknownMetric as error:
+            log.exception("Attempt %s measured what its driver does not declare.", attempt.pk)
+            outcome = replace(outcome, state=Attempt.State.VOID, reason=str(error), measured=None)
+        except (OperationalError, InterfaceError) as error:
+            connection.close()
+            if monotonic() > give_up_at:
+                raise
+            log.warning("The outcome of attempt %s waits for the database: %s", attempt.pk, error)
+            sleep(0.5)
+        else:
+            _say(attempt, outcome, run)
+            return run
+
+
+def _say(attempt: Attempt, outcome: results.Outcome, run: Run) -> None:
+    bad = outcome.state != Attempt.State.ACCEPTED
+    text = f"run {run.position} attempt {attempt.number} {outcome.state}"
+    if outcome.reason:
+        text += f": {outcome.reason}"
+    if bad and run.state == Run.State.PLANNED:
+        text += " It is repeated."
+    LogLine.objects.create(
+        campaign_id=run.campaign_id,
+        run=run,
+        text=text,
+        tone=LogLine.Tone.BAD if bad else LogLine.Tone.PLAIN,
+    )

@@ -1,0 +1,207 @@
+"""The driver's four steps for one attempt, and what their ends mean.
+
+Expected errors become an outcome with a sentence that a person can act on; a bug becomes one with
+its traceback and is raised again by the caller, once it is stored.
+"""
+
+import shutil
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any, TypeVar
+
+from django.conf import settings
+
+from campaigns.definition.servers import as_driver_sees_it, rules_for
+from campaigns.drivers import driver_of
+from campaigns.drivers.base import (
+    Cancelled,
+    Context,
+    Driver,
+    DriverError,
+    EffectiveSetting,
+    Measured,
+    Proof,
+    Target,
+)
+from campaigns.execution.environment import generator_facts
+from campaigns.execution.keeper import Keeper, LeaseLost
+from campaigns.models import Attempt, EnvironmentFact, LogLine
+from campaigns.results import Outcome
+
+Result = TypeVar("Result")
+MOST_DETAILS = 5
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known so far of an attempt; an outcome is made of it wherever it ends."""
+
+    clean_state: Sequence[Proof] = ()
+    same_work: Sequence[Proof] = ()
+    settings: Sequence[EffectiveSetting] = ()
+    measured: Measured | None = None
+    steps: dict[str, float] = field(default_factory=dict)
+    environment: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+    def outcome(self, state: str, reason: str = "", trace: str = "") -> Outcome:
+        """Make the outcome of an attempt that ends now."""
+        return Outcome(
+            state=state,
+            reason=reason,
+            traceback=trace,
+            clean_state=self.clean_state,
+            same_work=self.same_work,
+            settings=self.settings,
+            measured=self.measured,
+            steps=self.steps,
+            environment=self.environment,
+            measure_started_at=self.started_at,
+            measure_finished_at=self.finished_at,
+        )
+
+
+class Steps:
+    """Goes through reset, apply, measure and verify of one attempt."""
+
+    def __init__(self, attempt: Attempt, keeper: Keeper) -> None:
+        self.attempt = attempt
+        self.keeper = keeper
+        self.record = Record()
+        run = attempt.run
+        self.campaign = run.campaign
+        self.driver: Driver = driver_of(self.campaign.kind)
+        self.parameters: dict[str, Any] = {
+            **self.campaign.parameters,
+            **run.cell.levels_by_factor,
+        }
+
+    def go(self) -> tuple[Outcome, Exception | None]:
+        """Do all that is to be done. The second value is a bug, to be raised again."""
+        state = Attempt.State
+        directory = Path(settings.WORK_DIRECTORY) / f"attempt-{self.attempt.pk}"
+        try:
+            target, context = self._prepare(directory)
+            try:
+                failure = self._measure_properly(target, context)
+            finally:
+                self._clean_up(target, context, directory)
+        except Cancelled:
+            return self._stopped(), None
+        except LeaseLost as lost:
+            return self.record.outcome(state.LOST, str(lost)), None
+        except DriverError as error:
+            ended = state.VOID if error.void else state.FAILED
+            return self.record.outcome(ended, str(error)), None
+        except Exception as bug:  # noqa: BLE001  the boundary: stored with its traceback, re-raised
+            reason = f"An error of perfdash itself: {type(bug).__name__}: {bug}"
+            return self.record.outcome(state.VOID, reason, traceback.format_exc()), bug
+        if failure is not None:
+            return failure, None
+        return self.record.outcome(state.ACCEPTED), None
+
+    def _prepare(self, directory: Path) -> tuple[Target, Context]:
+        server = self.campaign.target
+        if server is None:
+            raise DriverError("The campaign has no target; it cannot be executed.")
+        rules = rules_for(server)
+        context = Context(
+            cancelled=self.keeper.cancelled,
+            lease_seconds=self.keeper.lease_seconds,
+            progress=self.keeper.say,
+            say=self._log,
+            clock=perf_counter_ns,
+            directory=directory,
+            rules=rules,
+            deadline_seconds=self.campaign.run_limit_seconds,
+        )
+        return as_driver_sees_it(server), context
+
+    def _measure_properly(self, target: Target, context: Context) -> Outcome | None:
+        """Return the outcome of an attempt that did not come through, else None."""
+        record, driver, values = self.record, self.driver, self.parameters
+        record.environment[EnvironmentFact.Side.GENERATOR] = generator_facts()
+        record.clean_state = self._step(
+            Attempt.Phase.RESET, context, lambda: driver.reset(target, values, context)
+        )
+        if bad := [proof for proof in record.clean_state if not proof.ok]:
+            return record.outcome(Attempt.State.VOID, f"Not clean before the run: {_words(bad)}.")
+        record.settings = self._step(
+            Attempt.Phase.APPLY, context, lambda: driver.apply(target, values, context)
+        )
+        if wrong := [setting for setting in record.settings if not setting.ok]:
+            words = "; ".join(f"{s.name}: asked {s.asked}, in force {s.in_force}" for s in wrong)
+            return record.outcome(Attempt.State.VOID, f"A level did not take effect: {words}.")
+        record.environment[EnvironmentFact.Side.TARGET] = driver.environment(target, context.rules)
+        record.started_at = datetime.now(UTC)
+        measured = record.measured = self._step(
+            Attempt.Phase.MEASURE, context, lambda: driver.measure(target, values, context)
+        )
+        record.finished_at = datetime.now(UTC)
+        if measured.failure:
+            return record.outcome(Attempt.State.FAILED, measured.failure)
+        record.same_work = self._step(
+            Attempt.Phase.VERIFY, context, lambda: driver.verify(target, values, context, measured)
+        )
+        if bad := [proof for proof in record.same_work if not proof.ok]:
+            return record.outcome(Attempt.State.VOID, f"Not the same work: {_words(bad)}.")
+        return None
+
+    def _step(self, phase: Attempt.Phase, context: Context, action: Callable[[], Result]) -> Result:
+        context.check()
+        self.keeper.patiently(
+            lambda: Attempt.objects.filter(pk=self.attempt.pk).update(phase=phase)
+        )
+        if phase == Attempt.Phase.MEASURE:
+            self._log("measure: the clock is running", LogLine.Tone.NOW)
+        self.keeper.say({"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()})
+        started = perf_counter_ns()
+        try:
+            result = action()
+        finally:
+            self.record.steps[phase] = (perf_counter_ns() - started) / 1e9
+        context.check()
+        if phase != Attempt.Phase.MEASURE and isinstance(result, list):
+            self._log(f"{phase}: {_words(result)}")
+        return result
+
+    def _clean_up(self, target: Target, context: Context, directory: Path) -> None:
+        try:
+            self.driver.clean_up(target, self.parameters, context)
+        except (DriverError, Cancelled) as error:
+            self._log(f"clean-up: {str(error) or 'cut short'}", LogLine.Tone.BAD)
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def _stopped(self) -> Outcome:
+        """The outcome after the cancel flag: asked for by a person, a shutdown, or a lost lease."""
+        ended = Attempt.State.CANCELLED
+        if self.keeper.lost or self.keeper.interrupted or not self.keeper.cancelled.is_set():
+            ended = Attempt.State.LOST
+        return self.record.outcome(ended, self.keeper.why or "the lease ran out")
+
+    def _log(self, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
+        """Write a line; while the database is away it is lost, which harms nothing."""
+        run = self.attempt.run
+        self.keeper.patiently(
+            lambda: LogLine.objects.create(
+                campaign=self.campaign, run=run, tone=tone, text=f"run {run.position} {text}"
+            )
+        )
+
+
+def _words(things: Sequence[Proof | EffectiveSetting]) -> str:
+    """Proofs and settings as one line of the log."""
+    texts = [
+        f"{thing.name} {thing.measured}{f' {thing.unit}' if thing.unit else ''}"
+        + ("" if thing.ok else f", expected {thing.expected}")
+        if isinstance(thing, Proof)
+        else f"{thing.name} {thing.asked}, read back {thing.in_force}"
+        for thing in things
+    ]
+    more = f" and {len(texts) - MOST_DETAILS} more" if len(texts) > MOST_DETAILS else ""
+    return "; ".join(texts[:MOST_DETAILS]) + more
