@@ -118,7 +118,9 @@ REST_FRAMEWORK = {
 
 STATIC_COLLECTED = environment.boolean("STATIC_COLLECTED", not DEBUG)
 STATIC_URL = "static/"
-STATIC_ROOT = Path(environment.text("STATIC_ROOT", str(BASE_DIR / "static")))
+STATIC_ROOT = (
+    Path(environment.text("STATIC_ROOT", str(BASE_DIR / "static"))) if STATIC_COLLECTED else None
+)
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "perfdash.static_files.PlotlyFinder",
@@ -171,7 +173,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: nothing here survives a few seconds
+CELERY_BEAT_SCHEDULER = "perfdash.alive:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
     "dispatch": {
@@ -185,6 +187,10 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": PROBE_SECONDS},
     },
 }
+
+# A file that workers and beat touch while they do their work, for health checks; empty: none
+
+ALIVE_FILE = environment.text("PERFDASH_ALIVE_FILE")
 
 # Log: everything to stderr; whoever started the process keeps it
 
@@ -202,5 +208,9 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "propagate": True},
+        # A line for every look whether something may start would hide the rest.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
     },
 }

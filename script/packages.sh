@@ -9,21 +9,20 @@ missing_packages() {
   ls /usr/share/fonts/truetype/dejavu >/dev/null 2>&1 || echo fonts-dejavu-core
 }
 
-# Install them where that is possible, and say so where it is not. No service is started.
+# Install the packages given where that is possible, and say so where it is not. No service is started.
 install_packages() {
-  missing=$(missing_packages | tr '\n' ' ')
-  [ -n "$missing" ] || return 0
+  [ $# -gt 0 ] || return 0
   become=
   if [ "$(id -u)" != 0 ]; then
     become="sudo -n"
   fi
   if ! command -v apt-get >/dev/null || ! $become true 2>/dev/null; then
-    echo "Missing: $missing(install them, or run as root on Debian); tests that need them fail." >&2
+    echo "Missing: $* (install them, or run as root on Debian); tests that need them fail." >&2
     return 0
   fi
-  echo "Installing $missing..." >&2
+  echo "Installing $* ..." >&2
   log=$(mktemp)
-  if ! $become sh -s -- $missing >"$log" 2>&1 <<'INSTALL'
+  if ! $become sh -s -- "$@" >"$log" 2>&1 <<'INSTALL'
     set -eu
     export DEBIAN_FRONTEND=noninteractive
     policy=/usr/sbin/policy-rc.d
@@ -37,7 +36,7 @@ install_packages() {
 INSTALL
   then
     cat "$log" >&2
-    echo "apt could not install: $missing; tests that need them fail." >&2
+    echo "apt could not install: $*; tests that need them fail." >&2
   fi
   rm -f "$log"
 }

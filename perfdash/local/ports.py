@@ -37,8 +37,8 @@ def holder(port: int) -> str:
     except psutil.AccessDenied:
         return "another program"
     for connection in connections:
-        listens = connection.status == psutil.CONN_LISTEN and connection.laddr
-        if listens and connection.laddr.port == port and connection.pid:
+        listens = connection.status == psutil.CONN_LISTEN
+        if listens and connection.laddr and connection.laddr[1] == port and connection.pid:
             try:
                 return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
             except psutil.Error:

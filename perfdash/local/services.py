@@ -1,6 +1,5 @@
 """perfdash's own processes, and the variables that all of them get."""
 
-import http.client
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from perfdash.answers import answers
 from perfdash.local import broker, postgres
 from perfdash.local.directory import DataDirectory
 from perfdash.local.ports import HOST
@@ -106,7 +106,7 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
     )  # fmt: skip
     beat = ("-m", "celery", "-A", "perfdash", "--quiet", "beat", "--pidfile=")
     return [
-        replace(_python("web", variables, *web), stage=4, ready=partial(_answers, ports.web)),
+        replace(_python("web", variables, *web), stage=4, ready=partial(answers, ports.base_url)),
         _worker("measure", variables),
         replace(_worker("control", variables), nice=19),
         replace(_python("beat", variables, *beat), stage=4),
@@ -125,15 +125,3 @@ def _worker(queue: str, variables: Mapping[str, str]) -> Service:
 def _python(name: str, variables: Mapping[str, str], *arguments: str) -> Service:
     command = (sys.executable, *arguments)
     return Service(name, command, variables, stage=3, directory=str(ROOT))
-
-
-def _answers(port: int) -> bool:
-    """Say whether the web server gives any answer that is not its own failure."""
-    connection = http.client.HTTPConnection(HOST, port, timeout=5)
-    try:
-        connection.request("GET", "/")
-        return connection.getresponse().status < 500
-    except OSError:
-        return False
-    finally:
-        connection.close()
