@@ -64,18 +64,20 @@ def extend(campaign: Campaign, blocks: int, user: User | None) -> Campaign:
     if not 1 <= blocks <= 200:
         raise NotPossible("Extend by 1 to 200 repetitions.")
     last = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
-        position=Max("position"), block=Max("block__number"), repetition=Max("block__repetition")
+        last_position=Max("position"),
+        last_block=Max("block__number"),
+        last_repetition=Max("block__repetition"),
     )
     session = _new_session(campaign, Session.Kind.EXTENSION, user)
     design = design_of(campaign, repetitions=blocks, warm_ups=0)
     plan = plan_runs(
         design,
         session=session.number,
-        first_repetition=(last["repetition"] or 0) + 1,
-        first_position=(last["position"] or 0) + 1,
-        first_block=(last["block"] or 0) + 1,
+        first_repetition=(last["last_repetition"] or 0) + 1,
+        first_position=(last["last_position"] or 0) + 1,
+        first_block=(last["last_block"] or 0) + 1,
     )
-    if (last["position"] or 0) + len(plan.runs) > MOST_RUNS_EVER:
+    if (last["last_position"] or 0) + len(plan.runs) > MOST_RUNS_EVER:
         raise NotPossible(f"A campaign has at most {MOST_RUNS_EVER:,} runs.")
     _store(campaign, session, plan)
     campaign.repetitions = F("repetitions") + blocks

@@ -20,6 +20,7 @@ from campaigns.models import Attempt, GeneratorLease, TargetLease
 
 LOOK_SECONDS = 0.4
 RETRY_SECONDS = 0.5
+NOT_RENEWED = "the lease could not be renewed in time"
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -89,7 +90,7 @@ class Keeper:
                     connection.close()
                     log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)
                 if self.lease_seconds() <= 0:
-                    self._stop("the lease could not be renewed in time", lost=True)
+                    self._stop(NOT_RENEWED, lost=True)
                     return
         finally:
             connection.close()

@@ -28,7 +28,7 @@ from campaigns.drivers.base import (
     Target,
 )
 from campaigns.execution.environment import generator_facts
-from campaigns.execution.keeper import Keeper, LeaseLost
+from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.models import Attempt, EnvironmentFact, LogLine
 from campaigns.results import Outcome
 
@@ -182,7 +182,7 @@ class Steps:
         ended = Attempt.State.CANCELLED
         if self.keeper.lost or self.keeper.interrupted or not self.keeper.cancelled.is_set():
             ended = Attempt.State.LOST
-        return self.record.outcome(ended, self.keeper.why or "the lease ran out")
+        return self.record.outcome(ended, self.keeper.why or NOT_RENEWED)
 
     def _log(self, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
         """Write a line; while the database is away it is lost, which harms nothing."""

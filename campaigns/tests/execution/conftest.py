@@ -1,0 +1,151 @@
+"""A kind that does what its parameters say, and campaigns of it."""
+
+import threading
+
+import pytest
+from django import forms
+
+from campaigns import drivers
+from campaigns.definition import checking, drafts, life
+from campaigns.drivers.base import (
+    Driver,
+    DriverError,
+    EffectiveSetting,
+    Health,
+    Measured,
+    Metric,
+    NotClean,
+    Proof,
+    Series,
+    TargetUnavailable,
+)
+from campaigns.models import Attempt, Target
+
+
+class StandInForm(forms.Form):
+    level = forms.IntegerField(initial=1)
+    manners = forms.CharField(initial="good")
+
+
+class StandIn(Driver):
+    """Measures `level` seconds without waiting; `manners` choose how it ends."""
+
+    label, summary, question, family = "Stand-in", "for tests", "What happens?", "stand-in"
+    parameters = StandInForm
+    factors = ("level", "manners")
+    metrics = (
+        Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
+        Metric("rate", "Rate", "1/s", lower_is_better=False),
+    )
+
+    def __init__(self):
+        self.measuring = threading.Event()
+        self.go_on = threading.Event()
+        self.cleaned = 0
+
+    def probe(self, target, rules):
+        return [Proof("answers", "yes", "yes", "", ok=True)]
+
+    def reset(self, target, parameters, context):
+        if parameters["manners"] == "dirty":
+            raise NotClean("3 files were left and could not be removed.")
+        return [Proof("files", 0, 0, "files", ok=parameters["manners"] != "unclean")]
+
+    def apply(self, target, parameters, context):
+        in_force = 99 if parameters["manners"] == "stubborn" else parameters["level"]
+        return [
+            EffectiveSetting(
+                "level", parameters["level"], in_force, ok=in_force == parameters["level"]
+            )
+        ]
+
+    def measure(self, target, parameters, context):
+        self.measuring.set()
+        match parameters["manners"]:
+            case "unreachable":
+                raise TargetUnavailable("The target refused the connection.")
+            case "refusing":
+                raise DriverError("The manifest is empty.")
+            case "buggy":
+                raise ZeroDivisionError("a bug")
+            case "undeclared":
+                return self._measured({"duration": 1.0, "nonsense": 1.0})
+            case "slow":
+                while not self.go_on.wait(0.02):
+                    context.check()
+            case "timed out":
+                return self._measured(
+                    {"duration": 5.0}, failure="It took longer than 5 s.", censored=True
+                )
+        saturated = parameters["manners"] == "saturated"
+        return self._measured(
+            {"duration": float(parameters["level"]), "rate": 2.0}, saturated=saturated
+        )
+
+    def _measured(self, values, *, failure="", censored=False, saturated=False):
+        return Measured(
+            values=values,
+            health=Health("saturated" if saturated else "healthy", (), {"cpu_share": 0.5}),
+            samples={"total": [0.1, 0.2], "failure": ["", "5xx"]},
+            series=[Series("bytes", "B/s", 0.5, [1.0, 2.0])],
+            units_done=1,
+            units_failed=1,
+            failures={"5xx": 1},
+            failure=failure,
+            censored=frozenset({"duration"}) if censored else frozenset(),
+        )
+
+    def verify(self, target, parameters, context, measured):
+        return [Proof("files", 2, 2, "files", ok=parameters["manners"] != "lazy")]
+
+    def clean_up(self, target, parameters, context):
+        self.cleaned += 1
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    driver = StandIn()
+    monkeypatch.setitem(drivers.all_kinds(), "stand_in", driver)
+    return driver
+
+
+@pytest.fixture
+def target(db, settings, tmp_path):
+    settings.ALLOWED_ADDRESSES = "127.0.0.0/8:9"
+    settings.WORK_DIRECTORY = tmp_path
+    return Target.objects.create(
+        name="server", family="stand-in", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+    )
+
+
+@pytest.fixture
+def draft(stand_in, target):
+    """Make a draft: `draft(factors={"level": [1, 2]}, repetitions=3)`."""
+
+    def make(**changes):
+        data = {
+            "question": "What happens?",
+            "kind": "stand_in",
+            "target": target.pk,
+            "factors": {"level": [1, 2]},
+            "order": "interleaved",
+            "repetitions": 2,
+            "seed": 7,
+        }
+        return drafts.create(checking.check(data | changes), None)
+
+    return make
+
+
+@pytest.fixture
+def launched(draft):
+    def make(**changes):
+        return life.launch(draft(**changes), None)
+
+    return make
+
+
+@pytest.fixture
+def open_attempt():
+    """The attempt that is queued now; there is exactly one."""
+    return lambda: Attempt.objects.get(state=Attempt.State.QUEUED)

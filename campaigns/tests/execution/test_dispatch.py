@@ -1,0 +1,285 @@
+"""Which run may start, and what becomes of leases."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from campaigns import dispatch, execution
+from campaigns.definition import life
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Dispatcher,
+    GeneratorLease,
+    LogLine,
+    Run,
+    Target,
+    TargetLease,
+    Worker,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run_all(campaign, most=50):
+    """Dispatch and execute until nothing is queued any more."""
+    for _ in range(most):
+        Campaign.objects.update(analysis_requested_at=None)
+        dispatch.dispatch()
+        attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
+        if attempt is None:
+            break
+        execution.execute(attempt.pk, "measure@here", "here")
+    campaign.refresh_from_db()
+
+
+def test_a_launched_campaign_gets_its_first_run_queued_once(launched):
+    campaign = launched()
+
+    dispatch.dispatch()
+    dispatch.dispatch()
+
+    attempt = Attempt.objects.get()
+    assert attempt.run.position == 1
+    assert attempt.state == Attempt.State.QUEUED
+    assert TargetLease.objects.get().attempt == attempt
+    assert campaign.runs.exclude(state=Run.State.PLANNED).count() == 0
+
+
+def test_two_campaigns_on_one_address_take_turns(launched, target):
+    twin = Target.objects.create(
+        name="the same server", family="stand-in", base_url=target.base_url, address=target.address
+    )
+    launched()
+    launched(target=twin.pk)
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.count() == 1
+
+
+def test_another_address_is_leased_beside_it_where_a_second_worker_lives(launched):
+    other = Target.objects.create(
+        name="other", family="stand-in", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
+    )
+    for name in ("measure@a", "measure@b"):
+        Worker.objects.create(name=name, host=name[-1], pools=["measure"], seen_at=timezone.now())
+    launched()
+    launched(target=other.pk)
+
+    dispatch.dispatch()
+
+    assert set(TargetLease.objects.values_list("address", flat=True)) == {
+        "127.0.0.1:9",
+        "127.0.0.2:9",
+    }
+
+
+def test_a_campaign_runs_to_its_end_and_is_finished(launched):
+    campaign = launched(repetitions=3)
+
+    run_all(campaign)
+
+    assert campaign.state == Campaign.State.FINISHED
+    assert set(campaign.runs.values_list("state", flat=True)) == {Run.State.DONE}
+    assert Attempt.objects.filter(state=Attempt.State.ACCEPTED).count() == 6
+    assert not TargetLease.objects.exclude(attempt=None).exists()
+    assert not GeneratorLease.objects.exclude(attempt=None).exists()
+
+
+def test_the_cool_down_keeps_the_next_run_back(launched):
+    campaign = launched(cool_down_seconds=60)
+    dispatch.dispatch()
+    execution.execute(Attempt.objects.get().pk, "w", "here")
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.count() == 1
+    Campaign.objects.filter(pk=campaign.pk).update(not_before=Now() - timedelta(seconds=1))
+    dispatch.dispatch()
+    assert Attempt.objects.count() == 2
+
+
+def test_an_emptied_broker_heals_when_the_lease_has_lapsed(launched):
+    launched()
+    dispatch.dispatch()
+    before = Attempt.objects.get()
+    TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
+
+    dispatch.dispatch()
+
+    after = Attempt.objects.get()
+    assert after.pk == before.pk
+    assert after.token == before.token + 1
+    assert execution.execute(after.pk, "w", "here").state == Run.State.DONE
+
+
+def test_a_lost_attempt_is_repeated_and_stays_on_record(launched):
+    campaign = launched(repetitions=1)
+    dispatch.dispatch()
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now(), worker="gone")
+    Run.objects.filter(position=1).update(state=Run.State.RUNNING)
+    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+
+    run_all(campaign)
+
+    first = campaign.runs.get(position=1)
+    assert [a.state for a in first.attempts.order_by("number")] == ["lost", "accepted"]
+    assert first.state == Run.State.DONE
+    assert LogLine.objects.filter(text__contains="lost with gone").exists()
+
+
+def test_a_run_that_is_lost_again_and_again_ends_void_with_its_reason(launched):
+    launched(repetitions=1)
+    for _ in range(3):
+        dispatch.dispatch()
+        Attempt.objects.filter(state="queued").update(
+            state=Attempt.State.RUNNING, claimed_at=Now(), worker="gone"
+        )
+        TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    dispatch.dispatch()
+
+    run = Run.objects.get(position=1)
+    assert run.state == Run.State.VOID
+    assert "did not renew" in run.reason
+    assert "3 attempts" in run.reason
+
+
+def test_after_an_outage_nobody_is_taken_as_lost_for_one_time_to_live(launched):
+    launched()
+    dispatch.dispatch()
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now(), worker="cut off")
+    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    Dispatcher.objects.update(ticked_at=timezone.now() - timedelta(minutes=3))
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.get().state == Attempt.State.RUNNING
+    Dispatcher.objects.update(hold_until=timezone.now() - timedelta(seconds=1))
+    dispatch.dispatch()
+    assert Attempt.objects.filter(state=Attempt.State.LOST).count() == 1
+
+
+def test_nobody_leases_again_before_the_grace_is_over(launched, settings):
+    launched()
+    dispatch.dispatch()
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now(), worker="slow")
+    TargetLease.objects.update(
+        expires_at=Now() - timedelta(seconds=settings.LEASE_GRACE_SECONDS / 2)
+    )
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.get().state == Attempt.State.RUNNING
+
+
+def test_a_paused_campaign_starts_nothing_and_goes_on_when_resumed(launched, open_attempt):
+    campaign = launched()
+    dispatch.dispatch()
+    life.pause(campaign)
+
+    assert execution.execute(open_attempt().pk, "w", "here") is None
+    dispatch.dispatch()
+    assert not Attempt.objects.filter(state=Attempt.State.RUNNING).exists()
+
+    life.resume(campaign)
+    run_all(campaign)
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_a_cancelled_campaign_withdraws_what_is_queued_and_ends(launched):
+    campaign = launched()
+    dispatch.dispatch()
+
+    life.cancel(campaign, "wrong server")
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.CANCELLED
+    assert campaign.state_reason == "wrong server"
+    assert set(campaign.runs.values_list("state", flat=True)) == {Run.State.CANCELLED}
+    assert not TargetLease.objects.exclude(attempt=None).exists()
+
+
+def test_an_extension_reopens_a_finished_campaign_in_a_session_of_its_own(launched):
+    campaign = launched(repetitions=1)
+    run_all(campaign)
+
+    life.extend(campaign, 2, None)
+    run_all(campaign)
+
+    assert campaign.state == Campaign.State.FINISHED
+    assert campaign.runs.filter(state=Run.State.DONE).count() == 6
+    assert list(campaign.sessions.values_list("number", "kind")) == [
+        (1, "launch"),
+        (2, "extension"),
+    ]
+
+
+def test_a_try_out_runs_on_a_draft_and_leaves_it_a_draft(draft):
+    campaign = draft()
+    life.try_one(campaign, None)
+
+    run_all(campaign)
+
+    assert campaign.state == Campaign.State.DRAFT
+    assert campaign.runs.get().state == Run.State.DONE
+    life.launch(campaign, None)
+    run_all(campaign)
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_a_failed_run_can_be_run_again_by_a_person(launched, stand_in):
+    campaign = launched(parameters={"manners": "refusing"}, repetitions=1)
+    run_all(campaign)
+    run = campaign.runs.get(position=1)
+    assert run.state == Run.State.FAILED
+    Campaign.objects.update(parameters={"manners": "good"})
+
+    life.run_again(run, None)
+    run_all(campaign)
+
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    assert [a.state for a in run.attempts.order_by("number")] == ["failed", "accepted"]
+
+
+def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched):
+    campaign = launched()
+    dispatch.dispatch()
+    execution.execute(Attempt.objects.get().pk, "w", "here")
+    dispatch.request_analysis(campaign)
+
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.analysis_sent_at is not None
+    assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
+
+
+def test_an_analysis_waits_while_something_is_measured(launched):
+    campaign = launched()
+    dispatch.dispatch()
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now())
+    dispatch.request_analysis(campaign)
+
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.analysis_sent_at is None
+
+
+def test_a_broker_that_is_away_loses_nothing(launched, monkeypatch):
+    launched()
+
+    def away(*arguments, **named):
+        raise dispatch.OperationalError("Connection refused")
+
+    monkeypatch.setattr(dispatch.current_app, "send_task", away)
+    dispatch.dispatch()
+
+    attempt = Attempt.objects.get()
+    assert attempt.state == Attempt.State.QUEUED
+    assert execution.execute(attempt.pk, "w", "here").state == Run.State.DONE

@@ -1,0 +1,280 @@
+"""One attempt from its claim to its end."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+
+from campaigns import dispatch, execution
+from campaigns.definition import life
+from campaigns.models import Attempt, Campaign, GeneratorLease, Measurement, Run, TargetLease
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def attempt_of(launched, open_attempt):
+    def make(manners="good", **changes):
+        launched(factors={"level": [3]}, parameters={"manners": manners}, repetitions=1, **changes)
+        dispatch.dispatch()
+        return open_attempt()
+
+    return make
+
+
+def finished(attempt):
+    run = execution.execute(attempt.pk, "measure@here", "here")
+    attempt.refresh_from_db()
+    return run
+
+
+def test_what_was_observed_is_stored_with_its_proofs(attempt_of):
+    attempt = attempt_of()
+
+    run = finished(attempt)
+
+    assert run.state == Run.State.DONE
+    assert attempt.state == Attempt.State.ACCEPTED
+    assert {m.metric: (m.value, m.unit) for m in attempt.measurements.all()} == {
+        "duration": (3.0, "s"),
+        "rate": (2.0, "1/s"),
+    }
+    assert [p.step for p in attempt.proofs.all()] == ["reset", "verify"]
+    assert attempt.effective_settings.get().in_force == 3
+    assert list(attempt.phases.values_list("name", flat=True)) == [
+        "reset",
+        "apply",
+        "measure",
+        "verify",
+    ]
+    assert attempt.series.get().values == [1.0, 2.0]
+    assert attempt.raw_samples.count == 2
+    assert attempt.failures == {"5xx": 1}
+    assert attempt.environment.filter(side="generator", name="python").exists()
+
+
+@pytest.mark.parametrize(
+    ("manners", "state", "reason"),
+    [
+        ("dirty", "void", "3 files were left"),
+        ("unclean", "void", "Not clean before the run: files 0 files, expected 0"),
+        ("stubborn", "void", "asked 3, in force 99"),
+        ("unreachable", "void", "refused the connection"),
+        ("lazy", "void", "Not the same work"),
+        ("refusing", "failed", "The manifest is empty."),
+        ("timed out", "failed", "longer than 5 s"),
+    ],
+)
+def test_what_did_not_come_through_is_said_in_words(attempt_of, manners, state, reason):
+    attempt = attempt_of(manners)
+
+    finished(attempt)
+
+    assert attempt.state == state
+    assert reason in attempt.reason
+
+
+def test_a_void_run_is_repeated_at_once_up_to_a_limit(attempt_of, stand_in):
+    attempt = attempt_of("unreachable")
+    run = attempt.run
+    for number in (1, 2, 3):
+        dispatch.dispatch()
+        attempt = run.attempts.get(state=Attempt.State.QUEUED)
+        assert attempt.number == number
+        finished(attempt)
+
+    run.refresh_from_db()
+    assert run.state == Run.State.VOID
+    assert "refused the connection" in run.reason
+    assert stand_in.cleaned == 3
+
+
+def test_a_failed_run_is_an_observation_and_is_not_repeated(attempt_of):
+    attempt = attempt_of("refusing")
+
+    run = finished(attempt)
+    dispatch.dispatch()
+
+    assert run.state == Run.State.FAILED
+    assert run.attempts.count() == 1
+
+
+def test_a_timed_out_value_is_kept_as_a_limit(attempt_of):
+    attempt = attempt_of("timed out")
+
+    finished(attempt)
+
+    measurement = attempt.measurements.get()
+    assert measurement.censored
+    assert measurement.value == 5.0
+
+
+def test_the_value_of_a_saturated_generator_is_a_bound(attempt_of):
+    attempt = attempt_of("saturated")
+
+    finished(attempt)
+
+    assert set(attempt.measurements.values_list("bound", flat=True)) == {True}
+
+
+def test_a_bug_keeps_its_traceback_and_is_raised_again(attempt_of):
+    attempt = attempt_of("buggy")
+
+    with pytest.raises(ZeroDivisionError):
+        execution.execute(attempt.pk, "w", "here")
+
+    attempt.refresh_from_db()
+    assert attempt.state == Attempt.State.VOID
+    assert "ZeroDivisionError" in attempt.traceback
+    assert "a bug" in attempt.reason
+
+
+def test_a_metric_that_nobody_declared_is_not_stored(attempt_of):
+    attempt = attempt_of("undeclared")
+
+    finished(attempt)
+
+    assert attempt.state == Attempt.State.VOID
+    assert "nonsense" in attempt.reason
+    assert not Measurement.objects.exists()
+
+
+def test_a_message_for_a_claimed_attempt_returns_at_once(attempt_of):
+    attempt = attempt_of()
+    finished(attempt)
+
+    assert execution.execute(attempt.pk, "w", "here") is None
+    assert Attempt.objects.count() == 1
+
+
+def test_an_attempt_whose_lease_has_lapsed_is_not_claimed(attempt_of):
+    attempt = attempt_of()
+    TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
+
+    assert execution.execute(attempt.pk, "w", "here") is None
+    attempt.refresh_from_db()
+    assert attempt.state == Attempt.State.QUEUED
+
+
+def test_a_host_that_measures_already_gives_the_target_back(attempt_of, draft):
+    attempt = attempt_of()
+    other = attempt.run.campaign.runs.create(
+        cell=attempt.run.cell, block=attempt.run.block, position=99
+    )
+    holder = Attempt.objects.create(run=other, number=1, pool="measure", token=1)
+    GeneratorLease.objects.create(
+        host="here", attempt=holder, expires_at=Now() + timedelta(minutes=1)
+    )
+
+    assert execution.execute(attempt.pk, "w", "here") is None
+    assert not TargetLease.objects.filter(attempt=attempt).exists()
+
+
+def in_background(attempt):
+    """Execute in a thread of its own, as a worker would; give a function that waits for it."""
+
+    def work():
+        try:
+            execution.execute(attempt.pk, "measure@here", "here")
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+
+    def joined():
+        thread.join(timeout=20)
+        assert not thread.is_alive()
+        attempt.refresh_from_db()
+        return attempt
+
+    return joined
+
+
+def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, stand_in):
+    attempt = attempt_of("slow")
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+
+    life.cancel(attempt.run.campaign, "too slow")
+    joined()
+    dispatch.dispatch()
+
+    assert attempt.state == Attempt.State.CANCELLED
+    assert attempt.reason == "too slow"
+    assert attempt.run.campaign.runs.get().state == Run.State.CANCELLED
+    assert Campaign.objects.get().state == Campaign.State.CANCELLED
+    assert stand_in.cleaned == 1
+
+
+def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, stand_in):
+    attempt = attempt_of("slow")
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+
+    life.cancel_run(attempt.run, "a mistake")
+    joined()
+
+    assert attempt.state == Attempt.State.CANCELLED
+    assert Campaign.objects.get().state == Campaign.State.RUNNING
+
+
+def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, stand_in):
+    attempt = attempt_of("slow")
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+
+    execution.interrupt_worker("measure@here")
+    joined()
+
+    assert attempt.state == Attempt.State.LOST
+    assert "shut down" in attempt.reason
+    assert Run.objects.get().state == Run.State.PLANNED
+
+
+def test_the_lease_is_renewed_while_it_measures(attempt_of, stand_in, settings):
+    settings.RENEW_SECONDS = 0.2
+    attempt = attempt_of("slow")
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+    TargetLease.objects.update(expires_at=Now() + timedelta(seconds=1))
+
+    for _ in range(100):
+        if TargetLease.objects.filter(expires_at__gt=Now() + timedelta(seconds=5)).exists():
+            break
+        stand_in.go_on.wait(0.05)
+
+    assert TargetLease.objects.filter(expires_at__gt=Now() + timedelta(seconds=5)).exists()
+    stand_in.go_on.set()
+    assert joined().state == Attempt.State.ACCEPTED
+
+
+def test_a_keeper_without_its_lease_stops_and_stores_nothing(attempt_of, stand_in, settings):
+    settings.RENEW_SECONDS = 0.2
+    attempt = attempt_of("slow")
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+
+    TargetLease.objects.update(token=99, attempt=None)
+    Attempt.objects.update(state=Attempt.State.LOST)
+    joined()
+
+    assert attempt.state == Attempt.State.LOST
+    assert not Measurement.objects.exists()
+    assert stand_in.cleaned == 1
+
+
+def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_in, settings):
+    settings.LEASE_SECONDS = 1.5
+    settings.LEASE_MARGIN_SECONDS = 0.5
+    settings.RENEW_SECONDS = 60
+    attempt = attempt_of("slow")
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+
+    joined()
+
+    assert attempt.state == Attempt.State.LOST
+    assert "could not be renewed" in attempt.reason
