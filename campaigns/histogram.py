@@ -1,0 +1,102 @@
+"""Distributions of latencies: coding, adding, percentiles. Pure: integer microseconds, no clock.
+
+One form everywhere (HDR V2, base64 text, 1 µs to 1 h, three digits), since histograms of different
+forms add with loss. Histograms of one run are added; percentiles are never averaged, so nothing
+here takes two of them.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hdrh.histogram import HdrHistogram
+
+LOWEST_MICROSECONDS = 1
+HIGHEST_MICROSECONDS = 3_600_000_000
+DIGITS = 3
+SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
+VALUES_ABOVE = 10
+"""A percentile is shown where at least so many values lie above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """An encoded histogram; `dropped` values were out of range and are not in it."""
+
+    encoded: bytes
+    count: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """One percentile within a run, or in `needs` how many values it takes ("needs 1000")."""
+
+    share: float
+    label: str
+    microseconds: int | None
+    needs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is shown of a histogram, in microseconds; None of an empty one, never 0."""
+
+    count: int
+    minimum: int | None
+    maximum: int | None
+    mean: float | None
+    percentiles: tuple[Percentile, ...]
+
+
+def encode(microseconds: Iterable[int]) -> Encoded:
+    """Record values, and count those below 0 or above an hour as dropped."""
+    histogram, dropped = _empty(), 0
+    for value in microseconds:
+        if 0 <= value <= HIGHEST_MICROSECONDS:
+            histogram.record_value(value)
+        else:
+            dropped += 1
+    return Encoded(bytes(histogram.encode()), int(histogram.get_total_count()), dropped)
+
+
+def merge(encoded: Iterable[bytes]) -> bytes:
+    """Add the shards of one run. Repeats are not merged: each run's percentile is one observation."""
+    merged = _empty()
+    for shard in encoded:
+        merged.decode_and_add(shard)
+    return bytes(merged.encode())
+
+
+def summarise(encoded: bytes, shares: Sequence[float] = SHARES) -> Summary:
+    """Read extremes, mean and the percentiles that the number of values bears."""
+    histogram = HdrHistogram.decode(encoded)
+    count = int(histogram.get_total_count())
+    shown = [100 * share for share in shares if not needs(count, share)]
+    values = histogram.get_percentile_to_value_dict(shown) if shown else {}
+    return Summary(
+        count=count,
+        minimum=int(histogram.get_min_value()) if count else None,
+        maximum=int(histogram.get_max_value()) if count else None,
+        mean=float(histogram.get_mean_value()) if count else None,
+        percentiles=tuple(
+            Percentile(share, f"p{100 * share:g}", values.get(100 * share), needs(count, share))
+            for share in shares
+        ),
+    )
+
+
+def needed(share: float) -> int:
+    """Count the values that the percentile of a share (0.99 is p99) takes: 10 / (1 - share)."""
+    # Through its text, since 1 - 0.99 in binary would ask for one value too many or too few.
+    return math.ceil(VALUES_ABOVE / (1 - Fraction(str(share))))
+
+
+def needs(count: int, share: float) -> str:
+    """Say what is missing for a percentile, as "needs 1000"; empty where it may be shown."""
+    return "" if count >= needed(share) else f"needs {needed(share)}"
+
+
+def _empty() -> HdrHistogram:
+    return HdrHistogram(LOWEST_MICROSECONDS, HIGHEST_MICROSECONDS, DIGITS)
