@@ -1,0 +1,126 @@
+"""An engine program's side of the pipes to its keeper: what it is told, reports, and what ends it.
+
+Imports the standard library only; no Django, no database. An engine that loads a target must not
+outlive the permission to do so. The whole process group is killed as soon as
+
+- the kernel says that the keeper has died (PR_SET_PDEATHSIG), or its end of the pipe is closed;
+- the last lease that the keeper told has run out. A keeper that was stopped tells nothing. The
+  lease is an instant of CLOCK_MONOTONIC, which all processes of a machine share, so a line that
+  waited in the pipe lengthens nothing.
+
+Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` on and on.
+Lines out: `{KIND: value}` with hello, progress, samples (columns), and one result as the last.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+PR_SET_PDEATHSIG = 1
+SECONDS_TO_BE_TOLD = 20.0
+"""How long a new program waits for its request."""
+MOST_DESCRIPTORS = 65536
+
+
+class Lifeline:
+    """The pipes to the keeper. `request` is what was asked for."""
+
+    def __init__(self) -> None:
+        """Begin to watch; nothing has been asked for yet."""
+        self.request: Mapping[str, Any] = {}
+        self._told = threading.Event()
+        self._alive_until = time.monotonic() + SECONDS_TO_BE_TOLD
+        self._writing = threading.Lock()
+        self._finishing = threading.Lock()
+        self._output = os.dup(1)
+        os.dup2(2, 1)  # what a library prints must not stand between the lines
+
+    def listen(self) -> None:
+        """Wait for the request, and watch the lease from now on."""
+        threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
+        self._told.wait()
+
+    def report(self, kind: str, value: Any) -> None:
+        """Write one line to the keeper; threads may do so at once."""
+        line = json.dumps({kind: value}, separators=(",", ":")).encode() + b"\n"
+        with self._writing:
+            while line:
+                line = line[os.write(self._output, line) :]
+
+    def finish(self, result: Mapping[str, Any]) -> NoReturn:
+        """Report the result and end the program, whatever other threads are doing.
+
+        The first who finishes wins; a second one waits for the end.
+        """
+        self._finishing.acquire()
+        self.report("result", result)
+        os._exit(0)
+
+    def _watch(self) -> None:
+        received = bytearray()
+        while (left := self._alive_until - time.monotonic()) > 0:
+            if not select.select([0], [], [], left)[0]:
+                continue
+            data = os.read(0, 1 << 20)
+            if not data:
+                break
+            received += data
+            if b"\n" in data:
+                *lines, rest = received.split(b"\n")
+                for line in lines:
+                    self._hear(json.loads(line))
+                received = rest
+        kill_own_group()
+
+    def _hear(self, message: Mapping[str, Any]) -> None:
+        self._alive_until = float(message["alive_until"])
+        if "request" in message:
+            if os.getppid() != message["parent"]:  # it died before the kernel was asked to tell
+                kill_own_group()
+            self.request = message["request"]
+            self._told.set()
+
+
+def run(main: Callable[[Lifeline], Mapping[str, Any]]) -> NoReturn:
+    """Be an engine program: take the request, do it, report the result, end."""
+    die_with_parent()
+    raise_descriptor_limit()
+    lifeline = Lifeline()
+    try:
+        lifeline.listen()
+        result = main(lifeline)
+    except BaseException:  # noqa: BLE001 - told on stderr; threads that hang must not keep us
+        traceback.print_exc()
+        os._exit(1)
+    lifeline.finish(result)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel for SIGKILL when the thread that started this program ends."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+
+
+def raise_descriptor_limit() -> None:
+    """Allow as many open files and sockets as this process may give itself."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if wanted > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def kill_own_group() -> NoReturn:
+    """End this program and all that it started, at once."""
+    if os.getpgrp() == os.getpid():  # not so where a person runs it in a shell
+        os.killpg(0, signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(1)
