@@ -1,0 +1,183 @@
+"""From stored runs to stored findings."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from campaigns import analysis, results
+from campaigns.definition import checking, drafts, life
+from campaigns.drivers import driver_of
+from campaigns.models import Campaign, Run, Target
+
+pytestmark = pytest.mark.django_db
+
+GOLDEN = Path(__file__).parent.parent / "stats" / "golden"
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def published():
+    return json.loads((GOLDEN / "b_paired_downloader.json").read_text())
+
+
+@pytest.fixture
+def paired(settings):
+    """Launch a paired downloader campaign of n manifests and repetitions; nothing runs."""
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    target = Target.objects.create(
+        name="server", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+    )
+
+    def make(manifests, repetitions):
+        data = {
+            "question": "Is asyncio faster?",
+            "kind": "downloader",
+            "target": target.pk,
+            "factors": {"manifest": manifests, "engine": ["futures", "asyncio"]},
+            "order": "paired",
+            "paired_factor": "engine",
+            "baseline": "futures",
+            "repetitions": repetitions,
+            "seed": 1,
+        }
+        return life.launch(drafts.create(checking.check(data), None), None)
+
+    return make
+
+
+def store(campaign, value_of, failing=()):
+    """Give every run a duration, in the order of the plan, one minute after another."""
+    primary = driver_of(campaign.kind).primary_metric
+    for run in campaign.runs.select_related("cell", "block").order_by("position"):
+        if run.position in failing:
+            Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="refused")
+            continue
+        started = START + timedelta(minutes=run.position)
+        results.import_run(
+            run,
+            [results.ImportedValue(primary.name, value_of(run), "s", lower_is_better=True)],
+            started_at=started,
+            finished_at=started + timedelta(seconds=30),
+        )
+
+
+def findings(campaign):
+    analysis.analyse(campaign)
+    return {finding.name: finding.result for finding in campaign.findings.all()}
+
+
+def test_a_paired_campaign_gives_the_published_numbers(paired, published):
+    manifests = [f"/{files}/PULP_MANIFEST" for files in published["inputs"]]
+    campaign = paired(manifests, 10)
+
+    def value(run):
+        files = run.cell.levels_by_factor["manifest"].split("/")[1]
+        arm = published["inputs"][files][run.cell.levels_by_factor["engine"]]
+        return arm[run.block.repetition - 1]
+
+    store(campaign, value)
+
+    strata = findings(campaign)["pairs"]["strata"]
+
+    for stratum, (files, expected) in zip(strata, published["per_manifest"].items(), strict=True):
+        comparison = stratum["comparison"]
+        assert stratum["name"] == f"/{files}/PULP_MANIFEST"
+        assert comparison["geo_pct_change"] == pytest.approx(expected["geo_pct_change"], rel=1e-8)
+        assert comparison["geo_ci_pct"] == pytest.approx(expected["geo_ci_pct"], rel=1e-8)
+        assert comparison["verdict"]["p_adjusted"] == pytest.approx(
+            published["holm_p"][files], rel=1e-6
+        )
+        assert stratum["display"]["word"] == "faster"
+
+
+def test_the_answer_says_which_is_faster_by_how_much(paired):
+    campaign = paired(["/a", "/b"], 4)
+    store(
+        campaign,
+        lambda run: (
+            (10.0 if run.cell.levels_by_factor["engine"] == "futures" else 8.0)
+            * (1 + run.block.number / 1000)
+        ),
+    )
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"] == "asyncio against futures: faster on all 2 (−20.0 %)."
+    assert answer["tone"] == "better"
+    assert "one session" in answer["caveat"]
+
+
+def test_a_pair_with_a_failed_side_is_counted_and_not_compared(paired):
+    campaign = paired(["/a"], 4)
+    store(
+        campaign,
+        lambda run: 10.0 + run.position / 100,
+        failing={1},
+    )
+
+    found = findings(campaign)
+
+    comparison = found["pairs"]["strata"][0]["comparison"]
+    assert comparison["n_pairs"] == 3
+    assert comparison["incomplete_by_failure"] == 1
+    assert comparison["verdict"]["word"] == "too_many_failures"
+    assert "1 of 8 runs failed" in found["answer"]["caveat"]
+    failed = [c["summary"]["n_failed"] for c in found["cells"]["cells"]]
+    assert sorted(failed) == [0, 1]
+
+
+def test_an_excluded_run_leaves_the_numbers_and_stays_listed(paired):
+    campaign = paired(["/a"], 4)
+    store(campaign, lambda run: 10.0)
+    user = User.objects.create_user("analyst")
+    before = findings(campaign)
+    hash_before = campaign.findings.first().data_hash
+    life.exclude(campaign.runs.get(position=1), user, "another sync ran on the server")
+
+    after = findings(campaign)
+
+    def states(found):
+        return [run["state"] for cell in found["cells"]["cells"] for run in cell["runs"]]
+
+    assert states(before).count("excluded") == 0
+    assert states(after).count("excluded") == 1
+    assert after["pairs"]["strata"][0]["comparison"]["n_pairs"] == 3
+    assert campaign.findings.first().data_hash != hash_before
+
+
+def test_the_same_data_give_the_same_hash_and_findings(paired):
+    campaign = paired(["/a"], 3)
+    store(campaign, lambda run: 10.0 + run.position)
+    first = findings(campaign)
+    hashes = set(campaign.findings.values_list("data_hash", flat=True))
+
+    second = findings(campaign)
+
+    assert first == second
+    assert hashes == set(campaign.findings.values_list("data_hash", flat=True))
+    assert len(hashes) == 1
+
+
+def test_an_analysis_of_nothing_says_so(paired):
+    campaign = paired(["/a"], 3)
+
+    found = findings(campaign)
+
+    assert found["answer"]["sentence"] == "No run has ended yet."
+    assert all(cell["summary"]["flags"] == ["empty"] for cell in found["cells"]["cells"])
+
+
+def test_the_request_is_only_cleared_if_none_came_meanwhile(paired):
+    campaign = paired(["/a"], 3)
+    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=START)
+    campaign.refresh_from_db()
+    later = START + timedelta(seconds=1)
+    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=later)
+
+    analysis.analyse(campaign)
+
+    campaign.refresh_from_db()
+    assert campaign.analysis_requested_at == later
