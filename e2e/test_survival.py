@@ -94,7 +94,7 @@ def test_the_worker_is_killed(perfdash):
 
         parent.kill()
 
-        gone, alive = psutil.wait_procs(engines, timeout=5)
+        _gone, alive = psutil.wait_procs(engines, timeout=5)
         assert not alive
         until_finished(perfdash, campaign)
     check_the_books(perfdash, campaign, samples, repeated=True)
@@ -110,7 +110,7 @@ def test_the_workers_child_is_killed(perfdash):
 
         child.kill()
 
-        gone, alive = psutil.wait_procs(engines, timeout=5)
+        _gone, alive = psutil.wait_procs(engines, timeout=5)
         assert not alive
         until_finished(perfdash, campaign)
     check_the_books(perfdash, campaign, samples, repeated=True)
