@@ -1,0 +1,73 @@
+"""Keys of people: API tokens and one-time sign-in links. Only hashes are stored."""
+
+from datetime import timedelta
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models.functions import Now
+
+from campaigns.credentials import new_token, token_hash
+from campaigns.definition.checking import Invalid, messages_of
+from campaigns.definition.forms import Text
+from campaigns.models import ApiToken, SignInLink
+
+
+class LinkRefused(ValueError):
+    """The sign-in link signs nobody in; the message says why, and what to do."""
+
+
+class TokenForm(forms.Form):
+    """What a person says of a new API token."""
+
+    name = Text(
+        max_length=100,
+        label="What is it for?",
+        help_text="A word that lets you find it again, such as the machine that uses it.",
+    )
+
+
+def make_token(user: User, name: str) -> tuple[ApiToken, str]:
+    """Make an API token; the text beside the row is its only copy. Raise Invalid at `name`."""
+    form = TokenForm({"name": name})
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    text = new_token()
+    token = ApiToken.objects.create(
+        user=user, name=form.cleaned_data["name"], hash=token_hash(text)
+    )
+    return token, text
+
+
+def revoke(token: ApiToken) -> None:
+    """End a token for good; its row stays as a record. A second call changes nothing."""
+    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now())
+
+
+def make_sign_in_link(user: User, minutes: float = 10) -> str:
+    """Make the token of a link that signs `user` in, once, within that many minutes."""
+    text = new_token()
+    SignInLink.objects.create(
+        user=user, hash=token_hash(text), expires_at=Now() + timedelta(minutes=minutes)
+    )
+    return text
+
+
+def redeem(text: str) -> User:
+    """Use up a sign-in link and give its user. Raise LinkRefused.
+
+    One conditional update decides, on the database's clock: of many who come at once, one gets in.
+    """
+    links = SignInLink.objects.filter(hash=token_hash(text))
+    usable = links.filter(used_at=None, expires_at__gt=Now(), user__is_active=True)
+    if usable.update(used_at=Now()):
+        return links.select_related("user").get().user
+    link = links.select_related("user").first()
+    if link is None:
+        raise LinkRefused(
+            "This sign-in link is unknown. Copy the whole link, or ask for a new one."
+        )
+    if link.used_at is not None:
+        raise LinkRefused("This sign-in link was used already; each works once. Ask for a new one.")
+    if not link.user.is_active:
+        raise LinkRefused("This sign-in link belongs to an account that is switched off.")
+    raise LinkRefused("This sign-in link has expired. Ask for a new one.")

@@ -1,0 +1,296 @@
+"""What the first page and the lists of targets show. Reads only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, F, Max, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from campaigns import progress
+from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
+from campaigns.queries.runs import earlier_run_seconds
+
+WORKER_SILENT_SECONDS = 20
+PHASES = (
+    Attempt.Phase.RESET,
+    Attempt.Phase.APPLY,
+    Attempt.Phase.MEASURE,
+    Attempt.Phase.VERIFY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the four steps of an attempt. `mark`: done, now or empty."""
+
+    name: str
+    mark: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRun:
+    """The run that is going on."""
+
+    pk: int
+    position: int
+    cell: str
+    block: int
+    trial: bool
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCampaign:
+    """A campaign that is not closed. `waits`: in words why no run goes on, or empty."""
+
+    pk: int
+    name: str
+    state: str
+    target: str
+    closed: int
+    failed: int
+    total: int
+    blocks: int
+    run: CurrentRun | None
+    seconds_left: float | None
+    waits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of a campaign, with the means of its cells in their order."""
+
+    pk: int
+    question: str
+    state: str
+    sentence: str
+    tone: str
+    badges: Sequence[Mapping[str, str]]
+    runs: int
+    means: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    """A target with who holds it; `run` and `campaign` are None while it is free."""
+
+    target: Target
+    held_by: str
+    run: int | None
+    campaign: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A worker process. `state`: idle, busy or lost."""
+
+    name: str
+    pools: str
+    state: str
+    seen_at: datetime
+    run: int | None
+    position: int | None
+
+
+def open_campaigns(most: int = 8) -> list[OpenCampaign]:
+    """Campaigns that run, wait or stop, and drafts that are tried out; the oldest first."""
+    tried = Q(state=Campaign.State.DRAFT, runs__attempts__state__in=Attempt.OPEN)
+    found = (
+        Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried)
+        .select_related("target")
+        .distinct()
+        .order_by("launched_at", "pk")[:most]
+    )
+    return [_open_campaign(campaign) for campaign in found]
+
+
+def latest_answers(most: int = 6) -> list[Answer]:
+    """The newest answers, with what their sparks are drawn from."""
+    found = (
+        Finding.objects.filter(name="answer")
+        .select_related("campaign")
+        .order_by("-computed_at")[:most]
+    )
+    means = means_of_cells([finding.campaign_id for finding in found])
+    counts = measured_runs([finding.campaign_id for finding in found])
+    return [
+        Answer(
+            pk=finding.campaign_id,
+            question=finding.campaign.question,
+            state=finding.campaign.state,
+            sentence=str(finding.result.get("sentence", "")),
+            tone=str(finding.result.get("tone", "thin")),
+            badges=finding.result.get("badges", []),
+            runs=counts.get(finding.campaign_id, 0),
+            means=means.get(finding.campaign_id, []),
+        )
+        for finding in found
+    ]
+
+
+def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
+    """The mean of each cell (geometric where there is one), by campaign."""
+    found = Finding.objects.filter(campaign__in=campaigns, name="cells")
+    return {
+        finding.campaign_id: [
+            _mean(cell.get("summary") or {}) for cell in finding.result.get("cells", [])
+        ]
+        for finding in found
+    }
+
+
+def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
+    """How many runs count, by campaign; without warm-ups and try-outs."""
+    rows = (
+        Run.objects.filter(campaign__in=campaigns, purpose=Run.Purpose.MEASURED)
+        .order_by()
+        .values_list("campaign")
+        .annotate(Count("pk"))
+    )
+    return dict(rows)
+
+
+def target_rows(targets: Sequence[Target] | None = None) -> list[TargetRow]:
+    """Targets (all that are in use) with the runs that hold their addresses now."""
+    if targets is None:
+        targets = list(Target.objects.filter(retired_at=None))
+    leases = {
+        lease.address: lease
+        for lease in TargetLease.objects.filter(
+            address__in=[target.address for target in targets],
+            attempt__isnull=False,
+            expires_at__gt=Now(),
+        ).select_related("attempt__run")
+    }
+    return [_target_row(target, leases.get(target.address)) for target in targets]
+
+
+def worker_rows() -> list[WorkerRow]:
+    """Workers that ever answered within the last day; the silent ones are lost."""
+    now = timezone.now()
+    busy = {
+        attempt.worker: attempt
+        for attempt in Attempt.objects.filter(state=Attempt.State.RUNNING).select_related("run")
+    }
+    workers = Worker.objects.filter(seen_at__gt=now - timedelta(days=1))
+    return [_worker_row(worker, busy.get(worker.name), now) for worker in workers]
+
+
+def demonstration() -> Campaign | None:
+    """The draft that can be launched with one click: the newest one with the tag “demo”."""
+    return (
+        Campaign.objects.filter(
+            state=Campaign.State.DRAFT, tags__contains=["demo"], target__retired_at=None
+        )
+        .select_related("target")
+        .order_by("-created_at")
+        .first()
+    )
+
+
+def _open_campaign(campaign: Campaign) -> OpenCampaign:
+    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
+    counts = runs.aggregate(
+        total=Count("pk"),
+        closed=Count("pk", filter=Q(state__in=Run.CLOSED)),
+        failed=Count("pk", filter=Q(state__in=[Run.State.FAILED, Run.State.VOID])),
+        blocks=Max("block__number"),
+    )
+    attempt = (
+        Attempt.objects.filter(run__campaign=campaign, state=Attempt.State.RUNNING)
+        .select_related("run__cell", "run__block")
+        .first()
+    )
+    return OpenCampaign(
+        pk=campaign.pk,
+        name=campaign.name,
+        state=campaign.state,
+        target=campaign.target.name if campaign.target else "",
+        closed=counts["closed"],
+        failed=counts["failed"],
+        total=counts["total"],
+        blocks=counts["blocks"] or 0,
+        run=_current(attempt) if attempt else None,
+        seconds_left=_seconds_left(campaign, counts["total"] - counts["closed"]),
+        waits="" if attempt else _waits(campaign),
+    )
+
+
+def _current(attempt: Attempt) -> CurrentRun:
+    said = progress.read(attempt.pk) or {}
+    reached = PHASES.index(attempt.phase) if attempt.phase in PHASES else -1
+    if attempt.phase == Attempt.Phase.STORE:
+        reached = len(PHASES)
+    seconds = said.get("seconds")
+    steps = tuple(
+        Step(
+            phase.value,
+            "done" if index < reached else "now" if index == reached else "",
+            seconds if index == reached and isinstance(seconds, int | float) else None,
+        )
+        for index, phase in enumerate(PHASES)
+    )
+    return CurrentRun(
+        pk=attempt.run_id,
+        position=attempt.run.position,
+        cell=str(attempt.run.cell),
+        block=attempt.run.block.number,
+        trial=attempt.run.purpose == Run.Purpose.TRIAL,
+        steps=steps,
+    )
+
+
+def _seconds_left(campaign: Campaign, runs: int) -> float | None:
+    """Open runs times the median of the campaign's own ones, else of earlier ones of the kind."""
+    spans = Attempt.objects.filter(
+        run__campaign=campaign, state=Attempt.State.ACCEPTED
+    ).values_list(F("finished_at") - F("claimed_at"), flat=True)
+    known = sorted(span.total_seconds() for span in spans if span is not None)
+    known = known or sorted(earlier_run_seconds(campaign.kind, campaign.target))
+    if not known:
+        return None
+    return float(runs * (known[len(known) // 2] + campaign.cool_down_seconds))
+
+
+def _waits(campaign: Campaign) -> str:
+    if campaign.state != Campaign.State.RUNNING:
+        return ""
+    now = timezone.now()
+    if campaign.not_before and campaign.not_before > now:
+        return f"cool-down until {campaign.not_before:%H:%M:%S}"
+    if campaign.target is not None:
+        row = target_rows([campaign.target])[0]
+        if row.campaign not in (None, campaign.pk):
+            return f"waits for {campaign.target.name}, which {row.held_by} holds"
+    silent = now - timedelta(seconds=WORKER_SILENT_SECONDS)
+    if not Worker.objects.filter(seen_at__gt=silent).exists():
+        return "no worker answers; start one, and the next run begins by itself"
+    return "the next run is about to begin"
+
+
+def _mean(summary: Mapping[str, Any]) -> float | None:
+    value = summary.get("gmean") or summary.get("mean")
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _target_row(target: Target, lease: TargetLease | None) -> TargetRow:
+    if lease is None or lease.attempt is None:
+        return TargetRow(target, "", None, None)
+    run = lease.attempt.run
+    return TargetRow(target, lease.holder or f"run {run.position}", run.pk, run.campaign_id)
+
+
+def _worker_row(worker: Worker, attempt: Attempt | None, now: datetime) -> WorkerRow:
+    lost = worker.seen_at < now - timedelta(seconds=WORKER_SILENT_SECONDS)
+    return WorkerRow(
+        name=worker.name,
+        pools=", ".join(str(pool) for pool in worker.pools),
+        state="lost" if lost else "busy" if attempt else "idle",
+        seen_at=worker.seen_at,
+        run=attempt.run_id if attempt and not lost else None,
+        position=attempt.run.position if attempt and not lost else None,
+    )

@@ -1,0 +1,100 @@
+/* The campaign form: levels as chips over a textarea of one level a line, and one submit only.
+   The textarea stays what is sent; without this script it is what one types into. */
+(() => {
+  "use strict";
+  const element = (name, properties, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+  const icon = (name) => {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("class", "icon");
+    svg.setAttribute("aria-hidden", "true");
+    const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+    use.setAttribute("href", `#i-${name}`);
+    svg.append(use);
+    return svg;
+  };
+
+  function chips(box) {
+    if ("chips" in box.dataset) return;
+    box.dataset.chips = "";
+    const name = box.dataset.levels;
+    const area = box.querySelector("textarea");
+    const numeric = box.dataset.numeric === "true";
+    const split = (text) => text.split(numeric ? /[\s,;]+/ : /[\r\n]+/).map((part) => part.trim()).filter(Boolean);
+    const list = element("div", { className: "chips" });
+    const input = element("input", { className: "input", type: "text", placeholder: "add level" });
+    input.setAttribute("aria-label", `Add a level of ${name}`);
+    input.style.setProperty("--w", numeric ? "6rem" : "18rem");
+    if (numeric) input.inputMode = "decimal";
+    if (area.hasAttribute("aria-invalid")) {
+      input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-describedby", area.getAttribute("aria-describedby") ?? "");
+    }
+    const write = (levels) => {
+      area.value = levels.join("\n");
+      draw();
+      area.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    const remove = (index) => {
+      write(split(area.value).filter((_, at) => at !== index));
+      input.focus();
+    };
+    const add = () => {
+      const levels = split(area.value);
+      const more = split(input.value).filter((level) => !levels.includes(level));
+      input.value = "";
+      if (more.length) write([...levels, ...more]);
+    };
+    const draw = () => {
+      const made = split(area.value).map((level, index) => {
+        const button = element("button", { type: "button" }, icon("x"));
+        button.setAttribute("aria-label", `Remove level ${level} of ${name}`);
+        button.addEventListener("click", () => remove(index));
+        return element("span", { className: "chip" }, element("span", { className: "text", textContent: level }), button);
+      });
+      list.replaceChildren(...made, input);
+    };
+    input.addEventListener("input", (event) => event.stopPropagation());
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || (event.key === "," && numeric)) {
+        event.preventDefault();
+        add();
+        input.focus();
+      } else if (event.key === "Backspace" && input.value === "") {
+        const levels = split(area.value);
+        if (levels.length) remove(levels.length - 1);
+      }
+    });
+    input.addEventListener("change", add);
+    area.hidden = true;
+    for (const hint of box.querySelectorAll(".hint")) hint.hidden = true;
+    draw();
+    box.append(list);
+  }
+
+  /* A second click while the first one is on its way would make a second campaign. */
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.matches("[data-once]")) return;
+    if ("sent" in form.dataset) {
+      event.preventDefault();
+      return;
+    }
+    form.dataset.sent = "";
+    event.submitter?.setAttribute("aria-busy", "true");
+  });
+  window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("[data-sent]")) {
+      delete form.dataset.sent;
+      for (const button of form.querySelectorAll("[aria-busy]")) button.removeAttribute("aria-busy");
+    }
+  });
+
+  const look = () => document.querySelectorAll("[data-levels]").forEach(chips);
+  document.addEventListener("htmx:afterSettle", look);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", look);
+  else look();
+})();

@@ -1,0 +1,160 @@
+"""Define a campaign: new, edit, clone, and the plan that changes while one types."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from campaigns import dispatch
+from campaigns.definition import drafts, life
+from campaigns.definition.checking import Definition, Invalid, check
+from campaigns.definition.preview import preview
+from campaigns.models import Campaign, Target
+from campaigns.web import forms
+from campaigns.web.form_page import form_page, problems
+from campaigns.web.forms import Entered, Errors
+from campaigns.web.people import user_of
+from campaigns.web.plans import PlanView, plan_view
+
+Store = Callable[[Definition], Campaign]
+
+
+@require_http_methods(["GET", "POST"])
+def campaign_new(request: HttpRequest) -> HttpResponse:
+    """Begin with the initial values of a kind; `?kind=` and `?target=` choose."""
+    user = user_of(request)
+    if request.method == "POST":
+        return _answer(request, None, lambda definition: drafts.create(definition, user))
+    return _draw(request, None, _beginning(request), {})
+
+
+@require_http_methods(["GET", "POST"])
+def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a draft."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    try:
+        drafts.require_draft(campaign)
+    except drafts.NotADraft as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("campaign", pk)
+    if request.method == "POST":
+        return _answer(request, campaign, lambda definition: drafts.change(campaign, definition))
+    return _draw(request, campaign, forms.from_data(drafts.as_data(campaign)), {})
+
+
+@require_http_methods(["GET", "POST"])
+def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
+    """Begin with the definition of another campaign; it stays as it is."""
+    original = get_object_or_404(Campaign, pk=pk)
+    user = user_of(request)
+    if request.method == "POST":
+        return _answer(request, None, lambda definition: drafts.create(definition, user))
+    entered = forms.from_data(drafts.as_data(original))
+    if entered.driver is None:
+        messages.warning(
+            request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
+        )
+        return redirect("campaign", pk)
+    return _draw(request, None, entered, {}, original=original)
+
+
+@require_POST
+def campaign_plan(request: HttpRequest) -> HttpResponse:
+    """The panel beside the form, for what stands in it now."""
+    entered = forms.read(request.POST)
+    return render(request, "campaigns/_plan.html", _planned(entered) | {"live": True})
+
+
+def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> HttpResponse:
+    """Do what the pressed button says, or show the form again with what is wrong."""
+    entered = forms.read(request.POST)
+    act = request.POST.get("act", "preview")
+    if act == "kind":
+        return _draw(request, campaign, forms.with_kind(entered), {})
+    definition, errors = _checked(entered)
+    if definition is None or act not in ("save", "launch", "try"):
+        return _draw(request, campaign, entered, errors)
+    try:
+        stored = store(definition)
+    except drafts.NotADraft as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("campaign", campaign.pk) if campaign else redirect("campaign-list")
+    return _go_on(request, stored, act)
+
+
+def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
+    """Launch or try a stored draft; where that is refused, it stays a draft."""
+    user = user_of(request)
+    try:
+        if act == "launch":
+            life.launch(stored, user)
+        elif act == "try":
+            life.try_one(stored, user)
+    except (life.NotPossible, drafts.NotADraft) as refusal:
+        messages.warning(request, f"Saved as a draft. {refusal}")
+        return redirect("campaign-edit", stored.pk)
+    if act == "save":
+        messages.success(request, f"“{stored.name}” is saved as a draft.")
+    else:
+        dispatch.dispatch()
+    return redirect("campaign", stored.pk)
+
+
+def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
+    """The definition, or every error by path."""
+    data, errors = forms.to_data(entered)
+    if entered.driver is None:
+        errors["kind"] = ["Choose what is measured."]
+        return None, errors
+    try:
+        definition = check(data)
+    except Invalid as invalid:
+        return None, invalid.errors | errors
+    return (None, errors) if errors else (definition, {})
+
+
+def _planned(entered: Entered) -> dict[str, Any]:
+    """The plan, or why there is none yet. A question that is still empty changes no plan."""
+    values = dict(entered.values)
+    values["question"] = values.get("question") or "?"
+    asked = Entered(
+        entered.kind, values, entered.parameters, entered.varied, entered.levels, entered.excluded
+    )
+    definition, errors = _checked(asked)
+    plan: PlanView | None = None
+    if definition is not None:
+        plan = plan_view(definition, preview(definition))
+    return {"plan": plan, "plan_problems": problems(errors, entered)}
+
+
+def _beginning(request: HttpRequest) -> Entered:
+    kinds = forms.kinds_to_choose()
+    key = request.GET.get("target", "")
+    target = (
+        Target.objects.filter(pk=int(key), retired_at=None).first() if key.isdecimal() else None
+    )
+    kind = request.GET.get("kind", "")
+    if kind not in kinds and target is not None:
+        kind = next((name for name, d in kinds.items() if d.family == target.family), "")
+    if kind not in kinds:
+        kind = next(iter(kinds), "")
+    return forms.blank(kind, target)
+
+
+def _draw(
+    request: HttpRequest,
+    campaign: Campaign | None,
+    entered: Entered,
+    errors: Errors,
+    *,
+    original: Campaign | None = None,
+) -> HttpResponse:
+    context = _planned(entered) | {
+        "campaign": campaign,
+        "original": original,
+        "form": form_page(entered, errors),
+    }
+    return render(request, "campaigns/form.html", context, status=422 if errors else 200)

@@ -1,0 +1,252 @@
+"""What the campaign form draws: fields, cards and parameter rows with their errors. No HTML."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from campaigns.definition.forms import DesignForm
+from campaigns.drivers.base import Driver
+from campaigns.models import Campaign
+from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
+from campaigns.web.forms import NUMBERS, Entered, Errors, kinds_to_choose, targets_of
+
+UNITS = {
+    "repetitions": "blocks",
+    "warm_ups": "not analysed",
+    "cool_down_seconds": "s between runs",
+    "run_limit_seconds": "s",
+    "smallest_effect_percent": "%",
+    "margin_percent": "%",
+}
+ORDERS = {
+    Campaign.Order.INTERLEAVED: "every block holds each cell once, shuffled",
+    Campaign.Order.PAIRED: "two cells, back to back, order alternating",
+    Campaign.Order.RANDOM: "all runs shuffled",
+    Campaign.Order.BLOCKED: "level after level; confounds level with time",
+}
+STOP_RULES = {Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value"}
+LABELS = {
+    "kind": "Kind",
+    "target": "Target",
+    "primary_metric": "Primary metric",
+    "parameters": "Parameters",
+    "factors": "Parameters",
+    "excluded": "Excluded combinations",
+    "order": "Order of runs",
+    "paired_factor": "Paired factor",
+    "stop_rule": "Stop rule",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One parameter: its single value, and, where it can vary, its levels."""
+
+    name: str
+    help: str
+    single: Field
+    levels: Field | None
+    varied: bool
+    numeric: bool
+    errors: Sequence[str]
+
+    @property
+    def id(self) -> str:
+        """Where links to its errors lead."""
+        return f"f-p-{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One line of the summary above the form; `anchor` is empty where no field is to blame."""
+
+    label: str
+    anchor: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormPage:
+    """The whole form."""
+
+    fields: Mapping[str, Field]
+    kinds: Sequence[Choice]
+    orders: Sequence[Choice]
+    stop_rules: Sequence[Choice]
+    parameters: Sequence[ParameterRow]
+    problems: Sequence[Problem]
+    errors: Errors
+    question_of_kind: str
+
+
+def form_page(entered: Entered, errors: Errors) -> FormPage:
+    """Arrange what was entered, with each error where it belongs."""
+    driver = entered.driver
+    values = entered.values
+    fields = {
+        name: from_form(
+            name, form_field, values.get(name, ""), errors.get(name, ()), unit=UNITS.get(name, "")
+        )
+        for name, form_field in DesignForm.base_fields.items()
+    }
+    fields["excluded"] = _excluded(entered, errors)
+    if driver is not None:
+        fields["target"] = _target(driver, values.get("target", ""), errors)
+        fields["primary_metric"] = _metric(driver, values.get("primary_metric", ""), errors)
+        fields["paired_factor"] = _paired(driver, values.get("paired_factor", ""), errors)
+    rows = _parameters(driver, entered, errors) if driver is not None else []
+    return FormPage(
+        fields=fields,
+        kinds=[
+            Choice(kind, known.label, kind == entered.kind, note=known.summary)
+            for kind, known in kinds_to_choose().items()
+        ],
+        orders=_cards(ORDERS, Campaign.Order.choices, values.get("order", "")),
+        stop_rules=_cards(STOP_RULES, Campaign.StopRule.choices, values.get("stop_rule", "")),
+        parameters=rows,
+        problems=problems(errors, entered),
+        errors={path.replace(".", "_"): messages for path, messages in errors.items()},
+        question_of_kind=driver.question if driver else "",
+    )
+
+
+def problems(errors: Errors, entered: Entered) -> list[Problem]:
+    """All errors in words, with the label of their field and where it stands."""
+    found = []
+    for path, messages in errors.items():
+        label, anchor = _place(path, entered)
+        found += [Problem(label, anchor, message) for message in messages]
+    return found
+
+
+def _place(path: str, entered: Entered) -> tuple[str, str]:
+    group, _, name = path.partition(".")
+    known = entered.driver.parameters.base_fields if entered.driver else {}
+    if name in known:
+        return name, f"f-p-{name}"
+    if path in DesignForm.base_fields:
+        form_field = DesignForm.base_fields[path]
+        label = LABELS.get(path) or str(form_field.label or path.replace("_", " ").capitalize())
+        return label, f"f-{path}"
+    if group in ("parameters", "factors"):
+        return LABELS[group], "h-parameters"
+    return LABELS.get(path, ""), f"f-{path}" if path in LABELS else ""
+
+
+def _cards(
+    notes: Mapping[Any, str], labels: Sequence[tuple[Any, Any]], chosen: str
+) -> list[Choice]:
+    named = dict(labels)
+    return [
+        Choice(str(key), named[key], str(key) == chosen, note=note) for key, note in notes.items()
+    ]
+
+
+def _target(driver: Driver, chosen: str, errors: Errors) -> Field:
+    targets = targets_of(driver)
+    choices = [
+        Choice(
+            str(target.pk),
+            f"{target.name} ({target.get_health_display()})",
+            str(target.pk) == chosen,
+        )
+        for target in targets
+    ]
+    if chosen not in {choice.value for choice in choices}:
+        choices.insert(0, Choice("", "choose a target" if targets else "there is none yet", True))
+    return Field(
+        "target",
+        "Target",
+        chosen,
+        "select",
+        hint=f"A server of the family {driver.family}; held by one run at a time.",
+        choices=choices,
+        errors=errors.get("target", ()),
+    )
+
+
+def _metric(driver: Driver, chosen: str, errors: Errors) -> Field:
+    choices = [
+        Choice(
+            metric.name,
+            f"{metric.label} ({metric.unit}), {'lower' if metric.lower_is_better else 'higher'} is better",
+            metric.name == chosen,
+        )
+        for metric in driver.metrics
+    ]
+    return Field(
+        "primary_metric",
+        "Primary metric",
+        chosen,
+        "select",
+        hint="The one that answers the question. Locked at launch.",
+        choices=choices,
+        errors=errors.get("primary_metric", ()),
+    )
+
+
+def _paired(driver: Driver, chosen: str, errors: Errors) -> Field:
+    names = [Choice("", "the factor with two levels", not chosen)]
+    names += [Choice(name, name, name == chosen) for name in driver.factors]
+    return Field(
+        "paired_factor",
+        "Paired factor",
+        chosen,
+        "select",
+        hint="A factor of exactly two levels; all others are strata.",
+        choices=names,
+        errors=errors.get("paired_factor", ()),
+    )
+
+
+def _excluded(entered: Entered, errors: Errors) -> Field:
+    return Field(
+        "excluded",
+        "Excluded combinations",
+        entered.excluded,
+        "textarea",
+        hint="One a line, such as engine=futures, concurrency=100. Empty: every combination is run.",
+        rows=2,
+        errors=errors.get("excluded", ()),
+    )
+
+
+def _parameters(driver: Driver, entered: Entered, errors: Errors) -> list[ParameterRow]:
+    return [
+        _row(driver, name, form_field, entered, errors)
+        for name, form_field in driver.parameters.base_fields.items()
+    ]
+
+
+def _row(
+    driver: Driver, name: str, form_field: forms.Field, entered: Entered, errors: Errors
+) -> ParameterRow:
+    messages = [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
+    varied = name in entered.varied
+    single = from_form(
+        f"p-{name}", form_field, entered.parameters.get(name, ""), () if varied else messages
+    )
+    levels = _levels(name, form_field, entered, messages) if name in driver.factors else None
+    numeric = isinstance(form_field, NUMBERS)
+    help_text = str(form_field.help_text)
+    return ParameterRow(name, help_text, single, levels, varied, numeric, messages)
+
+
+def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequence[str]) -> Field:
+    given = entered.levels.get(name, ())
+    options: list[tuple[str, str]] = [
+        (as_text(key), str(label)) for key, label in getattr(form_field, "choices", ())
+    ]
+    if shape_of(form_field) == "checkbox":
+        options = [("True", "on"), ("False", "off")]
+    return Field(
+        f"levels-{name}",
+        f"Levels of {name}",
+        "\n".join(given),
+        "checks" if options else "textarea",
+        errors=messages,
+        rows=3,
+        choices=[Choice(value, label, value in given) for value, label in options],
+    )

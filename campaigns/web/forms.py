@@ -1,0 +1,201 @@
+"""The campaign form between the browser and `definition.checking.check`: read, map, prefill."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from random import SystemRandom
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from campaigns.definition.forms import DesignForm
+from campaigns.drivers import all_kinds
+from campaigns.drivers.base import Driver
+from campaigns.models import Target
+from campaigns.web.fields import as_text
+
+VALUES = ("target", "primary_metric", *DesignForm.base_fields)
+NUMBERS = (forms.IntegerField, forms.FloatField)
+NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
+
+Errors = Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What stands in the form, as text, right or wrong.
+
+    values: `target`, `primary_metric` and the fields of DesignForm. parameters: the single value
+    of each parameter. varied: the parameters that are factors. levels: those of each factor.
+    excluded: one combination a line.
+    """
+
+    kind: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    varied: frozenset[str] = frozenset()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    excluded: str = ""
+
+    @property
+    def driver(self) -> Driver | None:
+        """The driver of the chosen kind; None where what was sent is no kind to choose."""
+        return kinds_to_choose().get(self.kind)
+
+
+def kinds_to_choose() -> dict[str, Driver]:
+    """Kinds that perfdash can execute."""
+    return {kind: driver for kind, driver in all_kinds().items() if driver.executable}
+
+
+def read(post: QueryDict) -> Entered:
+    """Take what the browser sent; what the kind does not know is left aside."""
+    kind = post.get("kind", "")
+    driver = kinds_to_choose().get(kind)
+    known = driver.parameters.base_fields if driver else {}
+    return Entered(
+        kind=kind,
+        values={name: _plain(post.get(name, "")) for name in VALUES},
+        parameters={
+            name: _plain(post.get(f"p-{name}", "")) if f"p-{name}" in post else _absent(form_field)
+            for name, form_field in known.items()
+        },
+        varied=frozenset(name for name in known if f"vary-{name}" in post),
+        levels={
+            name: split_levels(form_field, "\n".join(post.getlist(f"levels-{name}")))
+            for name, form_field in known.items()
+            if f"levels-{name}" in post
+        },
+        excluded=_plain(post.get("excluded", "")),
+    )
+
+
+def blank(kind: str, target: Target | None = None) -> Entered:
+    """A new form of a kind, with its initial values and a seed that stays while one types."""
+    values = {
+        name: as_text(form_field.initial) for name, form_field in DesignForm.base_fields.items()
+    }
+    values["seed"] = str(SystemRandom().randrange(1, 2**31))
+    entered = Entered(kind=kind, values=values)
+    return with_kind(entered, target)
+
+
+def with_kind(entered: Entered, target: Target | None = None) -> Entered:
+    """Fill what the kind asks for and the form does not say yet: parameters, target, metric."""
+    driver = entered.driver
+    if driver is None:
+        return entered
+    initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
+    values = dict(entered.values)
+    if values.get("primary_metric") not in {metric.name for metric in driver.metrics}:
+        values["primary_metric"] = driver.primary_metric.name
+    possible = targets_of(driver)
+    if target is not None and target in possible:
+        values["target"] = str(target.pk)
+    elif values.get("target") not in {str(known.pk) for known in possible}:
+        values["target"] = str(possible[0].pk) if possible else ""
+    return replace(entered, values=values, parameters=initial | dict(entered.parameters))
+
+
+def targets_of(driver: Driver) -> list[Target]:
+    """Targets that the kind can measure, the ready ones first."""
+    found = Target.objects.filter(family=driver.family, retired_at=None)
+    return sorted(found, key=lambda target: target.health != Target.Health.READY)
+
+
+def from_data(data: Mapping[str, Any]) -> Entered:
+    """Prefill with a stored definition, as `definition.drafts.as_data` gives it."""
+    factors: Mapping[str, Any] = data["factors"]
+    entered = Entered(
+        kind=str(data["kind"]),
+        values={name: as_text(data.get(name)) for name in VALUES},
+        parameters={name: as_text(value) for name, value in data["parameters"].items()},
+        varied=frozenset(factors),
+        levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
+        excluded="\n".join(
+            ", ".join(f"{name}={as_text(level)}" for name, level in combination.items())
+            for combination in data["excluded"]
+        ),
+    )
+    return with_kind(entered)
+
+
+def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Give what `check` takes, and the errors that only the text of the form can have."""
+    driver = entered.driver
+    known = driver.parameters.base_fields if driver else {}
+    excluded, errors = _combinations(entered.excluded, known)
+    data: dict[str, Any] = {
+        **entered.values,
+        "kind": entered.kind,
+        "parameters": {
+            name: _value(known[name], entered.parameters.get(name, ""))
+            for name in known
+            if name not in entered.varied
+        },
+        "factors": {
+            name: list(entered.levels.get(name, ())) for name in known if name in entered.varied
+        },
+        "excluded": excluded,
+    }
+    paired = known.get(entered.values.get("paired_factor", ""))
+    if paired is not None and data.get("baseline"):
+        data["baseline"] = str(_as_level(paired, data["baseline"]))
+    return data, errors
+
+
+def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:
+    """One level a line; numbers may also stand on one line, between commas or blanks."""
+    pattern = r"[\s,;]+" if isinstance(form_field, NUMBERS) else r"[\r\n]+"
+    return tuple(part.strip() for part in re.split(pattern, text) if part.strip())
+
+
+def _combinations(
+    text: str, known: Mapping[str, forms.Field]
+) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    combinations, wrong = [], []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        parts = [part.partition("=") for part in NEXT_PAIR.split(line)]
+        if not all(equals and name.strip() for name, equals, _ in parts):
+            wrong.append(
+                f"“{line.strip()[:60]}” is no combination; "
+                "write name=level, and a comma between two of them."
+            )
+            continue
+        combinations.append(
+            {
+                name.strip(): _as_level(known.get(name.strip()), level.strip())
+                for name, _, level in parts
+            }
+        )
+    return combinations, {"excluded": wrong} if wrong else {}
+
+
+def _as_level(form_field: forms.Field | None, text: str) -> Any:
+    """The level as its field understands it; as it was typed where it does not."""
+    if form_field is None:
+        return text
+    try:
+        return form_field.clean(text)
+    except ValidationError:
+        return text
+
+
+def _value(form_field: forms.Field, text: str) -> Any:
+    if isinstance(form_field, forms.BooleanField):
+        return text in {"on", "True", "true", "1"}
+    return text
+
+
+def _absent(form_field: forms.Field) -> str:
+    """What a field says that the browser did not send: a box without its tick, or the initial."""
+    return "" if isinstance(form_field, forms.BooleanField) else as_text(form_field.initial)
+
+
+def _plain(text: str) -> str:
+    """Line ends as one character, as they are meant; browsers send two."""
+    return text.replace("\r\n", "\n").strip()

@@ -1,0 +1,157 @@
+"""The list of campaigns: search, filters, pages; and the end of a draft."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import F, Func, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from campaigns.definition import drafts
+from campaigns.drivers import all_kinds
+from campaigns.models import Campaign, Finding, Target
+from campaigns.queries.home import means_of_cells, measured_runs
+from campaigns.web.fields import Choice, Field
+from campaigns.web.sparks import Spark, spark
+
+PAGE_SIZE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the list is narrowed to; empty strings narrow nothing."""
+
+    text: str = ""
+    state: str = ""
+    kind: str = ""
+    target: str = ""
+    tag: str = ""
+
+    @property
+    def query(self) -> str:
+        """The filters as the address of the list takes them, without a page."""
+        named = {
+            "q": self.text,
+            "state": self.state,
+            "kind": self.kind,
+            "target": self.target,
+            "tag": self.tag,
+        }
+        return urlencode({name: value for name, value in named.items() if value})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A campaign as the list shows it."""
+
+    campaign: Campaign
+    sentence: str
+    runs: int
+    spark: Spark | None
+
+
+@require_GET
+def campaign_list(request: HttpRequest) -> HttpResponse:
+    """One page of the campaigns that fit; the newest first."""
+    wanted = _wanted(request)
+    page = Paginator(_found(wanted), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "wanted": wanted,
+        "page": page,
+        "rows": _rows(page),
+        "filters": _filters(wanted),
+        "any": page.paginator.count or Campaign.objects.exists(),
+    }
+    return render(request, "campaigns/list.html", context)
+
+
+@require_POST
+def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a draft."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    try:
+        drafts.delete(campaign)
+    except drafts.NotADraft as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("campaign", pk)
+    messages.success(request, f"The draft “{campaign.name}” is deleted.")
+    return redirect("campaign-list")
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    def given(name: str) -> str:
+        return request.GET.get(name, "").replace("\x00", "").strip()[:200]
+
+    return Wanted(given("q"), given("state"), given("kind"), given("target"), given("tag"))
+
+
+def _found(wanted: Wanted) -> QuerySet[Campaign]:
+    found = Campaign.objects.select_related("target").order_by("-created_at", "-pk")
+    for word in wanted.text.split():
+        found = found.filter(
+            Q(name__icontains=word) | Q(question__icontains=word) | Q(tags__icontains=word)
+        )
+    if wanted.state:
+        found = found.filter(state=wanted.state)
+    if wanted.kind:
+        found = found.filter(kind=wanted.kind)
+    if wanted.target:
+        found = (
+            found.filter(target=int(wanted.target)) if wanted.target.isdecimal() else found.none()
+        )
+    if wanted.tag:
+        found = found.filter(tags__contains=[wanted.tag])
+    return found
+
+
+def _rows(page: Page[Campaign]) -> list[Row]:
+    keys = [campaign.pk for campaign in page]
+    means, counts = means_of_cells(keys), measured_runs(keys)
+    answers = {
+        finding.campaign_id: str(finding.result.get("sentence", ""))
+        for finding in Finding.objects.filter(campaign__in=keys, name="answer")
+    }
+    return [
+        Row(
+            campaign,
+            answers.get(campaign.pk, ""),
+            counts.get(campaign.pk, 0),
+            spark(means.get(campaign.pk, [])),
+        )
+        for campaign in page
+    ]
+
+
+def _filters(wanted: Wanted) -> list[Field]:
+    kinds = [(kind, driver.label) for kind, driver in all_kinds().items()]
+    targets = Target.objects.filter(
+        Q(retired_at=None) | Q(pk__in=Campaign.objects.values("target"))
+    )
+    tags = (
+        Campaign.objects.order_by()
+        .annotate(tag=Func(F("tags"), function="unnest"))
+        .values_list("tag", flat=True)
+        .distinct()
+    )
+    return [
+        _select("state", "All states", list(Campaign.State.choices), wanted.state),
+        _select("kind", "All kinds", kinds, wanted.kind),
+        _select("target", "All targets", [(str(t.pk), t.name) for t in targets], wanted.target),
+        _select("tag", "All tags", [(tag, tag) for tag in sorted(tags)], wanted.tag),
+    ]
+
+
+def _select(name: str, all_of_them: str, choices: list[tuple[str, str]], chosen: str) -> Field:
+    options = [Choice("", all_of_them), *(Choice(value, str(label)) for value, label in choices)]
+    return Field(
+        name,
+        name.capitalize(),
+        chosen,
+        "select",
+        choices=[
+            Choice(option.value, option.label, chosen=option.value == chosen) for option in options
+        ],
+    )

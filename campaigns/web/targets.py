@@ -1,0 +1,155 @@
+"""Targets: list, page, form, probe now, retire."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from campaigns import dispatch
+from campaigns.definition import servers
+from campaigns.definition.checking import Invalid
+from campaigns.definition.forms import TargetForm
+from campaigns.models import Target
+from campaigns.queries.home import target_rows
+from campaigns.web.fields import Field, from_form
+
+MOST_LOOKS = 20
+"""How often the page looks for the outcome of a probe, once a second."""
+
+
+@require_GET
+def target_list(request: HttpRequest) -> HttpResponse:
+    """All targets in use."""
+    return render(request, "targets/list.html", {"rows": target_rows()})
+
+
+@require_GET
+def target_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """One target; also one that is retired, since campaigns point to it."""
+    target = get_object_or_404(Target, pk=pk)
+    campaigns = target.campaign_set.order_by("-created_at")[:10]
+    return render(request, "targets/target.html", _health(target) | {"campaigns": campaigns})
+
+
+@require_GET
+def target_health(request: HttpRequest, pk: int) -> HttpResponse:
+    """The panel of health and lease. `since` and `look` are there while a probe is awaited."""
+    target = get_object_or_404(Target, pk=pk)
+    since, look = request.GET.get("since"), request.GET.get("look", "")
+    awaited = since is not None and since == _stamp(target.probed_at)
+    looks = int(look) if look.isdecimal() and len(look) < 4 else 0
+    context = _health(target, awaited=awaited and looks < MOST_LOOKS, look=looks + 1)
+    return render(
+        request, "targets/_health.html", context | {"silent": awaited and looks >= MOST_LOOKS}
+    )
+
+
+@require_POST
+def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask the workers to look at the target now."""
+    target = get_object_or_404(Target, pk=pk, retired_at=None)
+    dispatch.request_probe(target)
+    if request.headers.get("HX-Request"):
+        return render(request, "targets/_health.html", _health(target, awaited=True, look=1))
+    messages.info(request, f"{target.name} is being probed; look again in a few seconds.")
+    return redirect("target", pk)
+
+
+@require_http_methods(["GET", "POST"])
+def target_new(request: HttpRequest) -> HttpResponse:
+    """Add a target."""
+    return _form_page(request, None)
+
+
+@require_http_methods(["GET", "POST"])
+def target_edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a target."""
+    return _form_page(request, get_object_or_404(Target, pk=pk, retired_at=None))
+
+
+@require_POST
+def target_retire(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a target out of the lists."""
+    target = get_object_or_404(Target, pk=pk, retired_at=None)
+    try:
+        servers.retire_target(target)
+    except Invalid as invalid:
+        for message in invalid.errors[""]:
+            messages.warning(request, message)
+        return redirect("target", pk)
+    messages.success(request, f"{target.name}. Its campaigns stay as they are.")
+    return redirect("target-list")
+
+
+def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
+    """Show the form, or save it; what was typed stays where something is wrong with it."""
+    if request.method == "GET":
+        return _draw(request, target, _stored(target), {})
+    data = {name: request.POST.get(name, "") for name in _form_fields()}
+    try:
+        saved = servers.save_target(data, target)
+    except Invalid as invalid:
+        return _draw(request, target, data, invalid.errors)
+    dispatch.request_probe(saved)
+    messages.success(request, f"{saved.name} is saved, and is being probed.")
+    return redirect("target", saved.pk)
+
+
+def _draw(
+    request: HttpRequest,
+    target: Target | None,
+    data: Mapping[str, Any],
+    errors: Mapping[str, list[str]],
+) -> HttpResponse:
+    fields = _fields(target, data, errors)
+    context = {"target": target, "fields": fields, "errors": sum(map(len, errors.values()))}
+    return render(request, "targets/form.html", context, status=422 if errors else 200)
+
+
+def _form_fields() -> Mapping[str, Any]:
+    return TargetForm(families=servers.families()).fields
+
+
+def _stored(target: Target | None) -> dict[str, Any]:
+    if target is None:
+        return {}
+    names = ("name", "family", "base_url", "username", "notes")
+    return {name: getattr(target, name) for name in names}
+
+
+def _fields(
+    target: Target | None, data: Mapping[str, Any], errors: Mapping[str, list[str]]
+) -> list[Field]:
+    """The inputs; no password is ever given back, and a question is asked only where it is one."""
+    asked = {
+        "forget_password": target is not None and bool(target.password),
+        "confirm_address": "confirm_address" in errors or bool(data.get("confirm_address")),
+    }
+    return [
+        from_form(
+            name,
+            field,
+            "" if name == "password" else data.get(name, ""),
+            errors.get(name, ()),
+        )
+        for name, field in _form_fields().items()
+        if asked.get(name, True)
+    ]
+
+
+def _health(target: Target, *, awaited: bool = False, look: int = 0) -> dict[str, Any]:
+    return {
+        "target": target,
+        "row": target_rows([target])[0],
+        "awaited": awaited,
+        "since": _stamp(target.probed_at),
+        "look": look,
+    }
+
+
+def _stamp(moment: datetime | None) -> str:
+    return f"{moment.timestamp():.6f}" if moment else ""
