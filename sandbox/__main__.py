@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import signal
+import ssl
 import sys
 from pathlib import Path
 
@@ -31,6 +32,9 @@ def _arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     if (arguments.tls_cert is None) != (arguments.tls_key is None):
         parser.error("--tls-cert and --tls-key belong together: give both or none")
+    for option, file in (("--tls-cert", arguments.tls_cert), ("--tls-key", arguments.tls_key)):
+        if file is not None and not file.is_file():
+            parser.error(f"{option}: {file} is not a file")
     if not 0 <= arguments.port <= 65535:
         parser.error("--port: a number from 0 to 65535")
     return arguments
@@ -62,9 +66,12 @@ def main() -> None:
     arguments = _arguments()
     try:
         uvloop.run(_serve(arguments))
+    except ssl.SSLError as error:
+        files = f"{arguments.tls_cert} and {arguments.tls_key}"
+        sys.exit(f"sandbox: {files} are no certificate and key in PEM that fit: {error}")
     except OSError as error:
         address = f"{arguments.host}:{arguments.port}"
-        sys.exit(f"sandbox: cannot serve on {address}: {error}; try another --host or --port")
+        sys.exit(f"sandbox: cannot listen on {address}: {error}; try another --host or --port")
 
 
 if __name__ == "__main__":

@@ -136,6 +136,8 @@ class Connection(asyncio.Protocol):
             if not isinstance(answer, Answer):
                 if not answer.done():
                     break
+                if answer.cancelled() or answer.exception():
+                    self._transport.abort()  # a client shall not wait for what will not come
                 answer = answer.result()
             owed.reply.answer = answer
             if owed.head_only:

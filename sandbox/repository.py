@@ -83,9 +83,6 @@ class Repository:
 
     def unknown(self, name: str) -> Answer:
         """Say that there is no such file, and what there is."""
-        if "?" in name:
-            sentence = "a query is of no use here: settings stand in the path, label too\n"
-            return text(HTTPStatus.BAD_REQUEST, sentence)
         files = self.content.files
         last = f", {self.content.name(0)!r} to {self.content.name(files - 1)!r}" if files else ""
         return text(

@@ -48,7 +48,7 @@ class Site:
         """Answer a request; what reaches a repository counts as in flight from now."""
         folder_url, _, name = url.rpartition(b"/")
         route = self._routes.get(folder_url)
-        if route is None or method not in _READING:
+        if route is None or method not in _READING or b"?" in name:
             return self._receive_slowly(method, url)
         repository, folder = route
         if b"%" in name:
@@ -90,6 +90,8 @@ class Site:
 
     def _route(self, url: bytes) -> tuple[Repository, str]:
         """Give the repository and the name in it, and remember the way to the name's folder."""
+        if b"?" in url:
+            raise BadPath("a query is of no use here: settings stand in the path, label too")
         try:
             segments = [unquote(part, errors="strict") for part in url.decode().split("/")[2:]]
         except UnicodeDecodeError:
