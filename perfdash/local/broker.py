@@ -38,7 +38,7 @@ def _socket(directory: DataDirectory) -> Path:
     return directory.run / "broker" / "valkey.sock"
 
 
-def _ready(path: Path) -> bool:
+def _ready(path: Path, pid: int) -> bool:
     """Say whether the server answers, and has read its log."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(1)

@@ -75,6 +75,12 @@ class DataDirectory:
             raise AlreadyRunning(f"Another perfdash uses {self.path}.") from None
         self._lock = descriptor
 
+    def unlock(self) -> None:
+        """Let go of the directory."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
     def secret(self, name: str) -> str:
         """Read a secret, made at first use: 32 random bytes, URL-safe base64 (a Fernet key too)."""
         path = self.path / "secrets" / name
@@ -97,11 +103,12 @@ class DataDirectory:
         return path
 
     def delete(self) -> None:
-        """Delete everything, the files in other places too. The lock must be held."""
+        """Delete everything, the files in other places too, and let go. The lock must be held."""
         for place in (self.run, self.database.parent):
             if place.exists() and not place.is_relative_to(self.path):
                 shutil.rmtree(place)
         shutil.rmtree(self.path)
+        self.unlock()
 
     def _make(self) -> None:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -10,14 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-import psycopg
-
 from perfdash.local.directory import DataDirectory, reachable
 from perfdash.local.process import Service
 
 NAME = "perfdash"
-FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
-"""Settings for tests: a power cut may lose everything."""
+FAST = ("fsync=off", "full_page_writes=off")
+"""Settings for tests: a power cut may lose everything, a killed server nothing."""
 
 SETTINGS = (
     "listen_addresses=",
@@ -48,7 +46,7 @@ def service(directory: DataDirectory, settings: tuple[str, ...] = ()) -> Service
         command=tuple(command),
         environment=_environment(),
         stage=0,
-        ready=partial(_ready, url(directory)),
+        ready=partial(_ready, cluster / "postmaster.pid"),
         stop_signal=signal.SIGINT,  # "fast": sessions are ended, the cluster is left clean
         stop_seconds=30,
         death_signal=signal.SIGINT,
@@ -63,12 +61,13 @@ def url(directory: DataDirectory, database: str = NAME) -> str:
     return f"postgresql://{NAME}:{quote(password)}@{host}/{database}"
 
 
-def _ready(database_url: str) -> bool:
+def _ready(status: Path, pid: int) -> bool:
+    """Say whether the server says so in its file: process id in the first line, state in the last."""
     try:
-        with psycopg.connect(database_url, connect_timeout=2):
-            return True
-    except psycopg.OperationalError:
+        lines = status.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
         return False
+    return bool(lines) and lines[0] == str(pid) and lines[-1].strip() == "ready"
 
 
 def _make_cluster(directory: DataDirectory, binaries: Path, cluster: Path) -> None:

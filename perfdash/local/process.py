@@ -24,8 +24,8 @@ class Account:
 class Service:
     """A process that is kept running until it is stopped.
 
-    Of two services the one with the higher `stage` is stopped first. `ready` says whether it
-    answers; `stop_seconds` is how long it may take from `stop_signal` to its end. The output of a
+    Of two services the one with the higher `stage` is stopped first. `ready` says whether the
+    process of that id answers; `stop_seconds` is how long it may take from `stop_signal` to its end. The output of a
     `secret` one is not written down.
     """
 
@@ -34,7 +34,7 @@ class Service:
     environment: Mapping[str, str] = field(repr=False)
     stage: int = 0
     directory: str = "/"
-    ready: Callable[[], bool] = lambda: True
+    ready: Callable[[int], bool] = lambda pid: True
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 5.0
     death_signal: signal.Signals = signal.SIGKILL

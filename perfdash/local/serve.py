@@ -29,7 +29,8 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     chosen = Ports(_web_port(port, journal), ports.first_free(SANDBOX_PORT))
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
     variables = services.with_servers(services.environment(directory, ours), chosen)
-    state = State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=variables)
+    made = {name: value for name, value in variables.items() if os.environ.get(name) != value}
+    state = State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=made)
 
     def changed(name: str, pid: int) -> None:
         state.services[name] = pid
@@ -66,11 +67,12 @@ def greet_again(directory: DataDirectory, out: TextIO) -> int:
         out.write(f"perfdash is just starting or stopping with {directory.path}; try again.\n")
         return 1
     out.write(f"perfdash is running already (process {state.pid}): {state.base_url}\n")
+    out.flush()
     if state.ready:
         manage = [sys.executable, str(services.ROOT / "manage.py")]
         subprocess.run(
             [*manage, "sign_in_link", "--base-url", state.base_url],
-            env=state.environment,
+            env={**os.environ, **state.environment},
             stdout=out,
             check=True,
         )

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from multiprocessing import cpu_count
 from pathlib import Path
 
 from perfdash.answers import answers
@@ -101,12 +101,14 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
     sandbox = ("-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox))
     web = (
         "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
-        "--workers", "1", "--blocking-threads", "8", "--no-ws", "--log-level", "warning",
+        "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",
         "perfdash.local.wsgi:application",
     )  # fmt: skip
     beat = ("-m", "celery", "-A", "perfdash", "--quiet", "beat", "--pidfile=")
     return [
-        replace(_python("web", variables, *web), stage=4, ready=partial(answers, ports.base_url)),
+        replace(
+            _python("web", variables, *web), stage=4, ready=lambda pid: answers(ports.base_url)
+        ),
         _worker("measure", variables),
         replace(_worker("control", variables), nice=19),
         replace(_python("beat", variables, *beat), stage=4),
@@ -115,8 +117,10 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
 
 
 def _worker(queue: str, variables: Mapping[str, str]) -> Service:
+    # Everything of a local start runs as whoever started it; Celery need not tell root so.
+    quiet = ("-W", "ignore:You're running the worker")
     service = _python(
-        queue, variables, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,
+        queue, variables, *quiet, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,
         "--concurrency", "1", "--hostname", f"{queue}@%h", "--without-mingle", "--without-gossip",
     )  # fmt: skip
     return replace(service, stop_seconds=10)

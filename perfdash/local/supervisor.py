@@ -45,7 +45,7 @@ class Child:
 
 
 def is_ready(child: Child) -> bool:
-    return child.process is not None and child.service.ready()
+    return child.process is not None and child.service.ready(child.process.pid)
 
 
 class Supervisor:

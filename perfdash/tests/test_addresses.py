@@ -1,0 +1,40 @@
+import pytest
+
+from perfdash.addresses import own_addresses, redis_url
+
+
+def test_own_services_are_named_with_the_usual_port_where_none_is_written():
+    found = own_addresses(
+        "postgresql://perfdash:secret@db.example/perfdash", "redis://10.0.0.5:6380/0"
+    )
+
+    assert found == (("db.example", 5432), ("10.0.0.5", 6380))
+
+
+def test_a_service_behind_a_socket_has_no_address():
+    found = own_addresses(
+        "postgresql://perfdash:secret@%2Frun%2Fdatabase/perfdash",
+        "redis+socket:///run/valkey.sock?virtual_host=0",
+        "",
+    )
+
+    assert found == ()
+
+
+def test_further_services_are_added_once():
+    assert own_addresses("redis://[::1]:6379/0", extra=["web:8000", "[::1]:6379"]) == (
+        ("::1", 6379),
+        ("web", 8000),
+    )
+
+
+@pytest.mark.parametrize(
+    ("broker", "redis"),
+    [
+        ("redis://:secret@10.0.0.5:6379/1", "redis://:secret@10.0.0.5:6379/1"),
+        ("redis+socket:///run/valkey.sock?virtual_host=2", "unix:///run/valkey.sock?db=2"),
+        ("redis+socket:///run/valkey.sock", "unix:///run/valkey.sock?db=0"),
+    ],
+)
+def test_the_broker_is_spelled_as_redis_spells_it(broker, redis):
+    assert redis_url(broker) == redis

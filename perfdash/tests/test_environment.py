@@ -1,0 +1,73 @@
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from perfdash import environment
+
+
+@pytest.mark.parametrize("value", ["true", "1", "yes", "TRUE", " True"])
+def test_a_boolean_that_is_neither_true_nor_false_stops_the_start(monkeypatch, value):
+    monkeypatch.setenv("DEBUG", value)
+
+    with pytest.raises(ImproperlyConfigured, match=r"DEBUG is .*write True, False"):
+        environment.boolean("DEBUG", False)
+
+
+def test_an_empty_boolean_is_the_default(monkeypatch):
+    monkeypatch.setenv("DEBUG", "")
+
+    assert environment.boolean("DEBUG", True) is True
+    assert environment.boolean("DEBUG", False) is False
+
+
+@pytest.mark.parametrize("value", ["soon", "0", "-1", "nan", "inf", "1,5"])
+def test_seconds_are_a_positive_number(monkeypatch, value):
+    monkeypatch.setenv("LEASE_SECONDS", value)
+
+    with pytest.raises(ImproperlyConfigured, match="LEASE_SECONDS is"):
+        environment.seconds("LEASE_SECONDS", 30)
+
+
+def test_a_secret_comes_from_its_file_without_the_last_newline(monkeypatch, tmp_path):
+    (tmp_path / "key").write_text("from the file\n")
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+
+    assert environment.secret("SECRET_KEY") == "from the file"
+
+
+def test_a_secret_file_that_cannot_be_read_stops_the_start(monkeypatch, tmp_path):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "missing"))
+
+    with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY_FILE is .*missing.*cannot be read"):
+        environment.secret("SECRET_KEY")
+
+
+def test_an_empty_secret_file_stops_the_start(monkeypatch, tmp_path):
+    (tmp_path / "key").write_text("\n")
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+
+    with pytest.raises(ImproperlyConfigured, match="is empty"):
+        environment.secret("SECRET_KEY")
+
+
+def test_a_secret_given_twice_stops_the_start(monkeypatch, tmp_path):
+    monkeypatch.setenv("SECRET_KEY", "one")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+
+    with pytest.raises(ImproperlyConfigured, match="both set"):
+        environment.secret("SECRET_KEY")
+
+
+def test_a_server_names_all_that_is_missing(monkeypatch):
+    for name in environment.REQUIRED:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(f"{name}_FILE", raising=False)
+    monkeypatch.setenv("BROKER_URL", "redis://127.0.0.1/0")
+
+    with pytest.raises(ImproperlyConfigured) as caught:
+        environment.refuse_missing(environment.REQUIRED)
+
+    assert "DATABASE_URL, SECRET_KEY, PERFDASH_ENCRYPTION_KEYS" in str(caught.value)
+    assert "BROKER_URL" not in str(caught.value)

@@ -1,0 +1,72 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+NEEDED = {
+    "DATABASE_URL": "postgresql://perfdash@127.0.0.1:1/perfdash",
+    "BROKER_URL": "redis://127.0.0.1:1/0",
+    "SECRET_KEY": "a key for this test only",
+    "PERFDASH_ENCRYPTION_KEYS": "bmV3ZXN0,b2xkZXI=",
+}
+SHOW = """
+import json
+from django.conf import settings
+names = ("DEBUG", "ALLOWED_ADDRESSES", "OWNER_CONFIRMS", "OWN_ADDRESSES", "ENCRYPTION_KEYS",
+         "SESSION_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS", "LEASE_SECONDS")
+print(json.dumps({name: getattr(settings, name) for name in names}))
+"""
+
+
+def run(code, **variables):
+    environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "perfdash.settings"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | variables,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_nothing_is_open_unless_somebody_says_so():
+    shown = json.loads(run(SHOW, **NEEDED).stdout)
+
+    assert shown["DEBUG"] is False
+    assert shown["ALLOWED_ADDRESSES"] == ""
+    assert shown["OWNER_CONFIRMS"] is False
+
+
+def test_keys_keep_their_order():
+    assert json.loads(run(SHOW, **NEEDED).stdout)["ENCRYPTION_KEYS"] == ["bmV3ZXN0", "b2xkZXI="]
+
+
+def test_https_brings_secure_cookies_redirection_and_hsts():
+    shown = json.loads(run(SHOW, **NEEDED, PERFDASH_BASE_URL="https://perf.example").stdout)
+
+    assert shown["SESSION_COOKIE_SECURE"] is True
+    assert shown["SECURE_SSL_REDIRECT"] is True
+    assert shown["SECURE_HSTS_SECONDS"] > 0
+    assert ["perf.example", 443] in shown["OWN_ADDRESSES"]
+
+
+def test_lease_times_can_be_set():
+    assert json.loads(run(SHOW, **NEEDED, LEASE_SECONDS="2.5").stdout)["LEASE_SECONDS"] == 2.5
+
+
+@pytest.mark.parametrize("missing", sorted(NEEDED))
+def test_the_web_server_does_not_start_without(missing):
+    variables = {name: value for name, value in NEEDED.items() if name != missing}
+
+    done = run("import perfdash.wsgi", **variables)
+
+    assert done.returncode != 0
+    assert f"Not set: {missing}." in done.stderr
+
+
+def test_a_wrong_value_stops_the_start():
+    done = run(SHOW, **NEEDED, PERFDASH_OWNER_CONFIRMS="yes")
+
+    assert done.returncode != 0
+    assert "PERFDASH_OWNER_CONFIRMS is 'yes'" in done.stderr

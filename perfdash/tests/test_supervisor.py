@@ -1,0 +1,100 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from perfdash.tests.conftest import running
+
+
+@pytest.fixture
+def supervisor(tmp_path, eventually):
+    process = subprocess.Popen([sys.executable, "-m", "perfdash.tests.supervised", str(tmp_path)])
+    eventually(lambda: events(tmp_path).count("starts") == 3 and (tmp_path / "grandchild").exists())
+    yield process
+    process.kill()
+    process.wait()
+
+
+def events(directory):
+    path = directory / "events"
+    return path.read_text() if path.exists() else ""
+
+
+def pids(directory):
+    return json.loads((directory / "pids.json").read_text())
+
+
+def test_a_killed_service_is_started_again(supervisor, tmp_path, eventually):
+    before = pids(tmp_path)["first"]
+
+    os.kill(before, signal.SIGKILL)
+
+    eventually(lambda: pids(tmp_path)["first"] != before)
+    eventually(lambda: events(tmp_path).count("first starts") == 2)
+    assert (
+        "first was ended by SIGKILL; it starts again" in (tmp_path / "supervisor.log").read_text()
+    )
+
+
+def test_what_a_killed_service_started_ends_with_it(supervisor, tmp_path, eventually):
+    grandchild = int((tmp_path / "grandchild").read_text())
+    os.kill(grandchild, signal.SIGSTOP)
+
+    os.kill(pids(tmp_path)["second"], signal.SIGKILL)
+
+    eventually(lambda: not running(grandchild))
+
+
+def test_a_service_that_dies_again_and_again_waits_longer_each_time(
+    supervisor, tmp_path, eventually
+):
+    for count in (1, 2, 3):
+        os.kill(pids(tmp_path)["third"], signal.SIGKILL)
+        eventually(lambda count=count: events(tmp_path).count("third starts") == count + 1)
+
+    lines = (tmp_path / "supervisor.log").read_text().splitlines()
+    waits = [float(line.split()[-2]) for line in lines]
+    assert waits == sorted(waits)
+    assert waits[-1] >= 2 * waits[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_services_stop_one_stage_after_the_other(supervisor, tmp_path, number):
+    processes = [*pids(tmp_path).values(), int((tmp_path / "grandchild").read_text())]
+
+    supervisor.send_signal(number)
+
+    assert supervisor.wait(timeout=20) == 0
+    stops = [line for line in events(tmp_path).splitlines() if line.endswith("stops")]
+    assert stops == ["third stops", "second stops", "first stops"]
+    assert not any(running(pid) for pid in processes)
+
+
+def test_a_service_that_does_not_stop_is_killed_at_further_requests(
+    supervisor, tmp_path, eventually
+):
+    os.kill(pids(tmp_path)["third"], signal.SIGSTOP)
+
+    def killed():
+        supervisor.send_signal(signal.SIGINT)
+        log = tmp_path / "supervisor.log"
+        return log.exists() and "third did not stop in time" in log.read_text()
+
+    eventually(killed)
+
+    assert supervisor.wait(timeout=20) == 0
+
+
+def test_a_killed_supervisor_leaves_nobody_behind(supervisor, tmp_path, eventually):
+    processes = [*pids(tmp_path).values(), int((tmp_path / "grandchild").read_text())]
+
+    supervisor.kill()
+
+    eventually(lambda: not any(running(pid) for pid in processes))
+
+
+def test_output_is_kept_in_a_file_a_service(supervisor, tmp_path, eventually):
+    eventually(lambda: (tmp_path / "first.log").read_text() == "output of first\n")
