@@ -1,6 +1,6 @@
 """The page at `/`: what can be asked. Written from the grammar itself. Pure."""
 
-from sandbox.grammar import SETTINGS, manifest_path
+from sandbox.grammar import ROOT, SETTINGS, manifest_path
 
 _PAGE = """\
 A stand-in server of PULP_MANIFEST repositories. It makes every file up, always the same.
@@ -27,7 +27,7 @@ def welcome(base_url: str) -> str:
     )
     return _PAGE.format(
         base_url=base_url,
-        root="/repo",
+        root=ROOT,
         simple=manifest_path(files=100, size=20480),
         slow=manifest_path(files=500, total="50MB", latency=20, jitter=5, errors=0.01, label="a"),
         settings=settings,
