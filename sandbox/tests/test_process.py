@@ -26,7 +26,7 @@ COMMAND = [sys.executable, "-m", "sandbox"]
 @contextmanager
 def started(*arguments: str) -> Iterator[tuple[Sandbox, subprocess.Popen[str]]]:
     command = [*COMMAND, "--port", "0", *arguments]
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout
@@ -35,7 +35,7 @@ def started(*arguments: str) -> Iterator[tuple[Sandbox, subprocess.Popen[str]]]:
 
 
 def what_it_says(*arguments: str) -> tuple[int, str]:
-    ended = subprocess.run(  # noqa: S603
+    ended = subprocess.run(
         [*COMMAND, *arguments], cwd=PROJECT, capture_output=True, text=True, check=False
     )
     return ended.returncode, ended.stderr
