@@ -29,8 +29,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     chosen = Ports(_web_port(port, journal), ports.first_free(SANDBOX_PORT))
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
     variables = services.with_servers(services.environment(directory, ours), chosen)
-    made = {name: value for name, value in variables.items() if os.environ.get(name) != value}
-    state = State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=made)
+    state = State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=variables)
 
     def changed(name: str, pid: int) -> None:
         state.services[name] = pid
@@ -72,7 +71,7 @@ def greet_again(directory: DataDirectory, out: TextIO) -> int:
         manage = [sys.executable, str(services.ROOT / "manage.py")]
         subprocess.run(
             [*manage, "sign_in_link", "--base-url", state.base_url],
-            env={**os.environ, **state.environment},
+            env=state.environment,
             stdout=out,
             check=True,
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class State:
-    """`environment` holds passwords: the file is for its owner only."""
+    """`environment` is what every process got, passwords included: the file is for its owner only."""
 
     pid: int
     base_url: str
