@@ -90,6 +90,7 @@ def check(data: Mapping[str, Any]) -> Definition:
     form = DesignForm(_for_form(data))
     form.is_valid()
     errors.update(messages_of(form))
+    errors.update(_many_for_one(data, DesignForm.base_fields))
     try:
         driver = driver_of(str(data.get("kind", "")))
     except UnknownKind as error:
@@ -99,7 +100,7 @@ def check(data: Mapping[str, Any]) -> Definition:
     parameters = _parameters(data, driver, factors, errors)
     excluded = _excluded(data, factors, errors)
     metric = data.get("primary_metric") or driver.primary_metric.name
-    if metric not in {known.name for known in driver.metrics}:
+    if metric not in [known.name for known in driver.metrics]:
         known = ", ".join(m.name for m in driver.metrics)
         errors["primary_metric"] = [f"“{metric}” is not a metric of this kind; there are {known}."]
     paired = _paired(form.cleaned_data, factors, errors)
@@ -142,9 +143,26 @@ def messages_of(form: forms.Form) -> dict[str, list[str]]:
 
 def _for_form(data: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: data[name] for name in DesignForm.base_fields if name in data}
-    if isinstance(values.get("tags"), list):
-        values["tags"] = ", ".join(str(tag) for tag in values["tags"])
+    if _is_list_of_words(values.get("tags")):
+        values["tags"] = ", ".join(values["tags"])
     return values
+
+
+def _is_list_of_words(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+
+
+def _many_for_one(
+    data: Mapping[str, Any], known: Mapping[str, forms.Field], prefix: str = ""
+) -> dict[str, list[str]]:
+    """Messages for what holds several values where one belongs; a form would take it as text."""
+    return {
+        f"{prefix}{name}": ["Give one value, not a list or an object."]
+        for name, field in known.items()
+        if isinstance(data.get(name), list | tuple | dict)
+        and not isinstance(field, forms.MultipleChoiceField)
+        and not (name == "tags" and _is_list_of_words(data[name]))
+    }
 
 
 def _short(question: str) -> str:
@@ -238,17 +256,16 @@ def _parameters(
             ]
     values = {name: field.initial for name, field in known.items() if field.initial is not None}
     values |= {name: value for name, value in given.items() if name in known}
-    varied = {name: levels[0] for name, levels in factors.items() if levels}
-    form = driver.parameters(values | varied)
+    first = {name: levels[0] for name, levels in factors.items() if levels}
+    form = driver.parameters(values | first)
     form.is_valid()
+    asked = data.get("factors")
+    fixed = [name for name in known if not (isinstance(asked, Mapping) and name in asked)]
     for name, messages in messages_of(form).items():
-        if name not in (data.get("factors") or {}):
+        if name in fixed:
             errors[f"parameters.{name}"] = messages
-    return {
-        name: form.cleaned_data.get(name)
-        for name in known
-        if name not in (data.get("factors") or {})
-    }
+    errors.update(_many_for_one(given, known, "parameters."))
+    return {name: form.cleaned_data.get(name) for name in fixed}
 
 
 def _excluded(
@@ -262,9 +279,14 @@ def _excluded(
             "Give combinations such as {“engine”: “futures”, “concurrency”: 100}."
         ]
         return ()
+    if len(given) > MOST_CELLS:
+        errors["excluded"] = [f"{len(given)} combinations; exclude at most {MOST_CELLS}."]
+        return ()
     checked = []
-    for combination in given[:MOST_CELLS]:
+    for combination in given:
         matched = {}
+        if not combination:
+            errors.setdefault("excluded", []).append("A combination names no level.")
         for name, level in combination.items():
             same = [known for known in factors.get(name, ()) if str(known) == str(level)]
             if not same:
@@ -282,8 +304,13 @@ def _paired(
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> tuple[str, Any]:
-    """Name of the paired factor and its baseline level; empty and None in other orders."""
-    if clean.get("order") != Campaign.Order.PAIRED:
+    """Name of the paired factor and its baseline level; empty and None in other orders.
+
+    Says nothing where a factor is wrong already: which levels there will be is not known then.
+    """
+    if clean.get("order") != Campaign.Order.PAIRED or any(
+        path.startswith("factors") for path in errors
+    ):
         return "", None
     name = clean.get("paired_factor") or ""
     two = [factor for factor, levels in factors.items() if len(levels) == 2]

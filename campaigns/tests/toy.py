@@ -1,0 +1,114 @@
+"""A kind for tests of everything that does not depend on one: each type of parameter, no I/O."""
+
+from collections.abc import Iterator
+
+import pytest
+from django import forms
+
+from campaigns.definition.servers import save_target
+from campaigns.drivers import all_kinds
+from campaigns.drivers.base import (
+    Context,
+    Driver,
+    EffectiveSetting,
+    Health,
+    Measured,
+    Metric,
+    Parameters,
+    Proof,
+    Target,
+)
+from campaigns.models import Target as TargetRow
+from campaigns.network import Rules
+
+
+class ToyForm(forms.Form):
+    """One parameter of each type; `slow` above 5 needs `careful`."""
+
+    engine = forms.ChoiceField(choices=[("new", "New"), ("old", "Old")], initial="new")
+    workers = forms.IntegerField(min_value=1, max_value=1000, initial=4, help_text="At once.")
+    slow = forms.FloatField(min_value=0, max_value=10, initial=0)
+    careful = forms.BooleanField(required=False)
+    note = forms.CharField(max_length=50, required=False)
+    path = forms.CharField(max_length=50)
+
+    def clean(self):
+        super().clean()
+        cleaned = self.cleaned_data
+        if (cleaned.get("slow") or 0) > 5 and not cleaned.get("careful"):
+            self.add_error("slow", "Above 5, be careful.")
+        return cleaned
+
+
+class Toy(Driver):
+    label = "Toy"
+    summary = "Measures nothing."
+    question = "Is this a toy?"
+    family = "http"
+    parameters = ToyForm
+    factors = ("engine", "workers", "slow", "path")
+    metrics = (
+        Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
+        Metric("rate", "Rate", "files/s", lower_is_better=False),
+    )
+    work = ("path",)
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        return []
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        return []
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        return []
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        return Measured(values={}, health=Health("healthy", (), {}))
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        return []
+
+    def estimate_seconds(self, parameters: Parameters) -> float:
+        return float(parameters["slow"])
+
+
+@pytest.fixture
+def toy() -> Iterator[Driver]:
+    """The kind `toy`, known for the length of one test."""
+    driver = Toy()
+    kinds = all_kinds()
+    kinds["toy"] = driver
+    yield driver
+    del kinds["toy"]
+
+
+@pytest.fixture
+def target(toy, db, settings) -> TargetRow:
+    """A target that its owner has confirmed; nothing listens there."""
+    settings.OWNER_CONFIRMS = True
+    return save_target(
+        {
+            "name": "toy server",
+            "family": "http",
+            "base_url": "http://127.0.0.1:9",
+            "username": "tester",
+            "password": "correct horse battery",
+            "confirm_address": True,
+        }
+    )
+
+
+def definition(**changes: object) -> dict[str, object]:
+    """What a person would send: two engines, 3 pairs, 6 runs."""
+    return {
+        "kind": "toy",
+        "question": "Is the new engine faster?",
+        "parameters": {"path": "/a"},
+        "factors": {"engine": ["new", "old"]},
+        "order": "paired",
+        "repetitions": 3,
+    } | changes
