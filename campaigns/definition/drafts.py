@@ -16,9 +16,11 @@ class NotADraft(ValueError):
 
 
 @transaction.atomic
-def create(definition: Definition, author: User | None) -> Campaign:
+def create(
+    definition: Definition, author: User | None, clone_of: Campaign | None = None
+) -> Campaign:
     """Store a draft with its factors, levels and cells."""
-    campaign = Campaign(author=author)
+    campaign = Campaign(author=author, clone_of=clone_of)
     _fill(campaign, definition)
     campaign.save()
     _make_cells(campaign, definition)
