@@ -1,0 +1,1 @@
+"""REST: the face for programs. Each view checks the shape of what came in and calls a function."""

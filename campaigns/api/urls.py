@@ -1,5 +1,25 @@
 """URLs of the REST API."""
 
-from django.urls import URLPattern
+from django.urls import path, re_path
 
-urlpatterns: list[URLPattern] = []
+from campaigns.api import campaigns, views
+
+urlpatterns = [
+    path("kinds", views.Kinds.as_view(), name="api-kinds"),
+    path("targets", views.Targets.as_view(), name="api-targets"),
+    path("targets/<int:pk>", views.OneTarget.as_view(), name="api-target"),
+    path("targets/<int:pk>/probe", views.Probe.as_view(), name="api-probe"),
+    path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
+    path("campaigns/preview", campaigns.Preview.as_view(), name="api-preview"),
+    path("campaigns/<int:pk>", campaigns.OneCampaign.as_view(), name="api-campaign"),
+    path("campaigns/<int:pk>/launch", campaigns.Launch.as_view(), name="api-launch"),
+    path("campaigns/<int:pk>/pause", campaigns.Pause.as_view(), name="api-pause"),
+    path("campaigns/<int:pk>/resume", campaigns.Resume.as_view(), name="api-resume"),
+    path("campaigns/<int:pk>/cancel", campaigns.Cancel.as_view(), name="api-cancel"),
+    path("campaigns/<int:pk>/extend", campaigns.Extend.as_view(), name="api-extend"),
+    path("campaigns/<int:pk>/try", campaigns.Try.as_view(), name="api-try"),
+    path("campaigns/<int:pk>/clone", campaigns.Clone.as_view(), name="api-clone"),
+    path("campaigns/<int:pk>/runs", campaigns.Runs.as_view(), name="api-runs"),
+    path("campaigns/<int:pk>/runs/<int:position>", campaigns.OneRun.as_view(), name="api-run"),
+    re_path("", views.Nothing.as_view(), name="api-nothing"),
+]

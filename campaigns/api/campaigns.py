@@ -1,0 +1,219 @@
+"""Campaigns: define, preview, launch, steer, read."""
+
+from django.db import transaction
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns import dispatch
+from campaigns.api.inputs import (
+    CampaignInput,
+    CampaignsQuery,
+    CancelInput,
+    ExtendInput,
+    LaunchQuery,
+    NewCampaignInput,
+    RunQuery,
+    RunsQuery,
+    TryInput,
+)
+from campaigns.api.outputs import CampaignDetail, CampaignOutput
+from campaigns.api.run_outputs import RunDetail, RunOutput
+from campaigns.api.views import Api
+from campaigns.definition import checking, drafts, life, preview
+from campaigns.models import Campaign, Run
+from campaigns.queries import records
+
+
+class CampaignApi(Api):
+    """What views of one campaign share."""
+
+    def campaign(self, pk: int) -> Campaign:
+        """Find a campaign, or raise Http404."""
+        return get_object_or_404(Campaign, pk=pk)
+
+    def answer(self, campaign: Campaign, code: int = status.HTTP_200_OK) -> Response:
+        """Read a campaign as it is now, with everything that belongs to it."""
+        fresh = records.campaigns().get(pk=campaign.pk)
+        data = CampaignDetail(fresh, context={"request": self.request}).data
+        headers = {"Location": data["links"]["self"]} if code == status.HTTP_201_CREATED else {}
+        return Response(data, status=code, headers=headers)
+
+
+class Campaigns(CampaignApi):
+    """GET: campaigns, filtered. POST: a new one."""
+
+    def get(self, request: Request) -> Response:
+        """List them, newest first."""
+        wanted = self.read_query(CampaignsQuery)
+        text = wanted.pop("q", "")
+        return self.page(records.campaigns(**wanted, text=text), CampaignOutput)
+
+    def post(self, request: Request) -> Response:
+        """Store a draft; launch it at once where that is asked for, or store nothing."""
+        data = self.read(NewCampaignInput)
+        launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
+        definition = checking.check(data)
+        with transaction.atomic():
+            campaign = drafts.create(definition, self.user)
+            if launch:
+                life.launch(campaign, self.user)
+        if launch:
+            dispatch.dispatch()
+        return self.answer(campaign, status.HTTP_201_CREATED)
+
+
+class Preview(Api):
+    """POST: what a definition would do."""
+
+    def post(self, request: Request) -> Response:
+        """Plan it, and store nothing."""
+        planned = preview.preview(checking.check(self.read(CampaignInput)))
+        return Response(
+            {
+                "order": planned.order,
+                "seed": planned.seed,
+                "cells": [
+                    {"position": number, "levels": levels}
+                    for number, levels in enumerate(planned.plan.cells, start=1)
+                ],
+                "blocks": planned.blocks,
+                "measured_runs": planned.measured_runs,
+                "warm_up_runs": planned.warm_up_runs,
+                "seconds": planned.seconds,
+                "estimated_from_runs": planned.estimated_from,
+                "remarks": [{"tone": tone, "text": text} for tone, text in planned.remarks],
+                "runs": [
+                    {
+                        "position": run.position,
+                        "cell": run.cell + 1,
+                        "block": run.block,
+                        "purpose": Run.Purpose.WARM_UP if run.warm_up else Run.Purpose.MEASURED,
+                    }
+                    for run in planned.plan.runs
+                ],
+            }
+        )
+
+
+class OneCampaign(CampaignApi):
+    """GET: one campaign."""
+
+    def get(self, request: Request, pk: int) -> Response:
+        """Read it."""
+        return self.answer(self.campaign(pk))
+
+
+class Step(CampaignApi):
+    """POST: a step in the life of a campaign."""
+
+    def take(self, campaign: Campaign) -> None:
+        """Change the campaign's state, or raise NotPossible."""
+        raise NotImplementedError
+
+    def post(self, request: Request, pk: int) -> Response:
+        """Take the step, then look what may start."""
+        campaign = self.campaign(pk)
+        self.take(campaign)
+        dispatch.dispatch()
+        return self.answer(campaign)
+
+
+class Launch(Step):
+    """Lock the definition and begin."""
+
+    def take(self, campaign: Campaign) -> None:
+        """Plan the runs."""
+        life.launch(campaign, self.user)
+
+
+class Pause(Step):
+    """Begin no further run."""
+
+    def take(self, campaign: Campaign) -> None:
+        """Let the run that is going on end."""
+        life.pause(campaign)
+
+
+class Resume(Step):
+    """Go on after a pause."""
+
+    def take(self, campaign: Campaign) -> None:
+        """Begin the next run."""
+        life.resume(campaign)
+
+
+class Cancel(Step):
+    """POST {reason}: end a campaign."""
+
+    def take(self, campaign: Campaign) -> None:
+        """Tell what is going on to stop."""
+        life.cancel(campaign, self.read(CancelInput)["reason"])
+
+
+class Extend(Step):
+    """POST {repetitions}: add repetitions in a session of their own."""
+
+    def take(self, campaign: Campaign) -> None:
+        """Plan further blocks."""
+        life.extend(campaign, self.read(ExtendInput)["repetitions"], self.user)
+
+
+class Try(CampaignApi):
+    """POST {cell}: one run of a draft that no analysis will see."""
+
+    def post(self, request: Request, pk: int) -> Response:
+        """Plan it and give the run."""
+        campaign = self.campaign(pk)
+        position = self.read(TryInput).get("cell")
+        cell = None
+        if position is not None:
+            cell = campaign.cells.filter(position=position).first()
+            if cell is None:
+                raise checking.Invalid({"cell": [f"This campaign has no cell {position}."]})
+        run = life.try_one(campaign, self.user, cell)
+        dispatch.dispatch()
+        planned = records.runs(campaign).get(pk=run.pk)
+        data = RunOutput(planned, context={"request": request}).data
+        return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
+
+
+class Clone(CampaignApi):
+    """POST {changes}: a draft like this campaign but for the fields that are sent."""
+
+    def post(self, request: Request, pk: int) -> Response:
+        """Parameters are replaced one by one, any other field as a whole."""
+        campaign = self.campaign(pk)
+        changes = self.read(CampaignInput)
+        data = drafts.as_data(campaign) | changes
+        data["parameters"] = campaign.parameters | changes.get("parameters", {})
+        for name in data["factors"]:
+            data["parameters"].pop(name, None)
+        definition = checking.check(data)
+        clone = drafts.create(definition, self.user, clone_of=campaign)
+        return self.answer(clone, status.HTTP_201_CREATED)
+
+
+class Runs(CampaignApi):
+    """GET: the runs of a campaign, filtered."""
+
+    def get(self, request: Request, pk: int) -> Response:
+        """List them by position, try-outs last."""
+        wanted = self.read_query(RunsQuery)
+        return self.page(records.runs(self.campaign(pk)).filter(**wanted), RunOutput)
+
+
+class OneRun(CampaignApi):
+    """GET: one run with everything that its attempts observed and proved."""
+
+    def get(self, request: Request, pk: int, position: int) -> Response:
+        """Read it."""
+        trial = self.read_query(RunQuery)["trial"]
+        try:
+            run = records.run_at(self.campaign(pk), position, trial=trial)
+        except Run.DoesNotExist:
+            what = "try-out" if trial else "run"
+            raise Http404(f"This campaign has no {what} {position}.") from None
+        return Response(RunDetail(run, context={"request": request}).data)

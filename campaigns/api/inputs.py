@@ -1,0 +1,172 @@
+"""The shape of what comes in: types only. What it means, `campaigns.definition` decides."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from campaigns.models import Campaign, Run
+
+
+class Text(serializers.CharField):
+    """Text, or a number that is taken as text; length and content are checked later."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(
+            required=False, allow_blank=True, allow_null=True, trim_whitespace=False, **named
+        )
+
+
+class Scalar(serializers.Field[Any, Any, Any, Any]):
+    """One value: text, a number, true or false."""
+
+    default_error_messages = {"many": "Give one value, not a list or an object."}
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(required=False, allow_null=True, **named)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse what holds further values."""
+        if isinstance(data, list | dict):
+            self.fail("many")
+        return data
+
+
+class Number(Scalar):
+    """A number; text that looks like one is read later."""
+
+    default_error_messages = {"boolean": "Give a number, not true or false."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse truth values, which Python takes for numbers."""
+        if isinstance(data, bool):
+            self.fail("boolean")
+        return super().to_internal_value(data)
+
+
+class Tags(serializers.Field[Any, Any, Any, Any]):
+    """A list of words, or one text with commas."""
+
+    default_error_messages = {"shape": "Give a list of words, or one text with commas."}
+
+    def __init__(self) -> None:
+        super().__init__(required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse anything else."""
+        texts = data if isinstance(data, list) else [data]
+        if not all(isinstance(text, str) for text in texts):
+            self.fail("shape")
+        return data
+
+
+class Input(serializers.Serializer[Any]):
+    """Refuses names that it does not know, so that a slip of the pen does not pass unseen."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Check names and types together."""
+        errors: dict[str, Any] = {}
+        if isinstance(data, Mapping):
+            known = ", ".join(self.fields)
+            errors = {
+                str(name)[:100]: [f"There is no field of that name; there are {known}."]
+                for name in data
+                if name not in self.fields
+            }
+        try:
+            value = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            detail = error.detail if isinstance(error.detail, dict) else {}
+            raise serializers.ValidationError(errors | detail) from None
+        if errors:
+            raise serializers.ValidationError(errors)
+        return value
+
+
+class CampaignInput(Input):
+    """A definition, as `checking.check` takes it."""
+
+    question = Text()
+    name = Text()
+    kind = Text()
+    target = Number()
+    parameters = serializers.DictField(required=False)
+    factors = serializers.DictField(child=serializers.ListField(child=Scalar()), required=False)
+    excluded = serializers.ListField(child=serializers.DictField(child=Scalar()), required=False)
+    order = Text()
+    paired_factor = Text()
+    baseline = Scalar()
+    repetitions = Number()
+    warm_ups = Number()
+    cool_down_seconds = Number()
+    run_limit_seconds = Number()
+    seed = Number()
+    primary_metric = Text()
+    smallest_effect_percent = Number()
+    margin_percent = Number()
+    stop_rule = Text()
+    tags = Tags()
+
+
+class NewCampaignInput(CampaignInput):
+    """A definition that may be launched at once."""
+
+    launch = serializers.BooleanField(required=False, default=False)
+
+
+class TargetInput(Input):
+    """A target, as `servers.save_target` takes it."""
+
+    name = Text()
+    family = Text()
+    base_url = Text()
+    username = Text()
+    password = Text()
+    notes = Text()
+    confirm_address = serializers.BooleanField(required=False)
+
+
+class CancelInput(Input):
+    """Why a campaign is cancelled."""
+
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=1000)
+
+
+class ExtendInput(Input):
+    """By how many repetitions a campaign is extended."""
+
+    repetitions = serializers.IntegerField(min_value=1, max_value=200)
+
+
+class TryInput(Input):
+    """Which cell is tried: its position, from 1."""
+
+    cell = serializers.IntegerField(min_value=1, max_value=100_000, required=False)
+
+
+class LaunchQuery(serializers.Serializer[Any]):
+    """`?launch=true`."""
+
+    launch = serializers.BooleanField(required=False, default=False)
+
+
+class CampaignsQuery(serializers.Serializer[Any]):
+    """How the list of campaigns is filtered."""
+
+    state = serializers.ChoiceField(choices=Campaign.State.choices, required=False)
+    kind = serializers.CharField(required=False, max_length=50)
+    tag = serializers.CharField(required=False, max_length=40)
+    q = serializers.CharField(required=False, max_length=200)
+
+
+class RunsQuery(serializers.Serializer[Any]):
+    """How the list of runs is filtered."""
+
+    state = serializers.ChoiceField(choices=Run.State.choices, required=False)
+    purpose = serializers.ChoiceField(choices=Run.Purpose.choices, required=False)
+
+
+class RunQuery(serializers.Serializer[Any]):
+    """`?trial=true`: the try-out at a position, not the planned run."""
+
+    trial = serializers.BooleanField(required=False, default=False)

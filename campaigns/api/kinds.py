@@ -1,0 +1,72 @@
+"""Kinds of test as JSON: what each one asks, takes, varies and measures. Reads declarations only."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+
+from campaigns.drivers.base import Driver, Metric
+
+TYPES: tuple[tuple[type[forms.Field], str], ...] = (
+    # The more special class comes before the one that it derives from.
+    (forms.FloatField, "number"),
+    (forms.DecimalField, "number"),
+    (forms.IntegerField, "integer"),
+    (forms.BooleanField, "boolean"),
+    (forms.MultipleChoiceField, "choices"),
+    (forms.ChoiceField, "choice"),
+    (forms.URLField, "url"),
+)
+
+
+def described(kind: str, driver: Driver) -> dict[str, Any]:
+    """Everything that a program needs to write a definition of this kind."""
+    return {
+        "kind": kind,
+        "label": driver.label,
+        "question": driver.question,
+        "summary": driver.summary,
+        "family": driver.family,
+        "executable": driver.executable,
+        "parameters": [
+            _parameter(name, field, driver) for name, field in driver.parameters.base_fields.items()
+        ],
+        "factors": list(driver.factors),
+        "metrics": [_metric(metric) for metric in driver.metrics],
+    }
+
+
+def _parameter(name: str, field: forms.Field, driver: Driver) -> dict[str, Any]:
+    initial = field.initial() if callable(field.initial) else field.initial
+    return {
+        "name": name,
+        "label": str(field.label or name.replace("_", " ").capitalize()),
+        "type": next((text for cls, text in TYPES if isinstance(field, cls)), "text"),
+        "required": field.required,
+        "initial": initial,
+        "choices": list(_choices(field)) if isinstance(field, forms.ChoiceField) else None,
+        "min": getattr(field, "min_value", None),
+        "max": getattr(field, "max_value", None),
+        "max_length": getattr(field, "max_length", None),
+        "help": str(field.help_text),
+        "can_vary": name in driver.factors,
+        "is_work": name in driver.work,
+    }
+
+
+def _choices(field: forms.ChoiceField) -> Iterator[dict[str, Any]]:
+    choices: Any = field.choices
+    for value, label in choices:
+        grouped = label if isinstance(label, list | tuple) else [(value, label)]
+        for inner, text in grouped:
+            yield {"value": inner, "label": str(text)}
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.lower_is_better,
+        "primary": metric.primary,
+    }

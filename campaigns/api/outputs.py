@@ -1,0 +1,131 @@
+"""What goes out of targets and campaigns. Never a password, not even an encrypted one."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from campaigns.definition import drafts
+from campaigns.models import Campaign, Cell, Target
+from campaigns.queries import exports, live
+from campaigns.queries.records import STATES
+
+
+class TargetOutput(serializers.ModelSerializer[Target]):
+    """A server under test."""
+
+    has_password = serializers.SerializerMethodField()
+    url = serializers.HyperlinkedIdentityField("api-target")
+
+    class Meta:
+        model = Target
+        fields = [
+            "id",
+            "url",
+            "name",
+            "family",
+            "base_url",
+            "address",
+            "username",
+            "has_password",
+            "notes",
+            "health",
+            "health_message",
+            "probed_at",
+            "proofs",
+            "created_at",
+        ]
+
+    def get_has_password(self, target: Target) -> bool:
+        """Only whether there is one."""
+        return bool(target.password)
+
+
+class CampaignOutput(serializers.ModelSerializer[Campaign]):
+    """A campaign in a list. `runs`: how many are in which state, without try-outs."""
+
+    author = serializers.StringRelatedField[Any]()
+    target = serializers.SerializerMethodField()
+    runs = serializers.SerializerMethodField()
+    links = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Campaign
+        fields = [
+            "id",
+            "name",
+            "question",
+            "kind",
+            "target",
+            "tags",
+            "state",
+            "state_reason",
+            "author",
+            "source",
+            "clone_of",
+            "created_at",
+            "launched_at",
+            "closed_at",
+            "runs",
+            "links",
+        ]
+
+    def get_target(self, campaign: Campaign) -> dict[str, Any] | None:
+        """Primary key and name."""
+        target = campaign.target
+        return {"id": target.pk, "name": target.name} if target else None
+
+    def get_runs(self, campaign: Campaign) -> dict[str, int]:
+        """Counts that `queries.records.campaigns` has annotated."""
+        counts = {state: getattr(campaign, f"runs_{state}") for state in STATES}
+        return {"total": sum(counts.values()), **counts}
+
+    def get_links(self, campaign: Campaign) -> dict[str, str]:
+        """Where more is to be found."""
+        request, key = self.context["request"], [campaign.pk]
+        return {
+            "self": reverse("api-campaign", key, request=request),
+            "runs": reverse("api-runs", key, request=request),
+        }
+
+
+class CampaignDetail(CampaignOutput):
+    """A campaign with its definition, its cells and what the statistics say."""
+
+    definition = serializers.SerializerMethodField()
+    cells = serializers.SerializerMethodField()
+    seconds_left = serializers.SerializerMethodField()
+    findings = serializers.SerializerMethodField()
+
+    class Meta(CampaignOutput.Meta):
+        fields = [
+            *CampaignOutput.Meta.fields,
+            "fidelity",
+            "definition",
+            "cells",
+            "seconds_left",
+            "findings",
+        ]
+
+    def get_definition(self, campaign: Campaign) -> dict[str, Any]:
+        """In the form in which it can be sent again."""
+        return drafts.as_data(campaign)
+
+    def get_cells(self, campaign: Campaign) -> list[dict[str, Any]]:
+        """Positions and levels."""
+        return [cell_output(cell) for cell in campaign.cells.all()]
+
+    def get_seconds_left(self, campaign: Campaign) -> float | None:
+        """Expected seconds until the last run has ended; null where nobody knows."""
+        if campaign.state not in Campaign.ACTIVE:
+            return None
+        return live.progress_of(campaign).left_seconds
+
+    def get_findings(self, campaign: Campaign) -> dict[str, Any]:
+        """By name."""
+        return {entry.pop("name"): entry for entry in exports.finding_entries(campaign)}
+
+
+def cell_output(cell: Cell) -> dict[str, Any]:
+    """Position and levels of a cell."""
+    return {"position": cell.position, "levels": cell.levels_by_factor}

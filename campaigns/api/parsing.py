@@ -1,0 +1,76 @@
+"""Reads JSON bodies strictly, so that nothing behind this line meets what PostgreSQL cannot hold."""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any, NoReturn
+
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+
+MOST_BYTES = 1_000_000
+DEEPEST = 16
+LARGEST = 1e18
+
+
+class TooLarge(APIException):
+    """The body is larger than any campaign needs."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = f"The body is larger than {MOST_BYTES:,} bytes."
+
+
+class StrictJSONParser(BaseParser):
+    """JSON in UTF-8 without NaN, Infinity, NUL, lone surrogates, or nesting beyond DEEPEST."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Give the value. Raise ParseError with a message for people, or TooLarge."""
+        content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise TooLarge
+        try:
+            value = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
+        except UnicodeDecodeError:
+            raise ParseError("The body is not UTF-8.") from None
+        except RecursionError:
+            raise ParseError(f"The body is nested deeper than {DEEPEST} levels.") from None
+        except ValueError as error:
+            raise ParseError(f"The body is not JSON: {error}") from None
+        _require_storable(value)
+        return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON.")
+
+
+def _require_storable(value: Any) -> None:
+    """Walk through all levels without recursion; raise ParseError at what cannot be stored."""
+    level = [value]
+    for _ in range(DEEPEST):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below += [*item.keys(), *item.values()]
+            elif isinstance(item, list):
+                below += item
+            else:
+                _require_storable_scalar(item)
+        if not below:
+            return
+        level = below
+    raise ParseError(f"The body is nested deeper than {DEEPEST} levels.")
+
+
+def _require_storable_scalar(item: Any) -> None:
+    if isinstance(item, int | float) and not abs(item) <= LARGEST:
+        raise ParseError("A number in the body is too large.")
+    if isinstance(item, str) and ("\x00" in item or any("\ud800" <= c <= "\udfff" for c in item)):
+        raise ParseError("A text in the body holds U+0000 or half of a surrogate pair.")

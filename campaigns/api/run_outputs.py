@@ -1,0 +1,207 @@
+"""What goes out of runs: their attempts with all evidence."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from campaigns.api.outputs import cell_output
+from campaigns.models import (
+    Attempt,
+    EffectiveSetting,
+    EnvironmentFact,
+    Exclusion,
+    Measurement,
+    Phase,
+    Proof,
+    Run,
+)
+
+
+class MeasurementOutput(serializers.ModelSerializer[Measurement]):
+    """One value. `censored`: a lower limit; `bound`: the generator was saturated."""
+
+    class Meta:
+        model = Measurement
+        fields = ["value", "unit", "lower_is_better", "censored", "bound", "fidelity"]
+
+
+class ExclusionOutput(serializers.ModelSerializer[Exclusion]):
+    """Who took a run out of the analysis, and why."""
+
+    by = serializers.StringRelatedField[Any](source="user")
+
+    class Meta:
+        model = Exclusion
+        fields = ["by", "reason", "at"]
+
+
+class RunOutput(serializers.ModelSerializer[Run]):
+    """A run in a list, with all values of the attempt that stands for it."""
+
+    cell = serializers.SerializerMethodField()
+    block = serializers.IntegerField(source="block.number")
+    repetition = serializers.IntegerField(source="block.repetition")
+    session = serializers.IntegerField(source="block.session.number")
+    excluded = serializers.SerializerMethodField()
+    attempts = serializers.SerializerMethodField()
+    proofs = serializers.SerializerMethodField()
+    measurements = serializers.SerializerMethodField()
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = [
+            "position",
+            "purpose",
+            "state",
+            "reason",
+            "cell",
+            "block",
+            "repetition",
+            "session",
+            "started_at",
+            "finished_at",
+            "excluded",
+            "attempts",
+            "proofs",
+            "measurements",
+            "url",
+        ]
+
+    def get_cell(self, run: Run) -> dict[str, Any]:
+        """Position and levels."""
+        return cell_output(run.cell)
+
+    def get_excluded(self, run: Run) -> Any:
+        """The exclusion that stands, or null."""
+        standing: list[Exclusion] = run.standing_exclusions  # type: ignore[attr-defined]
+        return ExclusionOutput(standing[0]).data if standing else None
+
+    def get_attempts(self, run: Run) -> Any:
+        """How many there were."""
+        return len(run.attempts.all())
+
+    def get_proofs(self, run: Run) -> dict[str, int]:
+        """How many hold, of how many, in the attempt that stands for the run."""
+        attempt = standing_attempt(run)
+        if attempt is None:
+            return {"total": 0, "ok": 0}
+        return {"total": attempt.proofs_all, "ok": attempt.proofs_ok}  # type: ignore[attr-defined]
+
+    def get_measurements(self, run: Run) -> dict[str, Any]:
+        """All metrics of the attempt that stands for the run."""
+        attempt = standing_attempt(run)
+        return measurements_of(attempt) if attempt else {}
+
+    def get_url(self, run: Run) -> str:
+        """Where its attempts are."""
+        key = [run.campaign_id, run.position]
+        url = reverse("api-run", key, request=self.context["request"])
+        return f"{url}?trial=true" if run.purpose == Run.Purpose.TRIAL else url
+
+
+class RunDetail(RunOutput):
+    """A run with everything that its attempts observed and proved."""
+
+    def get_attempts(self, run: Run) -> Any:
+        """Each of them."""
+        return [AttemptOutput(attempt).data for attempt in run.attempts.all()]
+
+
+class PhaseOutput(serializers.ModelSerializer[Phase]):
+    """How long a step, or a part of the measured time, took."""
+
+    class Meta:
+        model = Phase
+        fields = ["of", "name", "seconds"]
+
+
+class ProofOutput(serializers.ModelSerializer[Proof]):
+    """A probe with its measured value."""
+
+    class Meta:
+        model = Proof
+        fields = ["step", "name", "expected", "measured", "unit", "ok"]
+
+
+class SettingOutput(serializers.ModelSerializer[EffectiveSetting]):
+    """A level as asked and as read back."""
+
+    class Meta:
+        model = EffectiveSetting
+        fields = ["name", "asked", "in_force", "ok"]
+
+
+class FactOutput(serializers.ModelSerializer[EnvironmentFact]):
+    """A fact of target or generator."""
+
+    class Meta:
+        model = EnvironmentFact
+        fields = ["side", "name", "value"]
+
+
+class AttemptOutput(serializers.ModelSerializer[Attempt]):
+    """One try at a run, with its evidence."""
+
+    health = serializers.SerializerMethodField()
+    measurements = serializers.SerializerMethodField()
+    phases = PhaseOutput(many=True)
+    proofs = ProofOutput(many=True)
+    effective_settings = SettingOutput(many=True)
+    environment = FactOutput(many=True)
+
+    class Meta:
+        model = Attempt
+        fields = [
+            "number",
+            "state",
+            "phase",
+            "reason",
+            "worker",
+            "host",
+            "queued_at",
+            "claimed_at",
+            "measure_started_at",
+            "measure_finished_at",
+            "finished_at",
+            "units_done",
+            "units_failed",
+            "failures",
+            "health",
+            "measurements",
+            "phases",
+            "proofs",
+            "effective_settings",
+            "environment",
+        ]
+
+    def get_health(self, attempt: Attempt) -> dict[str, Any] | None:
+        """How the generator did; null where nothing was measured."""
+        if not attempt.health:
+            return None
+        return {
+            "verdict": attempt.health,
+            "reasons": attempt.health_reasons,
+            "figures": attempt.health_figures,
+        }
+
+    def get_measurements(self, attempt: Attempt) -> dict[str, Any]:
+        """By metric."""
+        return measurements_of(attempt)
+
+
+def measurements_of(attempt: Attempt) -> dict[str, Any]:
+    """Values by metric."""
+    return {
+        measurement.metric: MeasurementOutput(measurement).data
+        for measurement in attempt.measurements.all()
+    }
+
+
+def standing_attempt(run: Run) -> Attempt | None:
+    """The attempt that stands for a run: the accepted one, else the last failed one."""
+    attempts = list(run.attempts.all())
+    accepted = [attempt for attempt in attempts if attempt.state == Attempt.State.ACCEPTED]
+    failed = [attempt for attempt in attempts if attempt.state == Attempt.State.FAILED]
+    return next(reversed(accepted or failed), None)

@@ -1,0 +1,132 @@
+"""What all views share; kinds and targets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers, status
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from campaigns import dispatch
+from campaigns.api import problems
+from campaigns.api.authentication import TokenAuthentication
+from campaigns.api.inputs import Input, TargetInput
+from campaigns.api.kinds import described
+from campaigns.api.outputs import TargetOutput
+from campaigns.api.parsing import StrictJSONParser
+from campaigns.definition import servers
+from campaigns.drivers import all_kinds
+from campaigns.models import Target
+
+
+class Pages(LimitOffsetPagination):
+    """`?limit=` and `?offset=`."""
+
+    default_limit = 50
+    max_limit = 500
+
+
+class Api(APIView):
+    """Token or session, JSON in, JSON or problem+json out."""
+
+    authentication_classes = [TokenAuthentication, SessionAuthentication]
+    permission_classes = [IsAuthenticated]
+    parser_classes = [StrictJSONParser]
+    renderer_classes = [JSONRenderer]
+
+    def get_exception_handler(self) -> Any:
+        """Answer errors as problem+json."""
+        return problems.answer
+
+    def read(self, shape: type[Input]) -> dict[str, Any]:
+        """Check the body's shape; names that were not sent are not there. Raise ValidationError."""
+        return _checked(shape(data=self.request.data))
+
+    def read_query(self, shape: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+        """Check the query's shape. Raise ValidationError."""
+        query: Mapping[str, Any] = self.request.query_params.dict()
+        return _checked(shape(data=query))
+
+    def page(self, rows: QuerySet[Any], output: type[serializers.BaseSerializer[Any]]) -> Response:
+        """One page of a list."""
+        pages = Pages()
+        found = pages.paginate_queryset(rows, self.request, view=self)
+        data = output(found, many=True, context={"request": self.request}).data
+        return pages.get_paginated_response(data)
+
+    @property
+    def user(self) -> User:
+        """Who asks; permissions have kept anybody else out."""
+        user = self.request.user
+        if not isinstance(user, User):
+            raise TypeError(f"{user!r} came past the permission check.")
+        return user
+
+
+def _checked(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+class Kinds(Api):
+    """GET: all kinds of test."""
+
+    def get(self, request: Request) -> Response:
+        """Describe each of them."""
+        found = [described(kind, driver) for kind, driver in all_kinds().items()]
+        return Response({"count": len(found), "next": None, "previous": None, "results": found})
+
+
+class Targets(Api):
+    """GET: targets in use. POST: a new one."""
+
+    def get(self, request: Request) -> Response:
+        """List them by name."""
+        return self.page(Target.objects.filter(retired_at=None).order_by("name"), TargetOutput)
+
+    def post(self, request: Request) -> Response:
+        """Save a target, and ask for its first probe."""
+        target = servers.save_target(self.read(TargetInput))
+        dispatch.request_probe(target)
+        output = TargetOutput(target, context={"request": request}).data
+        return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
+
+
+class OneTarget(Api):
+    """GET: one target, also a retired one."""
+
+    def get(self, request: Request, pk: int) -> Response:
+        """Read it."""
+        target = get_object_or_404(Target, pk=pk)
+        return Response(TargetOutput(target, context={"request": request}).data)
+
+
+class Probe(Api):
+    """POST: look whether a target answers."""
+
+    def post(self, request: Request, pk: int) -> Response:
+        """Ask for it; the result is in the target, a moment later."""
+        target = get_object_or_404(Target, pk=pk, retired_at=None)
+        dispatch.request_probe(target)
+        return Response(
+            TargetOutput(target, context={"request": request}).data,
+            status=status.HTTP_202_ACCEPTED,
+        )
+
+
+class Nothing(Api):
+    """Any other address below the API."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Raise Http404, for those who may know."""
+        super().initial(request, *args, **kwargs)
+        raise Http404("There is nothing at this address.")

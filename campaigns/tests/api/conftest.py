@@ -1,0 +1,55 @@
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from campaigns.definition.access import make_token
+from campaigns.tests.toy import definition, target, toy
+
+__all__ = ["target", "toy"]
+
+
+class ApiClient:
+    """Sends JSON with a token; gives (status, body). Errors have to be problem+json."""
+
+    def __init__(self, token: str) -> None:
+        self.client = Client(headers={"Authorization": f"Bearer {token}"})
+
+    def get(self, path: str, **query: Any) -> tuple[int, Any]:
+        return self._read(self.client.get(f"/api/v1/{path}", query))
+
+    def post(self, path: str, body: Any = None) -> tuple[int, Any]:
+        sent = "" if body is None else body
+        return self._read(
+            self.client.post(f"/api/v1/{path}", sent, content_type="application/json")
+        )
+
+    def _read(self, response: Any) -> tuple[int, Any]:
+        if response.status_code >= 400:
+            assert response["Content-Type"] == "application/problem+json"
+            assert response.json()["status"] == response.status_code
+        return response.status_code, response.json()
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return User.objects.create_user("owner")
+
+
+@pytest.fixture
+def token(owner: User) -> str:
+    return make_token(owner, "tests")[1]
+
+
+@pytest.fixture
+def api(token: str) -> ApiClient:
+    return ApiClient(token)
+
+
+@pytest.fixture
+def draft(api: ApiClient, target: Any) -> int:
+    """Primary key of a stored draft of 6 runs."""
+    status, body = api.post("campaigns", definition(target=target.pk))
+    assert status == 201, body
+    return int(body["id"])
