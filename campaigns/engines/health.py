@@ -12,6 +12,7 @@ import resource
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -105,7 +106,6 @@ def _warnings(figures: Mapping[str, float]) -> list[str]:
 class _Reading:
     """Seconds of CPU time since boot or start, at one instant."""
 
-    at: float
     own_cpu: float
     waiting: float | None
     machine_busy: float
@@ -155,28 +155,34 @@ class Monitor:
         self._look = look
         self._bytes = 0
         self._descriptors = 0
-        self._ended = threading.Event()
+        self._begun, self._ended = threading.Event(), threading.Event()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._watch, name="monitor", daemon=True)
-        self._first = self._last = _read()
+        self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
+        self._first = self._last = self._read()
+        self._start_ns = self._stop_ns = 0
+        threading.Thread(target=self._watch, name="monitor", daemon=True).start()
 
-    def start(self) -> None:
-        """Begin: now is second 0."""
-        self._first = _read()
-        self._thread.start()
+    def start(self) -> int:
+        """Begin: give the instant that is second 0, in nanoseconds of perf_counter."""
+        self._first = self._read()
+        self._start_ns = time.perf_counter_ns()
+        self._begun.set()
+        return self._start_ns
 
     def stop(self) -> None:
         """Take the last reading. May be called from any thread, and again."""
+        now = time.perf_counter_ns()
         with self._lock:
             if not self._ended.is_set():
                 self._ended.set()
-                self._last = _read()
-                self._note(self._last.at - self._first.at)
+                self._stop_ns = now
+                self._last = self._read()
+                self._note(self.seconds)
 
     @property
     def seconds(self) -> float:
         """The time between `start` and `stop`."""
-        return self._last.at - self._first.at
+        return (self._stop_ns - self._start_ns) / 1e9
 
     @property
     def cpu_seconds(self) -> float:
@@ -203,15 +209,17 @@ class Monitor:
         return figures
 
     def _watch(self) -> None:
-        due = self._first.at
+        self._begun.wait()
+        looks = 0
         while True:
-            due += STEP_SECONDS
+            looks += 1
+            due = self._start_ns / 1e9 + looks * STEP_SECONDS
             if self._ended.wait(max(0.0, due - time.perf_counter())):
                 return
             with self._lock:
-                seconds = time.perf_counter() - self._first.at
                 if self._ended.is_set():
                     return
+                seconds = (time.perf_counter_ns() - self._start_ns) / 1e9
                 self._note(seconds)
             self._look(seconds)
 
@@ -219,7 +227,19 @@ class Monitor:
         received = self._received()
         self.steps.add(seconds, received - self._bytes)
         self._bytes = received
-        self._descriptors = max(self._descriptors, len(os.listdir("/proc/self/fd")) - 1)
+        self._descriptors = max(self._descriptors, _descriptors())
+
+    def _read(self) -> _Reading:
+        # user nice system idle iowait irq softirq steal: steal is time that another guest had
+        line = os.pread(self._stat, 4096, 0).split(b"\n", 1)[0]
+        counts = [int(count) for count in line.split()[1:9]]
+        tick = os.sysconf("SC_CLK_TCK")
+        return _Reading(
+            own_cpu=time.process_time(),
+            waiting=_waiting(),
+            machine_busy=(sum(counts) - counts[3] - counts[4]) / tick,
+            machine_all=sum(counts) / tick,
+        )
 
 
 def peak_memory_bytes() -> int:
@@ -227,9 +247,10 @@ def peak_memory_bytes() -> int:
 
     Not `ru_maxrss`: that one begins with the peak of the process which started this one.
     """
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
+    with suppress(OSError):  # no descriptor may be left to open it
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
@@ -241,18 +262,12 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(rank, len(values)) - 1]
 
 
-def _read() -> _Reading:
-    # user nice system idle iowait irq softirq steal: steal is time that another guest had
-    counts = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    tick = os.sysconf("SC_CLK_TCK")
-    idle = counts[3] + counts[4]
-    return _Reading(
-        at=time.perf_counter(),
-        own_cpu=time.process_time(),
-        waiting=_waiting(),
-        machine_busy=(sum(counts) - idle) / tick,
-        machine_all=sum(counts) / tick,
-    )
+def _descriptors() -> int:
+    """Count what this process has open; it takes one more to count."""
+    try:
+        return len(os.listdir("/proc/self/fd")) - 1
+    except OSError:
+        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def _waiting() -> float | None:

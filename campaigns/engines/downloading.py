@@ -1,0 +1,189 @@
+"""What the downloader engines share: the request, the failures, redirects, and one measured run.
+
+Runs inside an engine program; no Django, no database. What differs between engines (how they wait
+for the network) is in their own modules; everything else is the same code for all of them.
+"""
+
+import errno
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from threading import Timer
+from typing import Any, NoReturn
+from urllib.parse import quote, urljoin
+
+from campaigns.engines import health
+from campaigns.engines.lifeline import Lifeline
+from campaigns.engines.transfers import FileFailed, Item, Tally
+from campaigns.network import NetworkError, Refused, Rules, check_url
+
+HEADERS = {"User-Agent": "perfdash", "Accept": "*/*", "Accept-Encoding": "identity"}
+"""What every engine sends, beside Host."""
+CHUNK_BYTES = 64 * 1024
+MOST_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NO_RESOURCES = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM, errno.EAGAIN}
+)
+KEPT_CHARACTERS = "/~!$&'()*+,;=:@"
+"""Characters of a name that stand in the path of a URL as they are (RFC 3986, pchar)."""
+
+ErrorClasses = tuple[tuple[type[BaseException], str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a downloader engine is asked for."""
+
+    items: tuple[Item, ...]
+    directory: Path
+    rules: Rules
+    concurrency: int
+    connect_timeout_seconds: float
+    read_timeout_seconds: float
+    time_limit_seconds: float
+    event_loop: str
+    hashing: str
+
+    @classmethod
+    def from_request(cls, request: Mapping[str, Any]) -> "Job":
+        """Take what `request` gave. Raise KeyError where something is missing."""
+        base = request["base_url"]
+        return cls(
+            items=tuple(
+                Item(index, name, file_url(base, name), digest, size)
+                for index, (name, digest, size) in enumerate(request["files"])
+            ),
+            directory=Path(request["directory"]),
+            rules=Rules.from_json(request["rules"]),
+            concurrency=request["concurrency"],
+            connect_timeout_seconds=request["connect_timeout_seconds"],
+            read_timeout_seconds=request["read_timeout_seconds"],
+            time_limit_seconds=request["time_limit_seconds"],
+            event_loop=request["event_loop"],
+            hashing=request["hashing"],
+        )
+
+
+def file_url(base_url: str, name: str) -> str:
+    """Give the URL of a file beside the manifest. `base_url` ends with a slash."""
+    return base_url + quote(name, safe=KEPT_CHARACTERS)
+
+
+def next_url(url: str, location: str | None, rules: Rules, hops: int) -> str:
+    """Give the checked URL that a redirect leads to. Raise FileFailed where it may not be followed."""
+    if not location:
+        raise FileFailed("protocol", "the redirect names no address")
+    if hops >= MOST_REDIRECTS:
+        raise FileFailed("protocol", f"more than {MOST_REDIRECTS} redirects")
+    target = urljoin(url, location)
+    try:
+        check_url(target, rules)
+    except NetworkError as error:
+        failure = "address" if isinstance(error, Refused) else "protocol"
+        raise FileFailed(failure, f"redirect to {target}: {error}") from None
+    return target
+
+
+def refuse_status(status: int) -> None:
+    """Raise FileFailed for every answer that is not the whole file."""
+    if 400 <= status < 600:
+        raise FileFailed(f"{status // 100}xx", f"the server answered {status}")
+    if status != 200:
+        raise FileFailed("protocol", f"the server answered {status} where only 200 will do")
+
+
+def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
+    """Say which class of failure an exception of a library is; the innermost cause decides."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, FileFailed):
+            return cause
+        if isinstance(cause, Refused):
+            return FileFailed("address", str(cause))
+        if isinstance(cause, OSError) and cause.errno in NO_RESOURCES:
+            return FileFailed("generator", f"the generator has no more resources: {cause}")
+    for kind, name in classes:
+        for cause in causes:
+            if isinstance(cause, kind):
+                return FileFailed(name, f"{type(cause).__name__}: {cause}")
+    return FileFailed("protocol", f"{type(error).__name__}: {error}")
+
+
+def _causes(error: BaseException | None, depth: int = 8) -> Iterator[BaseException]:
+    """Walk from an exception to what it was raised from, in whatever way libraries keep that."""
+    if error is None or depth == 0:
+        return
+    yield error
+    inner = [error.__cause__, error.__context__, getattr(error, "reason", None), *error.args]
+    for cause in inner:
+        if isinstance(cause, BaseException):
+            yield from _causes(cause, depth - 1)
+
+
+def libraries(*names: str) -> dict[str, str]:
+    """Give the versions of what an engine is made of."""
+    return {"python": platform.python_version()} | {name: version(name) for name in names}
+
+
+class Run:
+    """One measured run: the clock, the monitor, the reports, and the end at the time limit."""
+
+    def __init__(self, lifeline: Lifeline, job: Job) -> None:
+        """Prepare everything that does not belong to the measured time."""
+        self.job = job
+        self.tally = Tally(job.directory, job.items)
+        self.extra: Callable[[], Mapping[str, float]] = dict
+        self._lifeline = lifeline
+        self._monitor = health.Monitor(self.tally.received, self._look)
+        self._limit = Timer(job.time_limit_seconds, self._end_at_limit)
+        self._limit.daemon = True
+
+    def start(self) -> None:
+        """Start the clock."""
+        self.tally.origin = self._monitor.start()
+        self._limit.start()
+
+    def stop(self) -> None:
+        """Stop the clock: the last file has been dealt with."""
+        self._limit.cancel()
+        self._monitor.stop()
+
+    def result(self, *, complete: bool = True) -> dict[str, Any]:
+        """Report the samples that were not reported yet; give the result for the keeper."""
+        tally, monitor = self.tally, self._monitor
+        self._lifeline.report("samples", tally.new_columns())
+        seconds = monitor.seconds
+        totals = tally.totals_seconds()
+        return {
+            "complete": complete,
+            "seconds": seconds,
+            "cpu_seconds": monitor.cpu_seconds,
+            "peak_memory_bytes": health.peak_memory_bytes(),
+            "step_seconds": monitor.steps.step_seconds,
+            "bytes_per_second": monitor.steps.per_second(),
+            "examples": tally.examples,
+            "figures": monitor.figures()
+            | {
+                "effective_concurrency": tally.in_flight_seconds() / seconds if seconds else 0.0,
+                "reachable_concurrency": float(min(self.job.concurrency, len(self.job.items))),
+                "file_time_p50_seconds": health.percentile(totals, 0.5),
+                "exhausted": float(tally.failed_as("generator")),
+            }
+            | dict(self.extra()),
+        }
+
+    def _look(self, seconds: float) -> None:
+        done, failed = self.tally.counts()
+        values = {"files_done": done, "files_failed": failed, "bytes": self.tally.received()}
+        self._lifeline.report(
+            "progress", values | {"files": len(self.job.items), "seconds": seconds}
+        )
+        if columns := self.tally.new_columns():
+            self._lifeline.report("samples", columns)
+
+    def _end_at_limit(self) -> NoReturn:
+        self._monitor.stop()
+        self._lifeline.finish(self.result(complete=False))

@@ -1,0 +1,253 @@
+"""One file on its way to the disk, and the samples of all files. No network, no Django.
+
+A file is written under a number in `partial/` and moved to its name in `files/` when its size and
+digest are right: whatever ends a run, `files/` holds whole files only, and no name of a manifest
+decides where something is written before it is known to be good.
+"""
+
+import errno
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+FAILURES = {
+    "dns": "the name of the server was not resolved",
+    "connect": "no connection, or it was lost before the file was whole",
+    "tls": "no trusted TLS connection",
+    "timeout": "connecting took too long, or nothing came for too long",
+    "4xx": "the server answered 400 to 499",
+    "5xx": "the server answered 500 to 599",
+    "protocol": "the answer was no HTTP that can be used",
+    "size": "another size than the manifest says",
+    "digest": "another SHA-256 than the manifest says",
+    "disk_full": "no space left, a quota, or a limit of file size",
+    "disk": "the file could not be written for another reason",
+    "address": "the rules of allowed addresses exclude the server, or where it redirects to",
+    "generator": "the generator ran out of file descriptors, ports or memory",
+}
+"""Every class of failure, with what it means."""
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+COLUMNS = ("file", "start_us", "first_byte_us", "total_us", "bytes", "status", "failure")
+
+
+class FileFailed(Exception):
+    """One file could not be had; the run goes on."""
+
+    def __init__(self, failure: str, message: str) -> None:
+        """`failure` is one of FAILURES."""
+        super().__init__(message)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file of the manifest, with its URL."""
+
+    index: int
+    name: str
+    url: str
+    sha256: str
+    size: int
+
+
+class Counter:
+    """Bytes that one task or thread has received; each has its own, so none waits for a lock."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.value = 0
+
+
+class Hash(Protocol):
+    """What hashlib gives."""
+
+    def update(self, data: bytes, /) -> None:
+        """Add bytes."""
+
+    def hexdigest(self) -> str:
+        """Give the digest of all bytes."""
+
+
+class Transfer:
+    """One file being fetched: times it, checks it, writes it, and leaves one sample."""
+
+    __slots__ = (
+        "_counter",
+        "_file",
+        "_first",
+        "_hash",
+        "_size",
+        "_start",
+        "_status",
+        "_tally",
+        "item",
+    )
+
+    def __init__(self, item: Item, tally: "Tally", counter: Counter) -> None:
+        """Start the file's clock."""
+        self.item = item
+        self._tally = tally
+        self._counter = counter
+        self._hash: Hash = hashlib.sha256()
+        self._file = -1
+        self._size = 0
+        self._status = 0
+        self._first = 0
+        self._start = time.perf_counter_ns()
+
+    def answered(self, status: int) -> None:
+        """Note that the head of an answer is there: the first byte."""
+        self._first = time.perf_counter_ns()
+        self._status = status
+
+    def take(self, data: bytes) -> None:
+        """Hash and write a piece of the body. Raise FileFailed where it cannot be right any more."""
+        size = len(data)
+        self._size += size
+        self._counter.value += size
+        if self._size > self.item.size:
+            raise FileFailed("size", f"more than the {self.item.size} bytes of the manifest")
+        self._hash.update(data)
+        try:
+            if self._file < 0:
+                self._open()
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._file, view) :]
+        except OSError as error:
+            raise _of_disk(error) from error
+
+    def complete(self) -> None:
+        """Check the whole file, and give it its name. Raise FileFailed where it is not right."""
+        if self._size != self.item.size:
+            raise FileFailed("size", f"{self._size} of {self.item.size} bytes")
+        digest = self._hash.hexdigest()
+        if digest != self.item.sha256:
+            raise FileFailed("digest", f"SHA-256 is {digest}, not {self.item.sha256}")
+        try:
+            if self._file < 0:
+                self._open()
+            file, self._file = self._file, -1
+            os.close(file)
+            os.rename(self._tally.partial(self.item), self._tally.final(self.item))
+        except OSError as error:
+            raise _of_disk(error) from error
+        self._tally.add(self, "", "")
+
+    def failed(self, failure: FileFailed) -> None:
+        """Remove what was written, and count the failure."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+            os.unlink(self._tally.partial(self.item))
+        self._tally.add(self, failure.failure, str(failure))
+
+    def row(self, origin: int, failure: str) -> tuple[int, int, int, int, int, int, str]:
+        """Give the sample: whole microseconds; `first_byte_us` is 0 where nothing was answered."""
+        now = time.perf_counter_ns()
+        first = (self._first - self._start) // 1000 if self._first else 0
+        return (
+            self.item.index,
+            (self._start - origin) // 1000,
+            first,
+            (now - self._start) // 1000,
+            self._size,
+            self._status,
+            failure,
+        )
+
+    def _open(self) -> None:
+        self._file = os.open(
+            self._tally.partial(self.item),
+            os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW,
+            0o644,
+        )
+
+
+class Tally:
+    """The directories of a run, and the samples of its files. Its methods are safe in threads."""
+
+    def __init__(self, directory: Path, items: Sequence[Item]) -> None:
+        """Make all directories, so that none has to be made while the clock runs."""
+        self._partial = str(directory / "partial")
+        self._final = str(directory / "files")
+        os.makedirs(self._partial, exist_ok=True)
+        root = Path(self._final)
+        for parent in {(root / item.name).parent for item in items}:
+            if not parent.resolve().is_relative_to(root.resolve()):
+                raise ValueError(f"{parent} is outside {root}")
+            parent.mkdir(parents=True, exist_ok=True)
+        self.examples: dict[str, str] = {}
+        self._counters: list[Counter] = []
+        self._failures: list[str] = []
+        self._rows: list[tuple[int, int, int, int, int, int, str]] = []
+        self._reported = 0
+        self._reporting = threading.Lock()
+        self.origin = 0  # the instant that samples count from
+
+    def counter(self) -> Counter:
+        """Give a counter of its own to a task or thread."""
+        counter = Counter()
+        self._counters.append(counter)
+        return counter
+
+    def partial(self, item: Item) -> str:
+        """Say where a file is while it is not whole."""
+        return f"{self._partial}/{item.index}"
+
+    def final(self, item: Item) -> str:
+        """Say where a whole file is."""
+        return f"{self._final}/{item.name}"
+
+    def add(self, transfer: Transfer, failure: str, message: str) -> None:
+        """Keep a file's sample, and the first message of each class of failure."""
+        if failure:
+            self._failures.append(failure)
+            self.examples.setdefault(failure, f"{transfer.item.name}: {message}"[:500])
+        self._rows.append(transfer.row(self.origin, failure))
+
+    def received(self) -> int:
+        """Give the bytes of bodies that came so far."""
+        return sum(counter.value for counter in self._counters)
+
+    def counts(self) -> tuple[int, int]:
+        """Give the numbers of files done and failed."""
+        failed = len(self._failures)
+        return max(0, len(self._rows) - failed), failed
+
+    def failed_as(self, failure: str) -> int:
+        """Give the number of files that failed in one way."""
+        return self._failures.count(failure)
+
+    def totals_seconds(self) -> list[float]:
+        """Give the times of the files that came."""
+        return [row[3] / 1e6 for row in self._rows if not row[6]]
+
+    def in_flight_seconds(self) -> float:
+        """Give the sum of the times of all files, also those that failed."""
+        return sum(row[3] for row in self._rows) / 1e6
+
+    def new_columns(self) -> dict[str, list[int | str]]:
+        """Give the samples that were not given yet, as columns; nothing where there are none."""
+        with self._reporting:
+            rows = self._rows[self._reported :]
+            self._reported += len(rows)
+        columns = zip(*rows, strict=True)
+        return {name: list(column) for name, column in zip(COLUMNS, columns, strict=False)}
+
+
+def _of_disk(error: OSError) -> FileFailed:
+    if error.errno in FULL:
+        return FileFailed("disk_full", f"the disk is full: {error}")
+    if error.errno in NO_DESCRIPTORS:
+        return FileFailed("generator", f"the generator has no more resources: {error}")
+    return FileFailed("disk", f"the file cannot be written: {error}")
