@@ -1,0 +1,129 @@
+"""Sessions of `requests` that connect only where the rules allow. No Django."""
+
+import socket
+import ssl
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+
+from campaigns.engines.downloading import HEADERS, ErrorClasses
+from campaigns.network import Refused, Rules
+
+FAILURE_CLASSES: ErrorClasses = (
+    (socket.gaierror, "dns"),
+    (NameResolutionError, "dns"),
+    (ssl.SSLError, "tls"),
+    (urllib3.exceptions.SSLError, "tls"),
+    (NewConnectionError, "connect"),  # before the timeouts: it is a subclass of one
+    (TimeoutError, "timeout"),
+    (urllib3.exceptions.TimeoutError, "timeout"),
+    (ConnectionError, "connect"),
+    (urllib3.exceptions.IncompleteRead, "connect"),
+    (OSError, "protocol"),  # RequestException is one: what is left is no HTTP
+)
+"""What the exceptions of requests and of what it stands on mean, most telling first."""
+
+EXPECTED = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, Refused)
+"""All that a request raises when something outside is wrong; anything else is a bug."""
+
+
+def checked_session(
+    rules: Rules, tls: ssl.SSLContext, opened: list[HTTPConnection] | None = None
+) -> requests.Session:
+    """Give a session of one connection, without cookies, retries, proxies or netrc.
+
+    `opened` collects the connections, for somebody who wants to break them off.
+    """
+    session = requests.Session()
+    session.trust_env = False
+    session.headers.clear()
+    session.headers.update(HEADERS)
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    adapter = CheckedAdapter(rules, tls, opened)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
+
+
+class CheckedAdapter(HTTPAdapter):
+    """Connections of `requests` under the rules."""
+
+    def __init__(
+        self, rules: Rules, tls: ssl.SSLContext, opened: list[HTTPConnection] | None
+    ) -> None:
+        """Build the classes that urllib3 makes its connections with."""
+        self._tls = tls
+        super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
+
+        class Plain(_Checked, HTTPConnection):
+            _rules, _opened = rules, opened
+
+        class Encrypted(_Checked, HTTPSConnection):
+            _rules, _opened = rules, opened
+
+        class PlainPool(HTTPConnectionPool):
+            ConnectionCls = Plain
+
+        class EncryptedPool(HTTPSConnectionPool):
+            ConnectionCls = Encrypted
+
+        self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """Give urllib3 the context that every engine uses, not a bundle of its own."""
+        super().init_poolmanager(*args, ssl_context=self._tls, **kwargs)
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """Verify against what the context trusts; requests would add certifi's list."""
+        conn.cert_reqs = "CERT_REQUIRED"
+
+
+class _Checked:
+    """Makes a urllib3 connection look at each address before it connects."""
+
+    _rules: Rules
+    _opened: list[HTTPConnection] | None
+
+    def _new_conn(self: Any) -> socket.socket:
+        """Resolve the name, and connect to the first allowed address that answers."""
+        name = self._dns_host.strip("[]")
+        try:
+            found = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            raise NameResolutionError(self.host, self, error) from error
+        reason: Exception | None = None
+        for family, kind, protocol, _, address in found:
+            try:
+                self._rules.check(str(address[0]), self.port, name)
+                made = socket.socket(family, kind, protocol)
+                self._connect(made, address)
+            except (OSError, Refused) as error:
+                reason = error
+            else:
+                return made
+        match reason:
+            case TimeoutError():
+                raise ConnectTimeoutError(
+                    self, f"no connection within {self.timeout} s"
+                ) from reason
+            case Refused() | None:
+                raise reason or Refused(f"{name} has no address")
+        raise NewConnectionError(self, str(reason)) from reason
+
+    def _connect(self: Any, made: socket.socket, address: Any) -> None:
+        try:
+            for option in self.socket_options or ():
+                made.setsockopt(*option)
+            made.settimeout(self.timeout)
+            made.connect(address)
+        except BaseException:
+            made.close()
+            raise
+        if self._opened is not None:
+            self._opened.append(self)

@@ -1,0 +1,96 @@
+"""The engine `futures`: requests in a ThreadPoolExecutor, one session a thread. A program.
+
+Defined to the letter in docs/kinds/downloader.md; a change here changes what is measured.
+"""
+
+import ssl
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
+
+import requests
+
+from campaigns.engines import lifeline
+from campaigns.engines.checked_requests import EXPECTED, FAILURE_CLASSES, checked_session
+from campaigns.engines.downloading import (
+    CHUNK_BYTES,
+    REDIRECTS,
+    Job,
+    Run,
+    classified,
+    libraries,
+    next_url,
+    refuse_status,
+)
+from campaigns.engines.transfers import Counter, FileFailed, Item, Transfer
+
+
+class Threads(threading.local):
+    """What each thread has for itself."""
+
+    session: requests.Session
+    counter: Counter
+
+
+def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+    """Say what is in force; download unless only that was asked for."""
+    request = keeper.request
+    job = Job.from_request(request)
+    own = Threads()
+    tls = ssl.create_default_context()
+    run = Run(keeper, job)
+
+    def prepare() -> None:
+        own.session = checked_session(job.rules, tls)
+        own.counter = run.tally.counter()
+
+    with ThreadPoolExecutor(max_workers=job.concurrency, initializer=prepare) as pool:
+        keeper.report(
+            "hello",
+            {
+                "engine": "futures",
+                "libraries": libraries("requests", "urllib3"),
+                "concurrency": pool._max_workers,
+            },
+        )
+        if request["only_describe"]:
+            return {"described": True}
+        run.start()
+        pending = [pool.submit(download, own, job, item, run) for item in job.items]
+        for future in as_completed(pending):
+            future.result()
+        run.stop()
+    return run.result()
+
+
+def download(own: Threads, job: Job, item: Item, run: Run) -> None:
+    """Fetch one file; a failure is counted, not raised."""
+    transfer = Transfer(item, run.tally, own.counter)
+    try:
+        _fetch(own.session, job, transfer)
+        transfer.complete()
+    except FileFailed as failure:
+        transfer.failed(failure)
+    except EXPECTED as error:
+        transfer.failed(classified(error, FAILURE_CLASSES))
+
+
+def _fetch(session: requests.Session, job: Job, transfer: Transfer) -> None:
+    url, hops = transfer.item.url, 0
+    timeout = (job.connect_timeout_seconds, job.read_timeout_seconds)
+    while True:
+        with session.get(url, stream=True, allow_redirects=False, timeout=timeout) as response:
+            transfer.answered(response.status_code)
+            if response.status_code in REDIRECTS:
+                url = next_url(url, response.headers.get("Location"), job.rules, hops)
+                hops += 1
+                continue
+            refuse_status(response.status_code)
+            for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
+                transfer.take(chunk)
+            return
+
+
+if __name__ == "__main__":
+    lifeline.run(main)
