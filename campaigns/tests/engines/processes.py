@@ -35,7 +35,7 @@ def lives(pid: int) -> bool:
 def keeping(**asked: Any) -> Iterator[subprocess.Popen[bytes]]:
     """Run a keeper with `asked`; it is killed at the end of the block."""
     command = [sys.executable, "-m", "campaigns.tests.engines.keeper", json.dumps(asked)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:  # noqa: S603
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
         try:
             yield process
         finally:

@@ -154,7 +154,7 @@ def test_a_killed_keeper_takes_its_engine_with_it():
 def test_a_program_ends_with_its_pipe_or_where_the_parent_is_not_the_one_told(parent):
     line = {"request": {"do": "hang"}, "parent": parent, "alive_until": time.monotonic() + 60}
     command = [sys.executable, "-m", OBEDIENT]
-    with subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as program:
         assert program.stdin is not None

@@ -1,0 +1,107 @@
+"""Sessions of `aiohttp` that connect only where the rules allow. No Django."""
+
+import asyncio
+import socket
+import ssl
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
+from aiohttp.resolver import ThreadedResolver
+
+from campaigns.engines.downloading import HEADERS, ErrorClasses
+from campaigns.network import Refused, Rules
+
+FAILURE_CLASSES: ErrorClasses = (
+    (socket.gaierror, "dns"),
+    (aiohttp.ClientConnectorDNSError, "dns"),
+    (aiohttp.ClientSSLError, "tls"),
+    (ssl.SSLError, "tls"),
+    (TimeoutError, "timeout"),
+    (ContentLengthError, "connect"),  # the connection ended before the body did
+    (TransferEncodingError, "connect"),
+    (HttpProcessingError, "protocol"),
+    (aiohttp.ServerDisconnectedError, "connect"),
+    (aiohttp.ClientPayloadError, "connect"),
+    (OSError, "connect"),
+)
+"""What the exceptions of aiohttp mean, most telling first."""
+
+EXPECTED = (aiohttp.ClientError, asyncio.TimeoutError, OSError, Refused)
+"""All that a request raises when something outside is wrong; anything else is a bug."""
+
+
+def checked_session(
+    rules: Rules,
+    tls: ssl.SSLContext,
+    concurrency: int,
+    connect_timeout_seconds: float,
+    read_timeout_seconds: float,
+) -> aiohttp.ClientSession:
+    """Give a session without cookies, decoding, proxies, netrc, or a limit of the total time."""
+    checked = _Checked(rules)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            limit=concurrency,
+            ssl=tls,
+            resolver=_Resolver(checked),
+            socket_factory=checked.socket,
+            happy_eyeballs_delay=None,  # addresses one after the other, as urllib3 tries them
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+        headers=HEADERS,
+        timeout=aiohttp.ClientTimeout(
+            total=None, sock_connect=connect_timeout_seconds, sock_read=read_timeout_seconds
+        ),
+    )
+
+
+class _Checked:
+    """Makes sockets for addresses that were found good, by a name or by themselves."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._good: set[tuple[str, int]] = set()
+
+    def allow(self, address: str, port: int, host: str) -> None:
+        """Remember that a name led to an allowed address. Raise Refused otherwise."""
+        self.rules.check(address, port, host)
+        self._good.add((address, port))
+
+    def socket(self, info: Any) -> socket.socket:
+        """Make the socket of one connection; the last place where an address can be refused."""
+        family, kind, protocol, _, address = info
+        if (address[0], address[1]) not in self._good:
+            self.rules.check(address[0], address[1], address[0])
+        return socket.socket(family, kind, protocol)
+
+
+class _Resolver(AbstractResolver):
+    """The system's resolver; drops the addresses that the rules exclude."""
+
+    def __init__(self, checked: _Checked) -> None:
+        self._checked = checked
+        self._inner = ThreadedResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Give the allowed addresses of a name. Raise Refused where there is none."""
+        good: list[ResolveResult] = []
+        reason: Refused | None = None
+        for found in await self._inner.resolve(host, port, family):
+            try:
+                self._checked.allow(found["host"], found["port"], host)
+                good.append(found)
+            except Refused as error:
+                reason = error
+        if reason is not None and not good:
+            raise reason
+        return good
+
+    async def close(self) -> None:
+        """Close the system's resolver."""
+        await self._inner.close()
