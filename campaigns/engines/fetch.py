@@ -1,0 +1,118 @@
+"""Fetch one small document under the rules, for a keeper that must stay able to stop at once.
+
+No Django. Not a program: the request runs in a thread that is left behind when somebody cancels;
+its connections are broken off, and its timeouts end it at the latest.
+"""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import dataclass
+
+from urllib3.connection import HTTPConnection
+
+from campaigns.engines.checked_requests import EXPECTED, FAILURE_CLASSES, checked_session
+from campaigns.engines.downloading import CHUNK_BYTES, REDIRECTS, classified, next_url
+from campaigns.engines.transfers import FileFailed
+from campaigns.network import Rules, check_url
+
+LOOK_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a fetch may take (seconds), and how much it may bring."""
+
+    connect_timeout_seconds: float = 5.0
+    read_timeout_seconds: float = 10.0
+    total_seconds: float = 30.0
+    most_bytes: int = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer, whatever its status. `url` is where redirects have led."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float
+
+
+def fetch(
+    url: str, rules: Rules, check: Callable[[], None], limits: Limits, method: str = "GET"
+) -> Answer:
+    """Fetch a document. `check` is called again and again; what it raises ends the fetch.
+
+    Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
+    time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
+    """
+    check_url(url, rules)
+    work = _Fetch(url, rules, limits, method)
+    started = time.monotonic()
+    try:
+        while wait((work.answer,), LOOK_SECONDS).not_done:
+            check()
+            if time.monotonic() - started > limits.total_seconds:
+                raise FileFailed("timeout", f"{url} took more than {limits.total_seconds:g} s")
+        return work.answer.result()
+    except EXPECTED as error:
+        raise classified(error, FAILURE_CLASSES) from error
+    finally:
+        work.break_off()
+
+
+class _Fetch:
+    """The thread that waits for the network."""
+
+    def __init__(self, url: str, rules: Rules, limits: Limits, method: str) -> None:
+        self.answer: Future[Answer] = Future()
+        self._opened: list[HTTPConnection] = []
+        self._given = (url, rules, limits, method)
+        threading.Thread(target=self._run, name="fetch", daemon=True).start()
+
+    def break_off(self) -> None:
+        """Wake the thread from whatever it waits for, unless it is done."""
+        if self.answer.done():
+            return
+        for connection in self._opened:
+            with suppress(OSError):
+                if connection.sock is not None:
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def _run(self) -> None:
+        try:
+            self.answer.set_result(self._fetch(*self._given))
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self.answer.set_exception(error)
+
+    def _fetch(self, url: str, rules: Rules, limits: Limits, method: str) -> Answer:
+        started = time.perf_counter()
+        timeout = (limits.connect_timeout_seconds, limits.read_timeout_seconds)
+        hops = 0
+        with checked_session(rules, ssl.create_default_context(), self._opened) as session:
+            while True:
+                with session.request(
+                    method, url, stream=True, allow_redirects=False, timeout=timeout
+                ) as response:
+                    if response.status_code in REDIRECTS:
+                        url = next_url(url, response.headers.get("Location"), rules, hops)
+                        hops += 1
+                        continue
+                    body = bytearray()
+                    for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
+                        body += chunk
+                        if len(body) > limits.most_bytes:
+                            raise FileFailed("size", f"more than {limits.most_bytes} bytes")
+                    return Answer(
+                        url,
+                        response.status_code,
+                        dict(response.headers),
+                        bytes(body),
+                        time.perf_counter() - started,
+                    )
