@@ -1,0 +1,160 @@
+import json
+
+import pytest
+
+from campaigns import credentials
+from campaigns.definition.servers import retire_target
+from campaigns.models import Target
+
+pytestmark = pytest.mark.django_db
+
+SERVER = {
+    "name": "mine",
+    "family": "http",
+    "base_url": "http://127.0.0.2:8080/pulp/",
+    "username": "tester",
+    "password": "correct horse",
+    "confirm_address": True,
+}
+
+
+@pytest.fixture(autouse=True)
+def _owner_confirms(settings, toy):
+    settings.OWNER_CONFIRMS = True
+
+
+def test_a_kind_says_what_it_takes_varies_and_measures(api):
+    status, body = api.get("kinds")
+
+    assert status == 200
+    toy = next(kind for kind in body["results"] if kind["kind"] == "toy")
+    assert toy["label"] == "Toy"
+    assert toy["factors"] == ["engine", "workers", "slow", "path"]
+    assert toy["metrics"][0] == {
+        "name": "duration",
+        "label": "Duration",
+        "unit": "s",
+        "lower_is_better": True,
+        "primary": True,
+    }
+    parameters = {parameter["name"]: parameter for parameter in toy["parameters"]}
+    assert parameters["workers"] == {
+        "name": "workers",
+        "label": "Workers",
+        "type": "integer",
+        "required": True,
+        "initial": 4,
+        "choices": None,
+        "min": 1,
+        "max": 1000,
+        "max_length": None,
+        "help": "At once.",
+        "can_vary": True,
+        "is_work": False,
+    }
+    assert parameters["engine"]["choices"] == [
+        {"value": "new", "label": "New"},
+        {"value": "old", "label": "Old"},
+    ]
+    types = {name: parameter["type"] for name, parameter in parameters.items()}
+    assert types == {
+        "engine": "choice",
+        "workers": "integer",
+        "slow": "number",
+        "careful": "boolean",
+        "note": "text",
+        "path": "text",
+    }
+    assert parameters["path"]["is_work"]
+
+
+def test_every_installed_kind_can_be_described(api):
+    _, body = api.get("kinds")
+
+    external = next(kind for kind in body["results"] if kind["kind"] == "external")
+    assert not external["executable"]
+    assert body["count"] == len(body["results"])
+
+
+def test_a_target_is_created_listed_and_read_without_its_password(api):
+    status, created = api.post("targets", SERVER)
+
+    assert status == 201
+    assert created["address"] == "127.0.0.2:8080"
+    assert created["health"] == "unknown"
+    assert created["has_password"]
+    target = Target.objects.get()
+    assert credentials.decrypt(target.password) == "correct horse"
+    listed = api.get("targets")[1]
+    read = api.get(f"targets/{target.pk}")[1]
+    assert listed["results"] == [read]
+    for answer in (created, listed, read):
+        assert "correct horse" not in json.dumps(answer)
+        assert target.password not in json.dumps(answer)
+
+
+def test_the_location_of_a_new_target_is_told(api):
+    response = api.client.post("/api/v1/targets", SERVER, content_type="application/json")
+
+    assert response["Location"] == response.json()["url"]
+    assert api.client.get(response["Location"]).status_code == 200
+
+
+def test_a_refused_target_does_not_give_its_password_back(api):
+    status, problem = api.post("targets", SERVER | {"password": ["correct horse"], "name": ""})
+
+    assert status == 400
+    assert "correct horse" not in json.dumps(problem)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"name": ""}, "name", "required"),
+        ({"name": "n" * 101}, "name", "at most 100"),
+        ({"name": "a\nb\x07"}, "name", "control character"),
+        ({"family": "mainframe"}, "family", "mainframe"),
+        ({"base_url": ""}, "base_url", "required"),
+        ({"base_url": "ftp://127.0.0.2"}, "base_url", ""),
+        ({"base_url": "http://user:pw@127.0.0.2/"}, "base_url", ""),
+        ({"base_url": "http://[::1"}, "base_url", ""),
+        ({"base_url": "http://127.0.0.2:99999"}, "base_url", ""),
+        ({"base_url": "http://169.254.169.254/"}, "base_url", "never"),
+        ({"base_url": "http://example.com/"}, "base_url", "PERFDASH_ALLOWED_ADDRESSES"),
+        ({"confirm_address": False}, "confirm_address", "Confirm"),
+        ({"confirm_address": "maybe"}, "confirm_address", "boolean"),
+        ({"notes": "x" * 2001}, "notes", "at most 2000"),
+        ({"colour": "red"}, "colour", "no field"),
+    ],
+)
+def test_a_bad_target_is_refused_at_its_field(api, changes, field, words):
+    status, problem = api.post("targets", SERVER | changes)
+
+    assert status == 400
+    assert field in {error["field"] for error in problem["errors"]}
+    assert words in " ".join(error["message"] for error in problem["errors"])
+    assert not Target.objects.exists()
+
+
+def test_a_name_is_there_once(api):
+    api.post("targets", SERVER)
+
+    status, problem = api.post("targets", SERVER | {"base_url": "http://127.0.0.3:80/"})
+
+    assert status == 400
+    assert problem["errors"][0]["field"] == "name"
+
+
+def test_a_probe_is_asked_for(api, target):
+    status, body = api.post(f"targets/{target.pk}/probe")
+
+    assert status == 202
+    assert body["id"] == target.pk
+
+
+def test_a_retired_target_is_read_but_neither_listed_nor_probed(api, target):
+    retire_target(target)
+
+    assert api.get("targets")[1]["count"] == 0
+    assert api.get(f"targets/{target.pk}")[0] == 200
+    assert api.post(f"targets/{target.pk}/probe")[0] == 404

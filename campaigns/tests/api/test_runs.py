@@ -1,0 +1,214 @@
+from datetime import UTC, datetime
+
+import pytest
+from django.db.models.functions import Now
+
+from campaigns import results
+from campaigns.definition import life
+from campaigns.drivers.base import EffectiveSetting, Health, Measured, Phase, Proof
+from campaigns.models import Attempt, Campaign, Finding, Run
+from campaigns.tests.toy import definition
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def attempt_of(run: Run, state: str, duration: float | None, reason: str = "") -> None:
+    """Close an attempt at a run as its keeper would."""
+    attempt = Attempt.objects.create(
+        run=run,
+        number=run.attempts.count() + 1,
+        state=Attempt.State.RUNNING,
+        pool="measure",
+        worker="measure@here",
+        host="here",
+        token=1,
+        claimed_at=Now(),
+    )
+    health = Health("healthy", (), {"cpu_share": 0.2})
+    measured = Measured(
+        values={"duration": duration or 0.0, "rate": 10.0},
+        health=health,
+        phases=(Phase("download", 1.5),),
+        units_done=9,
+        units_failed=1,
+        failures={"5xx": 1},
+    )
+    results.close(
+        attempt,
+        results.Outcome(
+            state=state,
+            reason=reason,
+            clean_state=(Proof("files", 0, 0, "files", ok=True),),
+            same_work=(Proof("bytes", 10, 9, "B", ok=False),),
+            settings=(EffectiveSetting("workers", 4, 4, ok=True),),
+            measured=measured if duration is not None else None,
+            steps={"reset": 0.5},
+            environment={"target": {"version": "1.2"}},
+            measure_started_at=AT,
+            measure_finished_at=AT,
+        ),
+    )
+
+
+@pytest.fixture
+def campaign(api, target) -> Campaign:
+    """Run 1 went well at the second try, run 2 failed, run 3 is excluded; 4 to 6 are planned."""
+    _, body = api.post("campaigns?launch=true", definition(target=target.pk))
+    campaign = Campaign.objects.get(pk=body["id"])
+    Attempt.objects.all().delete()
+    one, two, three = campaign.runs.order_by("position")[:3]
+    attempt_of(one, Attempt.State.VOID, None, "not clean")
+    attempt_of(one, Attempt.State.ACCEPTED, 12.5)
+    attempt_of(two, Attempt.State.FAILED, 30.0, "timed out")
+    attempt_of(three, Attempt.State.ACCEPTED, 99.0)
+    three.refresh_from_db()
+    life.exclude(three, campaign.author, "somebody copied a disk")
+    return campaign
+
+
+def test_runs_are_listed_with_their_values_and_proofs(api, campaign):
+    status, body = api.get(f"campaigns/{campaign.pk}/runs")
+
+    assert status == 200
+    assert body["count"] == 6
+    one, two, three, four, *_ = body["results"]
+    assert (one["position"], one["state"], one["attempts"]) == (1, "done", 2)
+    assert one["measurements"]["duration"] == {
+        "value": 12.5,
+        "unit": "s",
+        "lower_is_better": True,
+        "censored": False,
+        "bound": False,
+        "fidelity": "raw",
+    }
+    assert set(one["measurements"]) == {"duration", "rate"}
+    assert one["proofs"] == {"total": 2, "ok": 1}
+    assert (two["state"], two["reason"]) == ("failed", "timed out")
+    assert two["measurements"]["duration"]["value"] == 30.0
+    assert three["excluded"]["by"] == "owner"
+    assert three["excluded"]["reason"] == "somebody copied a disk"
+    assert (four["state"], four["attempts"], four["measurements"]) == ("planned", 0, {})
+    assert (four["started_at"], four["excluded"]) == (None, None)
+
+
+def test_instants_are_utc(api, campaign):
+    _, run = api.get(f"campaigns/{campaign.pk}/runs/1")
+
+    assert run["attempts"][1]["measure_started_at"] == "2026-03-01T12:00:00Z"
+    assert run["finished_at"].endswith("Z")
+
+
+def test_runs_are_filtered(api, campaign):
+    def positions(**query):
+        _, body = api.get(f"campaigns/{campaign.pk}/runs", **query)
+        return [run["position"] for run in body["results"]]
+
+    assert positions(state="failed") == [2]
+    assert positions(state="planned") == [4, 5, 6]
+    assert positions(purpose="warm_up") == []
+    assert positions(limit=2, offset=1) == [2, 3]
+    assert api.get(f"campaigns/{campaign.pk}/runs", state="lost")[0] == 400
+
+
+def test_a_list_of_many_runs_asks_few_questions(api, campaign, django_assert_max_num_queries):
+    life.extend(campaign, 40, None)
+
+    with django_assert_max_num_queries(12):
+        _, body = api.get(f"campaigns/{campaign.pk}/runs", limit=500)
+
+    assert body["count"] == 86
+
+
+def test_a_run_tells_everything_about_its_attempts(api, campaign):
+    status, run = api.get(f"campaigns/{campaign.pk}/runs/1")
+
+    assert status == 200
+    void, accepted = run["attempts"]
+    assert (void["state"], void["reason"], void["health"]) == ("void", "not clean", None)
+    assert accepted["state"] == "accepted"
+    assert accepted["worker"] == "measure@here"
+    assert accepted["health"] == {
+        "verdict": "healthy",
+        "reasons": [],
+        "figures": {"cpu_share": 0.2},
+    }
+    assert (accepted["units_done"], accepted["units_failed"]) == (9, 1)
+    assert accepted["failures"] == {"5xx": 1}
+    assert accepted["measurements"]["rate"]["unit"] == "files/s"
+    assert accepted["proofs"] == [
+        {
+            "step": "reset",
+            "name": "files",
+            "expected": 0,
+            "measured": 0,
+            "unit": "files",
+            "ok": True,
+        },
+        {
+            "step": "verify",
+            "name": "bytes",
+            "expected": 10,
+            "measured": 9,
+            "unit": "B",
+            "ok": False,
+        },
+    ]
+    assert accepted["effective_settings"] == [
+        {"name": "workers", "asked": 4, "in_force": 4, "ok": True}
+    ]
+    assert accepted["environment"] == [{"side": "target", "name": "version", "value": "1.2"}]
+    assert {phase["name"] for phase in accepted["phases"]} == {"reset", "download"}
+
+
+def test_a_run_that_is_not_there_is_not_found(api, campaign):
+    for position in ("7", "0", "99999999999999999999"):
+        assert api.get(f"campaigns/{campaign.pk}/runs/{position}")[0] == 404
+    status, problem = api.get(f"campaigns/{campaign.pk}/runs/1?trial=true")
+    assert status == 404
+    assert "no try-out 1" in problem["detail"]
+
+
+def test_a_try_out_stands_beside_the_run_of_its_position(api, draft):
+    api.post(f"campaigns/{draft}/try")
+    Attempt.objects.all().delete()
+    Run.objects.update(state=Run.State.DONE)
+    api.post(f"campaigns/{draft}/launch")
+
+    _, listed = api.get(f"campaigns/{draft}/runs")
+    _, planned = api.get(f"campaigns/{draft}/runs/1")
+    _, trial = api.get(f"campaigns/{draft}/runs/1?trial=true")
+
+    assert listed["count"] == 7
+    assert listed["results"][-1]["purpose"] == "trial"
+    assert planned["purpose"] == "measured"
+    assert trial["purpose"] == "trial"
+
+
+def test_a_campaign_counts_its_runs_and_knows_how_long_it_may_take(api, campaign):
+    _, body = api.get(f"campaigns/{campaign.pk}")
+
+    assert body["runs"] == {
+        "total": 6,
+        "planned": 3,
+        "running": 0,
+        "done": 2,
+        "failed": 1,
+        "void": 0,
+        "cancelled": 0,
+    }
+    assert body["seconds_left"] is not None
+
+
+def test_findings_are_given_by_name(api, campaign):
+    Finding.objects.create(
+        campaign=campaign, name="answer", result={"sentence": "Yes."}, data_hash="v1:abc"
+    )
+
+    _, body = api.get(f"campaigns/{campaign.pk}")
+
+    answer = body["findings"]["answer"]
+    assert answer["result"] == {"sentence": "Yes."}
+    assert answer["data_hash"] == "v1:abc"
+    assert answer["computed_at"].endswith("Z")
