@@ -190,6 +190,7 @@ CELERY_BEAT_SCHEDULE = {
 
 # A file that workers and beat touch while they do their work, for health checks; empty: none
 
+CELERY_IMPORTS = ["perfdash.alive"]
 ALIVE_FILE = environment.text("PERFDASH_ALIVE_FILE")
 
 # Log: everything to stderr; whoever started the process keeps it

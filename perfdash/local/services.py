@@ -107,7 +107,9 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
     beat = ("-m", "celery", "-A", "perfdash", "--quiet", "beat", "--pidfile=")
     return [
         replace(
-            _python("web", variables, *web), stage=4, ready=lambda pid: answers(ports.base_url)
+            _python("web", variables, *web),
+            stage=4,
+            ready=lambda pid: answers(f"{ports.base_url}/health/"),
         ),
         _worker("measure", variables),
         replace(_worker("control", variables), nice=19),
