@@ -13,7 +13,7 @@ from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
 from campaigns.web.forms import NUMBERS, Entered, Errors, kinds_to_choose, targets_of
 
 UNITS = {
-    "repetitions": "blocks",
+    "repetitions": "of each cell",
     "warm_ups": "not analysed",
     "cool_down_seconds": "s between runs",
     "run_limit_seconds": "s",

@@ -146,7 +146,11 @@ def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, list
         strata = {block.number: block.stratum for block in plan.blocks}
         name = "pair" if definition.order == Campaign.Order.PAIRED else "block"
         return rows + [
-            (f"{name} {number}", _words(strata[number]) if strata[number] else "", runs)
+            (
+                f"{name} {number}",
+                ", ".join(f"{factor} {as_text(level)}" for factor, level in strata[number].items()),
+                runs,
+            )
             for number, runs in by_block.items()
         ]
     for start in range(0, len(measured), MOST_TILES):
@@ -162,5 +166,5 @@ def _shading(definition: Definition, many: bool) -> str:
         iter(definition.factors.values()), ()
     )
     if all(isinstance(level, int | float) for level in levels):
-        return "Darker means a higher level."
+        return "The stronger the shade, the higher the level."
     return "One shade a level."

@@ -1,7 +1,7 @@
 """URLs of the pages."""
 
 from django.contrib.auth.views import LogoutView
-from django.urls import path
+from django.urls import include, path
 
 from campaigns.web import accounts, define, home, listing, targets
 
@@ -28,4 +28,5 @@ urlpatterns = [
     path("campaigns/<int:pk>/edit/", define.campaign_edit, name="campaign-edit"),
     path("campaigns/<int:pk>/clone/", define.campaign_clone, name="campaign-clone"),
     path("campaigns/<int:pk>/delete/", listing.campaign_delete, name="campaign-delete"),
+    path("campaigns/<int:pk>/", include("campaigns.web.campaign_urls")),
 ]

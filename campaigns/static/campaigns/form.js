@@ -69,11 +69,27 @@
       }
     });
     input.addEventListener("change", add);
+    area.addEventListener("levels-changed", draw);
     area.hidden = true;
     for (const hint of box.querySelectorAll(".hint")) hint.hidden = true;
     draw();
     box.append(list);
   }
+
+  /* A parameter that begins to vary begins with the level it has, a choice with all of its own. */
+  document.addEventListener("input", (event) => {
+    const name = event.target.name ?? "";
+    if (!name.startsWith("vary-") || !event.target.checked) return;
+    const row = event.target.closest(".param");
+    const boxes = [...row.querySelectorAll('.levels input[type="checkbox"]')];
+    if (boxes.length && !boxes.some((box) => box.checked)) boxes.forEach((box) => { box.checked = true; });
+    const area = row.querySelector(".levels textarea");
+    const single = row.querySelector(".single :is(input, select, textarea)");
+    if (area && area.value.trim() === "" && single?.value) {
+      area.value = single.value;
+      area.dispatchEvent(new CustomEvent("levels-changed"));
+    }
+  });
 
   /* A second click while the first one is on its way would make a second campaign. */
   document.addEventListener("submit", (event) => {
