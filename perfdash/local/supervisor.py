@@ -90,6 +90,8 @@ class Supervisor:
             kill_group(process)
             self._close(child)
         if process.returncode:
+            if service.secret:  # what went wrong is none; the secret comes at a good end
+                self.journal.take(service.name, "\n".join([*child.output, ""]).encode())
             raise StartFailed(self._advice(service.name, describe_end(process.returncode)))
         return child.output
 
