@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from campaigns.definition.checking import Definition
-from campaigns.models import Campaign, Cell, Factor, Level, Run
+from campaigns.models import Attempt, Campaign, Cell, Factor, Level
 from campaigns.plan import cells_of
 
 
@@ -55,12 +55,14 @@ def require_draft(campaign: Campaign) -> None:
 
 @transaction.atomic
 def delete(campaign: Campaign) -> None:
-    """Delete a draft that holds no run. Raise NotADraft otherwise."""
-    require_draft(campaign)
-    if campaign.runs.filter(state=Run.State.RUNNING).exists():
+    """Delete a draft; a try-out that waits goes with it. Raise NotADraft otherwise."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    require_draft(locked)
+    tried = Attempt.objects.select_for_update().filter(run__campaign=locked)
+    if any(attempt.state == Attempt.State.RUNNING for attempt in tried):
         raise NotADraft("A try-out run is going on; delete the draft when it has ended.")
-    campaign.runs.all().delete()
-    campaign.delete()
+    locked.runs.all().delete()
+    locked.delete()
 
 
 def as_data(campaign: Campaign) -> dict[str, Any]:

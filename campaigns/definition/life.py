@@ -41,6 +41,9 @@ def launch(campaign: Campaign, user: User | None) -> Campaign:
     _require_executable(campaign)
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotPossible("A try-out run is going on; launch when it has ended.")
+    campaign.runs.filter(state=Run.State.PLANNED).update(
+        state=Run.State.CANCELLED, reason="launched before it began", finished_at=Now()
+    )
     session = _new_session(campaign, Session.Kind.LAUNCH, user)
     plan = plan_runs(design_of(campaign), session=session.number)
     _store(campaign, session, plan)

@@ -1,0 +1,262 @@
+from itertools import pairwise
+
+import pytest
+from django.contrib.auth.models import User
+
+from campaigns.definition import drafts, life
+from campaigns.definition.checking import check
+from campaigns.models import Attempt, Campaign, Run, Session, TargetLease
+from campaigns.tests.toy import definition
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def user():
+    return User.objects.create_user("owner")
+
+
+@pytest.fixture
+def draft(target):
+    return drafts.create(check(definition(target=target.pk, seed=5, warm_ups=1)), None)
+
+
+@pytest.fixture
+def launched(draft, user):
+    return life.launch(draft, user)
+
+
+def queued_attempt(run: Run) -> Attempt:
+    attempt = Attempt.objects.create(run=run, number=1, pool="measure", token=1)
+    TargetLease.objects.create(address="127.0.0.1:9", attempt=attempt, holder="run", token=1)
+    return attempt
+
+
+def test_launch_plans_every_run_in_a_session(launched, user):
+    assert launched.state == Campaign.State.RUNNING
+    assert launched.launched_at is not None
+    session = launched.sessions.get()
+    assert (session.kind, session.user) == (Session.Kind.LAUNCH, user)
+    runs = list(launched.runs.order_by("position"))
+    assert [run.position for run in runs] == list(range(1, 8))
+    assert [run.purpose for run in runs] == ["warm_up", *["measured"] * 6]
+    assert {run.state for run in runs} == {"planned"}
+    assert launched.log.filter(text__startswith="launched: 7 runs").exists()
+
+
+def test_the_same_seed_gives_the_same_order(target):
+    orders = []
+    for _ in range(2):
+        sent = definition(
+            target=target.pk, order="random", factors={"workers": [1, 2, 3, 4]}, seed=11
+        )
+        campaign = life.launch(drafts.create(check(sent), None), None)
+        orders.append([str(run.cell) for run in campaign.runs.select_related("cell")])
+
+    assert orders[0] == orders[1]
+
+
+def test_pairs_alternate_in_who_begins_also_after_an_extension(launched):
+    life.extend(launched, 3, None)
+
+    begins = [
+        launched.runs.filter(block=block).order_by("position")[0].cell.levels_by_factor["engine"]
+        for block in launched.blocks.filter(number__gte=1)
+    ]
+    assert len(begins) == 6
+    assert all(first != second for first, second in pairwise(begins))
+
+
+def test_an_extension_goes_on_with_positions_blocks_and_repetitions(launched):
+    extended = life.extend(launched, 2, None)
+
+    assert extended.repetitions == 5
+    assert list(extended.runs.values_list("position", flat=True)) == list(range(1, 12))
+    assert list(extended.blocks.values_list("number", flat=True)) == [0, 1, 2, 3, 4, 5]
+    assert [session.kind for session in extended.sessions.all()] == ["launch", "extension"]
+    assert not extended.runs.filter(position__gt=7, purpose="warm_up").exists()
+
+
+def test_an_extension_opens_a_finished_campaign_again(launched):
+    Campaign.objects.update(state=Campaign.State.FINISHED)
+
+    extended = life.extend(launched, 1, None)
+
+    assert extended.state == Campaign.State.RUNNING
+    assert extended.closed_at is None
+
+
+@pytest.mark.parametrize("blocks", [0, -1, 201])
+def test_an_extension_by_nonsense_is_refused(launched, blocks):
+    with pytest.raises(life.NotPossible, match="1 to 200"):
+        life.extend(launched, blocks, None)
+
+
+def test_a_campaign_does_not_grow_for_ever(launched):
+    Run.objects.filter(position=7).update(position=19_999)
+
+    with pytest.raises(life.NotPossible, match="at most 20,000"):
+        life.extend(launched, 1, None)
+
+
+def test_a_draft_is_not_extended(draft):
+    with pytest.raises(life.NotPossible, match="this one is draft"):
+        life.extend(draft, 1, None)
+
+
+def test_a_target_that_no_rule_allows_keeps_a_campaign_from_its_launch(draft, settings):
+    settings.OWNER_CONFIRMS = False
+
+    with pytest.raises(life.NotPossible, match="PERFDASH_ALLOWED_ADDRESSES"):
+        life.launch(draft, None)
+
+    draft.refresh_from_db()
+    assert draft.state == Campaign.State.DRAFT
+    assert not draft.runs.exists()
+
+
+def test_an_imported_campaign_is_neither_launched_nor_tried():
+    sent = {"kind": "external", "question": "What?", "order": "random", "repetitions": 1}
+    campaign = drafts.create(check(sent), None)
+
+    for function in (life.launch, life.try_one):
+        with pytest.raises(life.NotPossible, match="come from outside"):
+            function(campaign, None)
+
+
+def test_one_run_is_tried_at_a_time(draft):
+    life.try_one(draft, None)
+
+    with pytest.raises(life.NotPossible, match="already"):
+        life.try_one(draft, None)
+
+
+def test_several_try_outs_share_their_session(draft):
+    for _ in range(2):
+        life.try_one(draft, None)
+        Run.objects.update(state=Run.State.DONE)
+
+    assert draft.sessions.count() == 1
+    assert [run.position for run in draft.runs.all()] == [1, 2]
+
+
+def test_a_try_out_that_waits_is_not_taken_into_the_launch(draft):
+    life.try_one(draft, None)
+
+    campaign = life.launch(draft, None)
+
+    trial = campaign.runs.get(purpose=Run.Purpose.TRIAL)
+    assert trial.state == Run.State.CANCELLED
+    assert campaign.runs.filter(purpose=Run.Purpose.MEASURED).count() == 6
+
+
+def test_a_try_out_that_goes_on_holds_the_launch_back(draft):
+    queued_attempt(life.try_one(draft, None))
+
+    with pytest.raises(life.NotPossible, match="try-out"):
+        life.launch(draft, None)
+
+
+def test_pause_and_resume_move_the_state_and_nothing_else(launched):
+    assert life.pause(launched).state == Campaign.State.PAUSED
+    with pytest.raises(life.NotPossible, match="paused, not running"):
+        life.pause(launched)
+    assert life.resume(launched).state == Campaign.State.RUNNING
+    with pytest.raises(life.NotPossible, match="running, not paused"):
+        life.resume(launched)
+    assert set(launched.runs.values_list("state", flat=True)) == {"planned"}
+
+
+def test_cancel_withdraws_what_nobody_has_claimed_and_frees_its_lease(launched):
+    attempt = queued_attempt(launched.runs.get(position=1))
+
+    cancelled = life.cancel(launched, "wrong target")
+
+    assert cancelled.state == Campaign.State.CANCELLING
+    attempt.refresh_from_db()
+    assert (attempt.state, attempt.reason) == ("cancelled", "wrong target")
+    assert TargetLease.objects.get().attempt is None
+    assert set(launched.runs.values_list("state", flat=True)) == {"cancelled"}
+
+
+def test_cancel_asks_what_goes_on_to_stop_and_leaves_its_end_to_the_keeper(launched):
+    run = launched.runs.get(position=1)
+    attempt = queued_attempt(run)
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=launched.launched_at)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+
+    life.cancel(launched, "")
+
+    attempt.refresh_from_db()
+    run.refresh_from_db()
+    assert attempt.state == Attempt.State.RUNNING
+    assert attempt.cancel_requested_at is not None
+    assert run.state == Run.State.RUNNING
+    assert TargetLease.objects.get().attempt == attempt
+
+
+@pytest.mark.parametrize("state", ["draft", "finished", "cancelled", "cancelling"])
+def test_what_is_not_going_on_is_not_cancelled(launched, state):
+    Campaign.objects.update(state=state)
+
+    with pytest.raises(life.NotPossible, match=state):
+        life.cancel(launched, "x")
+
+
+def test_a_failed_run_is_run_again_with_its_attempts_on_record(launched, user):
+    run = launched.runs.get(position=2)
+    Attempt.objects.create(
+        run=run,
+        number=1,
+        pool="measure",
+        token=1,
+        state=Attempt.State.FAILED,
+        claimed_at=launched.launched_at,
+    )
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="timed out")
+    Campaign.objects.update(state=Campaign.State.FINISHED)
+
+    again = life.run_again(run, user)
+
+    assert (again.state, again.reason, again.attempts_allowed) == ("planned", "", 2)
+    assert again.attempts.count() == 1
+    launched.refresh_from_db()
+    assert launched.state == Campaign.State.RUNNING
+    assert "is run again by owner" in launched.log.last().text
+
+
+@pytest.mark.parametrize("state", ["planned", "running", "done", "cancelled"])
+def test_only_a_failed_or_void_run_is_run_again(launched, state):
+    Run.objects.update(state=state)
+
+    with pytest.raises(life.NotPossible, match=state):
+        life.run_again(launched.runs.get(position=2), None)
+
+
+def test_an_exclusion_needs_a_closed_run_and_a_reason(launched, user):
+    run = launched.runs.get(position=2)
+    with pytest.raises(life.NotPossible, match="planned"):
+        life.exclude(run, user, "why not")
+    run.state = Run.State.DONE
+    run.save(update_fields=["state"])
+    with pytest.raises(life.NotPossible, match="Say why"):
+        life.exclude(run, user, "   ")
+
+    exclusion = life.exclude(run, user, " disk was full ")
+
+    assert (exclusion.reason, exclusion.user) == ("disk was full", user)
+    with pytest.raises(life.NotPossible, match="already"):
+        life.exclude(run, user, "again")
+
+
+def test_a_withdrawn_exclusion_stays_on_record(launched, user):
+    run = launched.runs.get(position=2)
+    Run.objects.update(state=Run.State.DONE)
+    run.refresh_from_db()
+    life.exclude(run, user, "disk was full")
+
+    life.include(run)
+
+    assert run.exclusions.get().withdrawn_at is not None
+    with pytest.raises(life.NotPossible, match="not excluded"):
+        life.include(run)

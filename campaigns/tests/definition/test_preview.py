@@ -1,0 +1,84 @@
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from campaigns.definition import drafts, life
+from campaigns.definition.checking import check
+from campaigns.definition.preview import OVERHEAD_SECONDS, preview
+from campaigns.models import Attempt, Campaign, Run, Target
+from campaigns.tests.toy import definition
+
+pytestmark = pytest.mark.django_db
+
+
+def texts(planned) -> str:
+    return " ".join(text for _, text in planned.remarks)
+
+
+def test_without_earlier_runs_the_time_is_the_drivers_guess(target):
+    sent = definition(
+        target=target.pk,
+        order="interleaved",
+        factors={"slow": [1, 3]},
+        warm_ups=2,
+        cool_down_seconds=10,
+    )
+
+    planned = preview(check(sent))
+
+    assert planned.estimated_from == 0
+    assert (planned.measured_runs, planned.warm_up_runs, planned.blocks) == (6, 2, 3)
+    warm_up_seconds = planned.seconds - (3 * 1 + 3 * 3) - 8 * OVERHEAD_SECONDS - 7 * 10
+    assert 2 <= warm_up_seconds <= 6
+
+
+def test_earlier_runs_on_the_target_tell_the_time(target):
+    campaign = drafts.create(check(definition(target=target.pk)), None)
+    life.launch(campaign, None)
+    for run, seconds in zip(campaign.runs.all(), (4, 5, 60), strict=False):
+        Attempt.objects.create(
+            run=run,
+            number=1,
+            pool="measure",
+            token=1,
+            state=Attempt.State.ACCEPTED,
+            claimed_at=Now() - timedelta(seconds=seconds),
+            finished_at=Now(),
+        )
+
+    planned = preview(check(definition(target=target.pk)))
+
+    assert planned.estimated_from == 3
+    assert planned.seconds == pytest.approx(6 * 5, rel=0.01)
+
+
+def test_nothing_is_stored(target):
+    preview(check(definition(target=target.pk)))
+
+    assert not Campaign.objects.exists()
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"order": "interleaved"}, "not confounded"),
+        ({"order": "blocked"}, "a slow hour looks like a slow level"),
+        ({"order": "random"}, "not taken out"),
+        ({"order": "paired"}, "who begins alternates"),
+        ({"order": "random", "factors": {}}, "compares nothing"),
+        ({"repetitions": 2}, "no verdict is given below 3"),
+        ({"order": "random", "factors": {"path": ["/a", "/b"]}}, "not compared"),
+    ],
+)
+def test_remarks_say_what_the_design_can_tell(target, changes, words):
+    planned = preview(check(definition(target=target.pk) | changes))
+
+    assert words in texts(planned)
+
+
+def test_a_target_that_is_not_ready_is_remarked(target):
+    Target.objects.update(health=Target.Health.UNREACHABLE)
+
+    assert "toy server is unreachable" in texts(preview(check(definition(target=target.pk))))
