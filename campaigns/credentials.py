@@ -43,8 +43,8 @@ def decrypt(stored: str) -> str:
 
 
 def rotate(stored: str) -> str:
-    """Encrypt again with the newest key what any key of the list opens."""
-    return _fernet().rotate(stored.encode()).decode() if stored else ""
+    """Encrypt again with the newest key what any key of the list opens, else SecretUnreadable."""
+    return encrypt(decrypt(stored))
 
 
 def new_token() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from campaigns import credentials, network
@@ -64,9 +64,15 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
         raise Invalid(
             {"base_url": ["A campaign is measuring this target; change its address afterwards."]}
         )
-    clash = Target.objects.filter(name=clean["name"]).exclude(pk=target.pk)
-    if clash.exists():
-        raise Invalid({"name": [f"There is a target “{clean['name']}” already."]})
+    if target.password and address != target.address and not _says_about_password(clean):
+        raise Invalid(
+            {
+                "password": [
+                    "The address is another one; enter the password again, or have it forgotten. "
+                    "A stored password does not go to a new server by itself."
+                ]
+            }
+        )
     target.confirmed_rule = _confirmed_rule(clean, target, address)
     if address != target.address:
         target.health = Target.Health.UNKNOWN
@@ -78,7 +84,11 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
         target.password = credentials.encrypt(clean["password"])
     elif clean["forget_password"]:
         target.password = ""
-    target.save()
+    try:
+        with transaction.atomic():
+            target.save()
+    except IntegrityError:
+        raise Invalid({"name": [f"There is a target “{clean['name']}” already."]}) from None
     return target
 
 
@@ -93,6 +103,10 @@ def retire_target(target: Target) -> None:
 
 def _is_measured(target: Target) -> bool:
     return Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE).exists()
+
+
+def _says_about_password(clean: Mapping[str, Any]) -> bool:
+    return bool(clean["password"] or clean["forget_password"])
 
 
 def _confirmed_rule(clean: Mapping[str, Any], target: Target, address: str) -> str:

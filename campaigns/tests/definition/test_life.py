@@ -195,6 +195,39 @@ def test_cancel_asks_what_goes_on_to_stop_and_leaves_its_end_to_the_keeper(launc
     assert TargetLease.objects.get().attempt == attempt
 
 
+def test_one_planned_run_is_cancelled_alone(launched):
+    run = life.cancel_run(launched.runs.get(position=2), " not needed ")
+
+    assert (run.state, run.reason) == ("cancelled", "not needed")
+    assert launched.runs.filter(state=Run.State.PLANNED).count() == 6
+    with pytest.raises(life.NotPossible, match="cancelled already"):
+        life.cancel_run(run, "again")
+
+
+def test_a_queued_run_is_cancelled_with_its_attempt(launched):
+    run = launched.runs.get(position=2)
+    attempt = queued_attempt(run)
+
+    cancelled = life.cancel_run(run, "")
+
+    attempt.refresh_from_db()
+    assert (cancelled.state, attempt.state) == ("cancelled", "cancelled")
+    assert TargetLease.objects.get().attempt is None
+
+
+def test_a_run_that_goes_on_is_asked_to_stop(launched):
+    run = launched.runs.get(position=2)
+    attempt = queued_attempt(run)
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=launched.launched_at)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+
+    asked = life.cancel_run(run, "too slow")
+
+    attempt.refresh_from_db()
+    assert (asked.state, asked.reason) == ("running", "too slow")
+    assert attempt.cancel_requested_at is not None
+
+
 @pytest.mark.parametrize("state", ["draft", "finished", "cancelled", "cancelling"])
 def test_what_is_not_going_on_is_not_cancelled(launched, state):
     Campaign.objects.update(state=state)

@@ -1,0 +1,197 @@
+import logging
+
+import pytest
+
+from campaigns import credentials
+from campaigns.definition import drafts, life, servers
+from campaigns.definition.checking import Invalid, check
+from campaigns.models import Target
+from campaigns.network import Refused
+from campaigns.tests.toy import definition
+
+pytestmark = pytest.mark.django_db
+
+SERVER = {
+    "name": "mine",
+    "family": "http",
+    "base_url": "http://127.0.0.2:8080/",
+    "username": "tester",
+    "password": "correct horse",
+    "confirm_address": True,
+}
+
+
+@pytest.fixture(autouse=True)
+def _owner_confirms(settings, toy):
+    settings.OWNER_CONFIRMS = True
+
+
+def errors_of(data, target=None):
+    with pytest.raises(Invalid) as caught:
+        servers.save_target(data, target)
+    return caught.value.errors
+
+
+def test_a_password_is_encrypted_at_rest_and_opened_for_drivers_alone():
+    target = servers.save_target(SERVER)
+
+    assert "correct horse" not in target.password
+    assert servers.as_driver_sees_it(target).password == SERVER["password"]
+
+
+def test_a_password_is_in_no_repr_and_no_log(caplog):
+    caplog.set_level(logging.DEBUG)
+
+    target = servers.save_target(SERVER)
+    seen = servers.as_driver_sees_it(target)
+
+    assert "correct horse" not in repr(target) + repr(seen) + str(seen) + caplog.text
+
+
+def test_an_empty_password_leaves_the_stored_one():
+    target = servers.save_target(SERVER)
+
+    servers.save_target(SERVER | {"password": "", "notes": "new"}, target)
+
+    target.refresh_from_db()
+    assert target.notes == "new"
+    assert credentials.decrypt(target.password) == "correct horse"
+
+
+def test_blanks_of_a_password_are_kept():
+    target = servers.save_target(SERVER | {"password": "  two blanks  "})
+
+    assert credentials.decrypt(target.password) == "  two blanks  "
+
+
+def test_a_password_can_be_forgotten():
+    target = servers.save_target(SERVER)
+
+    servers.save_target(SERVER | {"password": "", "forget_password": True}, target)
+
+    target.refresh_from_db()
+    assert target.password == ""
+
+
+def test_a_stored_password_does_not_move_to_another_server_by_itself():
+    target = servers.save_target(SERVER)
+    elsewhere = SERVER | {"base_url": "http://127.0.0.3:8080/"}
+
+    errors = errors_of(elsewhere | {"password": ""}, target)
+    servers.save_target(elsewhere | {"password": "another"}, target)
+
+    assert "enter the password again" in errors["password"][0]
+    target.refresh_from_db()
+    assert target.address == "127.0.0.3:8080"
+
+
+def test_a_confirmed_address_is_allowed_and_nothing_beside_it():
+    target = servers.save_target(SERVER)
+
+    rules = servers.rules_for(target)
+
+    rules.check("127.0.0.2", 8080)
+    with pytest.raises(Refused):
+        rules.check("127.0.0.2", 8081)
+    with pytest.raises(Refused):
+        rules.check("127.0.0.3", 8080)
+
+
+def test_an_address_that_a_rule_allows_needs_no_confirmation(settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.2:8080"
+
+    target = servers.save_target(SERVER | {"confirm_address": False})
+
+    assert target.confirmed_rule == ""
+
+
+def test_in_production_nobody_confirms_and_the_refusal_names_the_setting(settings):
+    settings.OWNER_CONFIRMS = False
+
+    assert "PERFDASH_ALLOWED_ADDRESSES" in errors_of(SERVER)["base_url"][0]
+
+
+def test_what_was_confirmed_once_does_not_hold_where_owners_may_not_confirm(settings):
+    target = servers.save_target(SERVER)
+    settings.OWNER_CONFIRMS = False
+
+    with pytest.raises(Refused):
+        servers.rules_for(target).check("127.0.0.2", 8080)
+
+
+def test_a_confirmation_is_asked_for_again_where_the_address_changes():
+    target = servers.save_target(SERVER | {"password": ""})
+    moved = SERVER | {"password": "", "base_url": "http://127.0.0.3:8080/"}
+
+    same = servers.save_target(SERVER | {"password": "", "confirm_address": False}, target)
+    errors = errors_of(moved | {"confirm_address": False}, target)
+
+    assert same.confirmed_rule == "127.0.0.2:8080"
+    assert "Confirm" in errors["confirm_address"][0]
+
+
+def test_perfdashs_own_services_are_refused_even_with_a_confirmation(settings):
+    settings.OWN_ADDRESSES = (("127.0.0.1", 5432),)
+
+    errors = errors_of(SERVER | {"base_url": "http://127.0.0.1:5432/"})
+
+    assert "base_url" in errors
+
+
+def test_a_name_is_there_once():
+    servers.save_target(SERVER)
+
+    assert "already" in errors_of(SERVER | {"base_url": "http://127.0.0.3/"})["name"][0]
+
+
+def test_a_new_address_has_to_be_probed_again():
+    target = servers.save_target(SERVER | {"password": ""})
+    Target.objects.update(health=Target.Health.READY, health_message="fine")
+    target.refresh_from_db()
+
+    servers.save_target(SERVER | {"password": "", "base_url": "http://127.0.0.3:8080/"}, target)
+
+    target.refresh_from_db()
+    assert (target.health, target.health_message) == ("unknown", "")
+
+
+def test_a_target_that_is_measured_keeps_its_address_and_is_not_retired(target):
+    life.launch(drafts.create(check(definition(target=target.pk)), None), None)
+    moved = {"name": "x", "family": "http", "base_url": "http://127.0.0.1:10", "password": "p"}
+
+    assert "is measuring" in errors_of(moved | {"confirm_address": True}, target)["base_url"][0]
+    with pytest.raises(Invalid, match="is measuring"):
+        servers.retire_target(target)
+
+
+def test_a_retired_target_gives_its_name_free():
+    target = servers.save_target(SERVER)
+
+    servers.retire_target(target)
+
+    assert servers.save_target(SERVER).name == "mine"
+    assert Target.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": None},
+        {"base_url": None},
+        {"base_url": ["http://127.0.0.2/"]},
+        {"base_url": "http://127.0.0.2:8080/\x00"},
+        {"base_url": "http://" + "a" * 600},
+        {"base_url": "javascript:alert(1)"},
+        {"base_url": "//127.0.0.2"},
+        {"family": []},
+        {"username": "a\x00"},
+        {"username": "u" * 201},
+        {"password": "p" * 501},
+        {"password": "a\x00b"},
+        {"notes": "\u202e"},
+    ],
+)
+def test_junk_is_refused(changes):
+    errors_of(SERVER | changes)
+
+    assert not Target.objects.exists()
