@@ -1,0 +1,95 @@
+"""How numbers are written for people. Pure. Percentages keep their sign, with a true minus."""
+
+import math
+from collections.abc import Sequence
+
+from campaigns.units import convert
+
+MINUS = "−"
+CLOCK_ABOVE_SECONDS = 120
+"""Longer durations are written min:s."""
+READABLE = {"B/s": "MB/s", "B": "MB"}
+"""Units of storage that nobody reads, and what is shown instead."""
+
+
+def readable(value: float, unit: str) -> tuple[float, str]:
+    """Convert a value into the unit in which it is shown."""
+    shown = READABLE.get(unit, unit)
+    return (value if shown == unit else convert(value, unit, shown)), shown
+
+
+def number(value: float) -> str:
+    """Write three significant digits, and whole numbers from 100 on with commas: 1,206."""
+    if not math.isfinite(value):
+        return "—"
+    if 100 <= abs(value) < 1e9:
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:.3g}"
+        if "e" in text:
+            mantissa, exponent = text.split("e")
+            text = f"{mantissa}e{int(exponent)}"
+    return text.replace("-", MINUS)
+
+
+def clock(seconds: float) -> str:
+    """Write min:s, rounded half up: 1750 s is 29:10."""
+    whole = math.floor(abs(seconds) + 0.5)
+    return f"{MINUS if seconds < 0 else ''}{whole // 60}:{whole % 60:02d}"
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as min:s above 120 s, else in seconds."""
+    if math.isfinite(seconds) and abs(seconds) > CLOCK_ABOVE_SECONDS:
+        return clock(seconds)
+    return f"{number(seconds)} s"
+
+
+def amount(value: float, unit: str) -> str:
+    """Write a value with its unit, both as people read them."""
+    value, unit = readable(value, unit)
+    match unit:
+        case "s":
+            return duration(value)
+        case "share":
+            return f"{number(100 * value)} %"
+        case "count" | "":
+            return number(value)
+        case "1/s":
+            return f"{number(value)}/s"
+    return f"{number(value)} {unit}"
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """Write a change with its sign: −24.0 %, +0.3 %, 0.0 %."""
+    return f"{signed(value, digits)} %"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """Write a number with its sign; what rounds to zero has none."""
+    if abs(value) >= 1000:
+        return f"{'+' if value > 0 else ''}{number(value)}"
+    text = f"{value:+.{digits}f}"
+    return text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
+
+
+def span_pct(interval: Sequence[float], digits: int = 1) -> str:
+    """Write an interval of changes without its unit: −25.5 … −22.4."""
+    return " … ".join(signed(bound, digits) for bound in interval)
+
+
+def span(interval: Sequence[float], unit: str) -> str:
+    """Write an interval of values: 27:08 … 31:21."""
+    return " … ".join(amount(bound, unit) for bound in interval)
+
+
+def short(value: str, limit: int = 60) -> str:
+    """Cut somebody's words in the middle: what tells names apart is often their end."""
+    if len(value) <= limit:
+        return value
+    return f"{value[: limit // 2]}…{value[len(value) - (limit - limit // 2 - 1) :]}"
+
+
+def counted(quantity: int, noun: str) -> str:
+    """Write a number of things: 1 run, 1,206 runs."""
+    return f"{quantity:,} {noun}" if quantity == 1 else f"{quantity:,} {noun}s"

@@ -1,0 +1,58 @@
+import pytest
+
+from campaigns.charts.axes import (
+    clock_ticks,
+    log_clock_ticks,
+    log_ticks,
+    nice_step,
+    thinned,
+    value_title,
+)
+from campaigns.charts.figure import Quantity
+
+
+@pytest.mark.parametrize(
+    ("high", "step"), [(130, 30), (2130, 300), (7000, 900), (90_000, 14_400), (5e6, 691_200)]
+)
+def test_clock_ticks_are_easy_to_say(high, step):
+    values = clock_ticks(0, high)["tickvals"]
+
+    assert values[:2] == [0, step]
+    assert len(values) <= 9
+
+
+def test_a_narrow_log_axis_has_the_ticks_of_a_linear_one():
+    assert log_clock_ticks(1000, 1150) == clock_ticks(1000, 1150)
+
+
+@pytest.mark.parametrize(
+    ("extent", "step"), [(0.0, 1.0), (1.0, 0.2), (72.0, 20.0), (14.0, 2.5), (9.0, 2.0), (29.9, 5.0)]
+)
+def test_steps_are_round(extent, step):
+    assert nice_step(extent) == pytest.approx(step)
+
+
+def test_ticks_that_would_cover_one_another_are_left_out():
+    assert thinned([1, 2, 4, 64, 128], 127) == [2, 3, 4]
+
+
+def test_a_quantity_that_nobody_judges_has_no_better_side():
+    assert value_title(Quantity("sockets", "count"), with_clock=False) == "sockets"
+    assert value_title(Quantity("failed", "share", True), with_clock=False) == (
+        "failed (share of 1), lower is better"
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.02, 0.8, ["0.02", "0.05", "0.1", "0.2", "0.5"]),
+        (1.5, 20_000, ["10", "100", "1,000", "10,000"]),
+    ],
+)
+def test_ticks_of_a_log_axis_are_plain_numbers(low, high, ticks):
+    assert log_ticks(low, high)["ticktext"] == ticks
+
+
+def test_a_narrow_log_axis_leaves_its_ticks_to_plotly():
+    assert log_ticks(40, 60) == {}
