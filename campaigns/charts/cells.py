@@ -1,0 +1,116 @@
+"""What the figure of levels is drawn from. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from campaigns.charts.figure import Quantity, is_finite
+from campaigns.charts.formats import short
+
+STATES = ("ok", "failed", "censored", "bound", "excluded")
+
+
+@dataclass(frozen=True, slots=True)
+class RunPoint:
+    """One run. Its state says what the value is.
+
+    `ok`: an observation. `censored`: the limit at which it timed out. `bound`: measured by a
+    saturated generator. `excluded`: by a person. `failed`: none; it is drawn on the rail.
+    """
+
+    value: float | None
+    state: str = "ok"
+    name: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a state that no shape stands for."""
+        if self.state not in STATES:
+            raise ValueError(f"“{self.state}” is no state of a run; there are {', '.join(STATES)}.")
+
+    @property
+    def drawn(self) -> str:
+        """The state that is drawn; a time out without its limit is a failure, no value is nothing."""
+        if self.state == "failed" or (self.state == "censored" and not is_finite(self.value)):
+            return "failed"
+        return self.state if is_finite(self.value) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCell:
+    """The runs at one level, of one level of the second factor (`series`) where there is one.
+
+    mean: geometric where there is one. interval: of the cell's own runs.
+    """
+
+    level: float | str
+    runs: Sequence[RunPoint]
+    series: str = ""
+    mean: float | None = None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def label(self) -> str:
+        """Write the level."""
+        return f"{self.level:g}" if isinstance(self.level, float) else str(self.level)
+
+    @property
+    def name(self) -> str:
+        """Write the cell: its series, where there is one, and its level."""
+        label = short(self.label)
+        return f"{short(self.series)}, {label}" if self.series else label
+
+    @property
+    def observed(self) -> int:
+        """Count the runs that the mean is made of."""
+        return sum(run.drawn == "ok" for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsChart:
+    """Cells in the order in which categories are to stand; numbers sort themselves."""
+
+    factor: str
+    quantity: Quantity
+    cells: Sequence[LevelCell]
+    factor_unit: str = ""
+    series_factor: str = ""
+
+    @property
+    def series(self) -> list[str]:
+        """Levels of the second factor, in the order given; one empty name without it."""
+        return list(dict.fromkeys(cell.series for cell in self.cells))
+
+    @property
+    def is_numeric(self) -> bool:
+        """Say whether the levels stand on an axis of numbers."""
+        return bool(self.cells) and all(
+            isinstance(cell.level, int | float)
+            and not isinstance(cell.level, bool)
+            and is_finite(cell.level)
+            for cell in self.cells
+        )
+
+    def count(self, state: str) -> int:
+        """Count the runs that are drawn as of this state."""
+        return sum(run.drawn == state for cell in self.cells for run in cell.runs)
+
+    def readable(self) -> "LevelsChart":
+        """Convert everything into the unit that is shown."""
+        quantity, factor = self.quantity.readable()
+        if factor == 1:
+            return self
+        return replace(
+            self, quantity=quantity, cells=[_scaled(cell, factor) for cell in self.cells]
+        )
+
+
+def _scaled(cell: LevelCell, factor: float) -> LevelCell:
+    return replace(
+        cell,
+        runs=[
+            replace(run, value=None if run.value is None else factor * run.value)
+            for run in cell.runs
+        ],
+        mean=None if cell.mean is None else factor * cell.mean,
+        interval=cell.interval and (factor * cell.interval[0], factor * cell.interval[1]),
+    )

@@ -1,0 +1,191 @@
+"""The layers of the figure of levels, from the back to the front. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.charts.cells import LevelsChart, RunPoint
+from campaigns.charts.figure import (
+    DASHES,
+    SYMBOLS,
+    Trace,
+    is_finite,
+    line,
+    markers,
+    series_token,
+    text,
+)
+from campaigns.charts.formats import amount, counted, span
+from campaigns.charts.places import Place
+
+HOVER = "%{text}<extra></extra>"
+LONGEST_NOTE = 200
+
+
+def joined(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Join the means of each series of numbers; a level without a mean breaks the line."""
+    if not chart.is_numeric:
+        return []
+    several = len(chart.series) > 1
+    traces = []
+    for index in range(len(chart.series)):
+        own = sorted((each for each in places if each.series == index), key=lambda each: each.x)
+        if sum(is_finite(each.cell.mean) for each in own) > 1:
+            pen = {
+                "color": f"@{series_token(index)}/60" if several else "@ink-3/60",
+                "width": 1,
+                "dash": DASHES[index % len(DASHES)],
+            }
+            traces.append(line([(each.x, each.cell.mean) for each in own], pen))
+    return traces
+
+
+def intervals(places: Sequence[Place]) -> list[Trace]:
+    """Draw each cell's own interval; that of two runs is pale, since its t is 12.7."""
+    traces = []
+    for color, runs_are_two in (("@ink-3", False), ("@ink-3/50", True)):
+        drawn = [
+            (each.x, each.cell.mean, each.cell.interval)
+            for each in places
+            if each.cell.mean is not None
+            and each.cell.interval is not None
+            and (each.cell.observed == 2) == runs_are_two
+        ]
+        error = {
+            "type": "data",
+            "symmetric": False,
+            "array": [interval[1] - mean for _, mean, interval in drawn],
+            "arrayminus": [mean - interval[0] for _, mean, interval in drawn],
+            "thickness": 1,
+            "width": 4,
+            "color": color,
+        }
+        points = [(x, mean) for x, mean, _ in drawn]
+        traces.append(
+            markers(points, {"size": 1, "color": color}, name="95 % interval", error_y=error)
+        )
+    return traces
+
+
+def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw the geometric means, filled: a diamond, or the symbol of each series."""
+    several = len(chart.series) > 1
+    traces = []
+    for index, series in enumerate(chart.series):
+        own = [each for each in places if each.series == index and is_finite(each.cell.mean)]
+        marker = {
+            "symbol": SYMBOLS[index % len(SYMBOLS)] if several else "diamond",
+            "size": 8,
+            "color": f"@{series_token(index)}" if several else "@ink",
+            "line": {"color": "@surface", "width": 1.5},
+        }
+        traces.append(
+            markers(
+                [(each.x, each.cell.mean) for each in own],
+                marker,
+                name=text(f"geometric mean {series}".strip()),
+                text=[_mean_hover(each, chart) for each in own],
+                hovertemplate=HOVER,
+            )
+        )
+    return traces
+
+
+def observed(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw every run that counts as an open ring, or the open symbol of its series."""
+    return [
+        _points(
+            chart,
+            [each for each in places if each.series == index],
+            "ok",
+            {
+                "symbol": SYMBOLS[index % len(SYMBOLS)],
+                "size": 8,
+                "color": "@surface",
+                "line": {"color": f"@{series_token(index)}", "width": 1.8},
+            },
+            text(f"run {series}".strip()),
+        )
+        for index, series in enumerate(chart.series)
+    ]
+
+
+def special(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw what has a value that does not count: timed out, a bound, excluded."""
+    bound = "triangle-down-open" if chart.quantity.lower_is_better else "triangle-up-open"
+    marks = (
+        ("censored", "triangle-up-open", "@warn", "timed out"),
+        ("bound", bound, "@series-4", "bound"),
+        ("excluded", "circle-x-open", "@ink-3", "excluded"),
+    )
+    return [
+        _points(
+            chart,
+            places,
+            state,
+            {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1.8}},
+            name,
+        )
+        for state, symbol, color, name in marks
+    ]
+
+
+def failed(
+    chart: LevelsChart, places: Sequence[Place], rail: float, extent: Sequence[float]
+) -> list[Trace]:
+    """Draw failed runs as crosses on a dotted rail above the plot; without any there is no rail."""
+    crosses = _points(
+        chart, places, "failed", {"symbol": "x", "size": 10, "color": "@fail"}, "failed", rail
+    )
+    if not crosses["x"]:
+        return []
+    pen = {"color": "@fail", "width": 1, "dash": "dot"}
+    return [line([(extent[0], rail), (extent[1], rail)], pen, name="rail"), crosses]
+
+
+def _points(
+    chart: LevelsChart,
+    places: Sequence[Place],
+    state: str,
+    marker: Mapping[str, Any],
+    name: str,
+    rail: float | None = None,
+) -> Trace:
+    drawn = [
+        (each.run_x(index), run.value if rail is None else rail, _run_hover(each, run, chart))
+        for each in places
+        for index, run in enumerate(each.cell.runs)
+        if run.drawn == state
+    ]
+    return markers(
+        [(x, y) for x, y, _ in drawn],
+        marker,
+        name=name,
+        text=[hover for _, _, hover in drawn],
+        hovertemplate=HOVER,
+    )
+
+
+def _level(place: Place, chart: LevelsChart) -> str:
+    return text(f"{place.cell.name} {chart.factor_unit}".strip())
+
+
+def _run_hover(place: Place, run: RunPoint, chart: LevelsChart) -> str:
+    value = "failed" if run.value is None else amount(run.value, chart.quantity.unit)
+    said = {
+        "failed": "failed",
+        "censored": f"timed out, above {value}",
+        "bound": f"{value}, only a bound: the generator was saturated",
+        "excluded": f"{value}, excluded",
+    }.get(run.drawn, value)
+    name = f"<b>{text(run.name)}</b>, " if run.name else ""
+    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
+    return f"{name}{_level(place, chart)}<br>{said}{note}"
+
+
+def _mean_hover(place: Place, chart: LevelsChart) -> str:
+    cell, unit = place.cell, chart.quantity.unit
+    own = f"<br>own runs {span(cell.interval, unit)}" if cell.interval else ""
+    return (
+        f"<b>{_level(place, chart)}</b><br>geometric mean {amount(cell.mean or 0.0, unit)}"
+        f" of {counted(cell.observed, 'run')}{own}"
+    )

@@ -1,0 +1,175 @@
+"""A metric against the levels of a factor, with every run. Pure.
+
+Rings are runs, a little left of their level; the diamond is the geometric mean; the thin interval
+with caps trusts only the cell's own runs. What is no value has a shape of its own, never a gap.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts.axes import (
+    clock_ticks,
+    has_clock,
+    log_clock_ticks,
+    log_range,
+    log_ticks,
+    short_title,
+    value_title,
+)
+from campaigns.charts.cells import LevelCell, LevelsChart
+from campaigns.charts.figure import (
+    SYMBOLS,
+    Figure,
+    KeyItem,
+    figure,
+    is_finite,
+    sentence,
+    series_token,
+    text,
+)
+from campaigns.charts.formats import amount, counted
+from campaigns.charts.level_traces import failed, intervals, joined, means, observed, special
+from campaigns.charts.places import level_axis, log_level_axis, place_cells
+
+INTERVAL_ROOM = 1.6
+"""An interval may stretch the axis to so many times the largest value; a longer one is cut off."""
+MOST_DESCRIBED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """The axis of values. low: the smallest value above 0, None where one is not; for the log axis."""
+
+    bottom: float
+    top: float
+    rail: float
+    low: float | None
+    clock: bool
+
+
+def draw(chart: LevelsChart) -> Figure:
+    """Draw the figure; `scales` has `log` only where every value is above 0."""
+    chart = chart.readable()
+    places = place_cells(chart)
+    extent = _extent(chart)
+    factor = text(chart.factor) + (f" ({text(chart.factor_unit)})" if chart.factor_unit else "")
+    levels = level_axis(chart, factor)
+    values: dict[str, Any] = {
+        "title": {"text": value_title(chart.quantity, with_clock=extent.clock)},
+        "range": [extent.bottom, extent.top],
+        **(clock_ticks(extent.bottom, extent.top) if extent.clock else {}),
+    }
+    return figure(
+        [
+            *joined(chart, places),
+            *intervals(places),
+            *means(chart, places),
+            *observed(chart, places),
+            *special(chart, places),
+            *failed(chart, places, extent.rail, levels["range"]),
+        ],
+        {"xaxis": levels, "yaxis": values, "margin": {"l": 8, "r": 8, "t": 8, "b": 8}},
+        scales=_scales(chart, extent),
+        narrow={"yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}}},
+    )
+
+
+def title(chart: LevelsChart) -> str:
+    """Say what is plotted."""
+    factors = " and ".join(name for name in (chart.factor, chart.series_factor) if name)
+    return sentence(f"{chart.quantity.label} by {factors}" if factors else chart.quantity.label)
+
+
+def describe(chart: LevelsChart) -> str:
+    """Say the finding in numbers: the mean of each level, the best, what is no value."""
+    with_mean = [cell for cell in chart.cells if is_finite(cell.mean)]
+    unit, lower = chart.quantity.unit, chart.quantity.lower_is_better
+    parts = [f"{title(chart)}."]
+    best = sorted(with_mean, key=lambda cell: cell.mean or 0.0, reverse=lower is False)
+    if 0 < len(with_mean) <= MOST_DESCRIBED:
+        parts.append(", ".join(_reading(cell, unit) for cell in with_mean) + ".")
+    elif with_mean:
+        parts.append(f"{len(with_mean)} cells, from {_reading(best[0], unit)}")
+        parts.append(f"to {_reading(best[-1], unit)}.")
+    if not with_mean:
+        parts.append("No value yet.")
+    elif lower is not None and len(with_mean) > 1:
+        parts.append(f"Best at {best[0].name}.")
+    told = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
+    parts += [
+        f"{counted(chart.count(state), 'run')} {words}."
+        for state, words in (*told, ("excluded", "excluded"))
+        if chart.count(state)
+    ]
+    return " ".join(parts)
+
+
+def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
+    """List what is drawn, and what could be but is not, with its count."""
+    series = chart.series
+    if len(series) > 1:
+        shown = [
+            KeyItem(
+                SYMBOLS[index % len(SYMBOLS)],
+                f"{chart.series_factor} {name}: one run, and filled the geometric mean".strip(),
+                sum(cell.observed for cell in chart.cells if cell.series == name),
+                series_token(index),
+            )
+            for index, name in enumerate(series)
+        ]
+    else:
+        shown = [
+            KeyItem("circle", "one run, drawn left of its level", chart.count("ok"), "series-1"),
+            KeyItem("diamond", "geometric mean", None, "ink"),
+        ]
+    bound = "bound-down" if chart.quantity.lower_is_better else "bound-up"
+    return (
+        *shown,
+        KeyItem("interval", "95 % interval, own runs only", None, "ink-3"),
+        KeyItem("failed", "failed, no value", chart.count("failed"), "fail"),
+        KeyItem("censored", "timed out, true value above", chart.count("censored"), "warn"),
+        KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4"),
+        KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3"),
+    )
+
+
+def _reading(cell: LevelCell, unit: str) -> str:
+    return f"{cell.name}: {amount(cell.mean or 0.0, unit)}"
+
+
+def _extent(chart: LevelsChart) -> _Extent:
+    drawn = [
+        run.value for cell in chart.cells for run in cell.runs if run.drawn not in ("", "failed")
+    ]
+    values = [
+        value for value in (*drawn, *(cell.mean for cell in chart.cells)) if value is not None
+    ]
+    values = [value for value in values if is_finite(value)]
+    bounds = [bound for cell in chart.cells for bound in cell.interval or () if is_finite(bound)]
+    smallest, largest = min(values, default=0.0), max(values, default=0.0)
+    top = max(largest, min(max(bounds, default=0.0), INTERVAL_ROOM * largest)) * 1.06
+    top = top if top > 0 else (1.0 if smallest >= 0 else 0.0)
+    rail = top + 0.04 * (top - min(smallest, 0.0))
+    if chart.count("failed"):
+        top = rail + 0.04 * (top - min(smallest, 0.0))
+    lowest = min((smallest, *(bound for bound in bounds if bound > smallest / INTERVAL_ROOM)))
+    return _Extent(
+        bottom=0.0 if smallest >= 0 else 1.06 * smallest,
+        top=top,
+        rail=rail,
+        low=lowest if smallest > 0 else None,
+        clock=has_clock(chart.quantity.unit, top),
+    )
+
+
+def _scales(chart: LevelsChart, extent: _Extent) -> dict[str, Any]:
+    if extent.low is None:
+        return {}
+    start, end = log_range(extent.low, extent.top)
+    low, high = 10**start, 10**end
+    ticks = log_clock_ticks(low, high) if extent.clock else log_ticks(low, high)
+    log: dict[str, Any] = {"yaxis": {"type": "log", "range": [start, end], **ticks}}
+    levels = log_level_axis(chart)
+    if levels:
+        log["xaxis"] = levels
+    return {"linear": {}, "log": log}
