@@ -1,0 +1,269 @@
+"""Change per stratum with every pair: a forest. Pure.
+
+A ring is a pair whose candidate ran first, a square one whose baseline did; the diamond with its
+interval is the stratum, in the tone of its verdict. 0 is a dashed upright line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts.axes import nice_step
+from campaigns.charts.figure import (
+    Figure,
+    KeyItem,
+    Quantity,
+    Trace,
+    figure,
+    is_finite,
+    line,
+    markers,
+    text,
+)
+from campaigns.charts.formats import counted, percent, short, span_pct
+
+ORDERS: tuple[tuple[bool | None, str, str], ...] = (
+    (True, "circle-open", "series-1"),
+    (False, "square-open", "series-2"),
+    (None, "diamond-open", "series-6"),
+)
+TOP, BOTTOM, ESTIMATE = 0.32, -0.1, -0.25
+"""Of a row: pairs lie between the first two, the estimate below them."""
+INTERVAL_ROOM = 0.5
+"""Intervals may stretch the axis by so many times what the pairs take; longer ones are cut off."""
+LONGEST_TICK = 32
+LONGEST_NARROW_TICK = 14
+MOST_DESCRIBED = 12
+HOVER = "%{text}<extra></extra>"
+
+
+@dataclass(frozen=True, slots=True)
+class PairPoint:
+    """The change of one pair in %. candidate_first is None where nobody knows."""
+
+    change_pct: float
+    candidate_first: bool | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """One stratum with its verdict as shown; without a change only the word stands in the row."""
+
+    name: str
+    pairs: Sequence[PairPoint]
+    tone: str
+    word: str
+    change_pct: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairsChart:
+    """Strata from the top to the bottom."""
+
+    quantity: Quantity
+    baseline: str
+    candidate: str
+    strata: Sequence[StratumRow]
+    strata_factor: str = ""
+
+
+def draw(chart: PairsChart) -> Figure:
+    """Draw the figure."""
+    rows = [(len(chart.strata) - index, row) for index, row in enumerate(chart.strata)]
+    low, high = _extent(chart)
+    names = [text(row.name, LONGEST_TICK) for _, row in rows]
+    heights = {"tickvals": [y for y, _ in rows], "range": [0.4, len(rows) + 0.6], "showgrid": False}
+    return figure(
+        [
+            line(
+                [(0, 0), (0, len(rows) + 1)],
+                {"color": "@ink-2", "width": 1, "dash": "dash"},
+                name="no change",
+            ),
+            *(_pairs(chart, rows, *order) for order in ORDERS),
+            *_estimates(rows),
+            _words(rows),
+        ],
+        {
+            "xaxis": {
+                "title": {"text": _axis_title(chart)},
+                "ticksuffix": " %",
+                "range": [low, high],
+                "zeroline": False,
+            },
+            "yaxis": {**heights, "ticktext": names, "ticks": ""},
+            "margin": {"t": 8, "l": 8, "r": 12, "b": 8},
+        },
+        narrow={
+            "xaxis": {
+                "title": {"text": f"change, {_better_side(chart)}"},
+                "ticksuffix": "",
+                "range": [low, high],
+                "dtick": nice_step(high - low, 4),
+            },
+            "yaxis": {
+                **heights,
+                "ticktext": [text(row.name, LONGEST_NARROW_TICK) for _, row in rows],
+            },
+        },
+    )
+
+
+def title(chart: PairsChart) -> str:
+    """Say what is plotted."""
+    by = f" by {chart.strata_factor}" if chart.strata_factor else ""
+    return f"Change{by}, with every pair"
+
+
+def describe(chart: PairsChart) -> str:
+    """Say the finding in numbers: the change of each stratum, with its interval and its word."""
+    opening = (
+        f"{title(chart)}: {chart.quantity.label}, {chart.candidate} against {chart.baseline}"
+        f"{f', {_better_side(chart)}' if _better_side(chart) else ''}."
+    )
+    if not chart.strata:
+        return f"{opening} No pair yet."
+    if len(chart.strata) <= MOST_DESCRIBED:
+        return f"{opening} {' '.join(_reading(row) for row in chart.strata)}"
+    words: dict[str, int] = {}
+    for row in chart.strata:
+        words[row.word] = words.get(row.word, 0) + 1
+    counts = ", ".join(f"{number} {word}" for word, number in words.items())
+    return f"{opening} Of {len(chart.strata)} rows: {counts}."
+
+
+def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
+    """List what is drawn, with its count."""
+    firsts = [pair.candidate_first for row in chart.strata for pair in row.pairs]
+    unknown = firsts.count(None)
+    return (
+        KeyItem("circle", f"one pair, {chart.candidate} ran first", firsts.count(True), "series-1"),
+        KeyItem("square", f"one pair, {chart.baseline} ran first", firsts.count(False), "series-2"),
+        *(
+            [KeyItem("diamond-open", "one pair, order unknown", unknown, "series-6")]
+            if unknown
+            else []
+        ),
+        KeyItem("diamond", "geometric mean with its 95 % interval, in the tone of its verdict"),
+    )
+
+
+def _reading(row: StratumRow) -> str:
+    change = "" if row.change_pct is None else percent(row.change_pct)
+    interval = f" ({span_pct(row.interval)})" if change and row.interval else ""
+    said = (f"{change}{interval}", row.word, counted(len(row.pairs), "pair"))
+    return f"{short(row.name) or 'all'}: {', '.join(part for part in said if part)}."
+
+
+def _better_side(chart: PairsChart) -> str:
+    lower = chart.quantity.lower_is_better
+    return "" if lower is None else f"{'negative' if lower else 'positive'} is better"
+
+
+def _axis_title(chart: PairsChart) -> str:
+    side = f" ({_better_side(chart)})" if _better_side(chart) else ""
+    return (
+        f"change of {text(chart.quantity.label)}, {text(chart.candidate)}"
+        f" against {text(chart.baseline)}{side}"
+    )
+
+
+def _extent(chart: PairsChart) -> tuple[float, float]:
+    points = [pair.change_pct for row in chart.strata for pair in row.pairs]
+    points += [row.change_pct for row in chart.strata if row.change_pct is not None]
+    points = [point for point in points if is_finite(point)]
+    low, high = min([0.0, *points]), max([0.0, *points])
+    room = INTERVAL_ROOM * ((high - low) or 1.0)
+    bounds = [bound for row in chart.strata for bound in row.interval or () if is_finite(bound)]
+    low = min([low, *(max(bound, low - room) for bound in bounds)])
+    high = max([high, *(min(bound, high + room) for bound in bounds)])
+    pad = 0.05 * ((high - low) or 1.0)
+    return low - pad, high + pad
+
+
+def _pairs(
+    chart: PairsChart,
+    rows: Sequence[tuple[int, StratumRow]],
+    candidate_first: bool | None,
+    symbol: str,
+    token: str,
+) -> Trace:
+    firsts: dict[bool | None, str] = {
+        True: f"{chart.candidate} first",
+        False: f"{chart.baseline} first",
+    }
+    name = text(f"pair, {firsts.get(candidate_first, 'order unknown')}")
+    drawn = [
+        (pair.change_pct, y + _height(index, len(row.pairs)), _pair_hover(row, pair, name))
+        for y, row in rows
+        for index, pair in enumerate(row.pairs)
+        if pair.candidate_first is candidate_first and is_finite(pair.change_pct)
+    ]
+    return markers(
+        [(x, y) for x, y, _ in drawn],
+        {"symbol": symbol, "size": 7, "color": f"@{token}", "line": {"width": 1.5}},
+        name=name,
+        text=[hover for _, _, hover in drawn],
+        hovertemplate=HOVER,
+    )
+
+
+def _pair_hover(row: StratumRow, pair: PairPoint, name: str) -> str:
+    note = f"<br>{text(pair.note, 200)}" if pair.note else ""
+    return f"<b>{text(row.name)}</b>, {name}<br>{percent(pair.change_pct)}{note}"
+
+
+def _height(index: int, pairs: int) -> float:
+    return TOP - (TOP - BOTTOM) * (index / (pairs - 1) if pairs > 1 else 0.5)
+
+
+def _estimates(rows: Sequence[tuple[int, StratumRow]]) -> list[Trace]:
+    """Draw one trace for each tone, since bars of one trace have one colour."""
+    traces = []
+    for tone in dict.fromkeys(row.tone for _, row in rows):
+        drawn = [
+            (y + ESTIMATE, row, row.change_pct, row.interval or (row.change_pct, row.change_pct))
+            for y, row in rows
+            if row.tone == tone and row.change_pct is not None and is_finite(row.change_pct)
+        ]
+        error: dict[str, Any] = {
+            "type": "data",
+            "symmetric": False,
+            "array": [interval[1] - change for _, _, change, interval in drawn],
+            "arrayminus": [change - interval[0] for _, _, change, interval in drawn],
+            "thickness": 4,
+            "width": 0,
+            "color": f"@{tone}/60",
+        }
+        traces.append(
+            markers(
+                [(change, y) for y, _, change, _ in drawn],
+                {
+                    "symbol": "diamond",
+                    "size": 11,
+                    "color": f"@{tone}",
+                    "line": {"color": "@surface", "width": 1.5},
+                },
+                name=f"95 % interval, {tone}",
+                error_x=error,
+                text=[text(_reading(row), 200) for _, row, _, _ in drawn],
+                hovertemplate=HOVER,
+            )
+        )
+    return traces
+
+
+def _words(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
+    """Write the word where a row has no change to draw: a refusal is a result."""
+    refused = [(y, row) for y, row in rows if row.change_pct is None]
+    trace = markers([(0, y) for y, _ in refused], {}, name="no value")
+    del trace["marker"]
+    colors = [f"@{row.tone}" for _, row in refused]
+    return trace | {
+        "mode": "text",
+        "text": [text(row.word) for _, row in refused],
+        "textposition": "middle left",
+        "textfont": {"size": 12, "color": colors},
+    }
