@@ -1,0 +1,46 @@
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campaigns.drivers.base import Context, Target
+from campaigns.network import parse_rules
+from campaigns.tests.engines.conftest import sandbox  # noqa: F401
+from sandbox.process import Sandbox
+
+
+@pytest.fixture
+def target(sandbox: Sandbox) -> Target:  # noqa: F811
+    return Target(name="sandbox", family="http", base_url=sandbox.base_url)
+
+
+@dataclass
+class Keeper:
+    """What a test sees of what a driver does with its context."""
+
+    directory: Path
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    lines: list[str] = field(default_factory=list)
+    progress: list[Any] = field(default_factory=list)
+    rules: str = "127.0.0.1:*"
+    deadline_seconds: float = 60.0
+
+    def context(self) -> Context:
+        return Context(
+            cancelled=self.cancelled,
+            lease_seconds=lambda: 30.0,
+            progress=self.progress.append,
+            say=self.lines.append,
+            clock=time.perf_counter_ns,
+            directory=self.directory,
+            rules=parse_rules(self.rules),
+            deadline_seconds=self.deadline_seconds,
+        )
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    return Keeper(tmp_path / "attempt-1")

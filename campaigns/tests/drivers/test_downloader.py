@@ -1,0 +1,363 @@
+import socket
+import threading
+from dataclasses import replace
+
+import pytest
+
+from campaigns import histogram
+from campaigns.drivers import downloader, driver_of
+from campaigns.drivers.base import (
+    AddressRefused,
+    Cancelled,
+    DriverError,
+    LevelNotInForce,
+    NotClean,
+    TargetUnavailable,
+)
+from campaigns.drivers.downloader import driver, manifest_url
+from campaigns.network import Rules, parse_rules
+from campaigns.tests.engines.processes import until
+from campaigns.tests.engines.servers import server
+from campaigns.units import UNITS
+from sandbox.grammar import manifest_path
+
+RULES = parse_rules("127.0.0.1:*")
+
+
+def parameters(**changes):
+    """Give a cell's parameters as the form leaves them."""
+    settings = changes.pop("settings", None)
+    data = {name: field.initial for name, field in driver.parameters.base_fields.items()}
+    data |= {"concurrency": 4, "read_timeout_seconds": 5, "time_limit_seconds": 30}
+    data |= {"manifest": manifest_path(**settings) if settings else "PULP_MANIFEST"} | changes
+    form = driver.parameters(data)
+    assert form.is_valid(), form.errors
+    return form.cleaned_data
+
+
+def run(target, keeper, **changes):
+    """Go through reset and measure."""
+    context, values = keeper.context(), parameters(**changes)
+    driver.reset(target, values, context)
+    return driver.measure(target, values, context)
+
+
+def test_the_kind_is_found_and_declares_what_it_measures():
+    assert driver_of("downloader") is driver
+    assert driver.primary_metric.name == "duration"
+    assert {metric.unit for metric in driver.metrics} <= set(UNITS)
+    assert set(driver.factors) | set(driver.work) <= set(driver.parameters.base_fields)
+    assert driver.estimate_seconds(parameters()) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("manifest", ""),
+        ("manifest", "../PULP_MANIFEST"),
+        ("manifest", "a b"),
+        ("manifest", "PULP_MANIFEST?x=1"),
+        ("manifest", "PULP\x00MANIFEST"),
+        ("manifest", "ftp://a.example/PULP_MANIFEST"),
+        ("manifest", "http://user:secret@a.example/PULP_MANIFEST"),
+        ("manifest", "x" * 501),
+        ("engine", "curl"),
+        ("concurrency", 0),
+        ("concurrency", 1001),
+        ("concurrency", "many"),
+        ("event_loop", "trio"),
+        ("hashing", "nowhere"),
+        ("read_timeout_seconds", 0),
+        ("time_limit_seconds", "nan"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_refused_at_its_field(name, value):
+    data = {field: known.initial for field, known in driver.parameters.base_fields.items()}
+
+    form = driver.parameters(data | {name: value})
+
+    assert list(form.errors) == [name]
+
+
+@pytest.mark.parametrize(
+    ("base", "written", "url"),
+    [
+        ("http://h:1", "PULP_MANIFEST", "http://h:1/PULP_MANIFEST"),
+        ("http://h:1/a/", "/b/PULP_MANIFEST", "http://h:1/a/b/PULP_MANIFEST"),
+        ("http://h:1/a", "https://other/x", "https://other/x"),
+        ("http://h", "f=1,n=2/ü%20x", "http://h/f=1,n=2/%C3%BC%20x"),
+    ],
+)
+def test_a_manifest_stands_below_the_target_unless_it_is_a_whole_url(base, written, url):
+    assert manifest_url(base, written) == url
+
+
+def test_a_probe_tells_that_the_server_answers(target):
+    proofs = driver.probe(target, RULES)
+
+    assert [proof.ok for proof in proofs] == [True, True]
+    assert proofs[0].measured == 200
+    assert "server" in driver.environment(target, RULES)
+
+
+def test_a_probe_says_what_is_wrong(target):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+
+    with pytest.raises(TargetUnavailable, match=r"no connection.*Check that the server runs"):
+        driver.probe(replace(target, base_url=f"http://127.0.0.1:{port}"), RULES)
+    with pytest.raises(AddressRefused, match="PERFDASH_ALLOWED_ADDRESSES"):
+        driver.probe(target, Rules())
+    named = replace(target, base_url=target.base_url.replace("127.0.0.1", "localhost"))
+    with pytest.raises(AddressRefused, match="PERFDASH_ALLOWED_ADDRESSES"):
+        driver.probe(named, parse_rules("127.0.0.2:*"))
+    with pytest.raises(DriverError, match="http"):
+        driver.probe(replace(target, base_url="gopher://x"), RULES)
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+def test_an_attempt_goes_through_its_steps(target, keeper, engine):
+    context = keeper.context()
+    values = parameters(
+        settings={"files": 40, "size": "1000-30000", "names": "commas"}, engine=engine
+    )
+    context.directory.mkdir()
+    (context.directory / "left over").write_text("x")
+
+    clean = driver.reset(target, values, context)
+    settings = driver.apply(target, values, context)
+    measured = driver.measure(target, values, context)
+    work = driver.verify(target, values, context, measured)
+
+    assert all(proof.ok for proof in clean)
+    assert [proof.measured for proof in clean[:2]] == [0, 0]
+    assert all(setting.ok for setting in settings)
+    assert {setting.name for setting in settings} >= set(driver.factors)
+    assert (measured.units_done, measured.units_failed) == (40, 0)
+    assert measured.failure == ""
+    assert not measured.censored
+    assert all(proof.ok for proof in work)
+    assert work[0].measured == 40
+    driver.clean_up(target, values, context)
+    assert not context.directory.exists()
+
+
+def test_measurements_belong_together(target, keeper):
+    measured = run(target, keeper, settings={"files": 40, "size": 20000, "latency": 10})
+
+    values = measured.values
+    declared = {metric.name for metric in driver.metrics}
+    assert set(values) == declared - {"file_time_p95"}  # needs 200 files
+    assert values["throughput"] * values["duration"] == pytest.approx(0.8)
+    assert values["file_rate"] * values["duration"] == pytest.approx(40)
+    assert values["failed_files"] == 0
+    assert 2 < values["effective_concurrency"] <= 4
+    assert values["file_time_p50"] > 5
+    assert values["cpu_seconds"] > 0
+    assert 10 < values["peak_memory"] < 1000
+    assert {len(column) for column in measured.samples.values()} == {40}
+    assert min(measured.samples["first_byte_seconds"]) > 0.005
+    assert {entry.name: entry.count for entry in measured.distributions} == {
+        "file_time": 40,
+        "first_byte": 40,
+    }
+    summary = histogram.summarise(measured.distributions[0].encoded)
+    assert summary.minimum == pytest.approx(min(measured.samples["total_seconds"]) * 1e6, rel=1e-3)
+    assert sum(phase.seconds for phase in measured.phases) == pytest.approx(values["duration"])
+    assert measured.series[0].unit == "MB/s"
+    assert measured.health.verdict in ("healthy", "warned", "saturated")
+    assert measured.health.figures["reachable_concurrency"] == 4
+
+
+def test_a_failed_file_is_counted_and_the_rest_is_proved(target, keeper):
+    context = keeper.context()
+    values = parameters(settings={"files": 20, "missing": 0.1, "corrupt": 0.05})
+
+    driver.reset(target, values, context)
+    measured = driver.measure(target, values, context)
+    proofs = driver.verify(target, values, context, measured)
+
+    assert measured.failures == {"4xx": 2, "digest": 1}
+    assert measured.values["failed_files"] == 3
+    assert measured.failure == ""
+    assert all(proof.ok for proof in proofs)
+    assert proofs[0].expected == 17
+    assert any("the server answered 404" in line for line in keeper.lines)
+
+
+def test_a_run_without_any_file_fails_in_words(target, keeper):
+    measured = run(target, keeper, settings={"files": 5, "errors": 1})
+
+    assert "All 5 files failed (5 5xx)" in measured.failure
+    assert "duration" not in measured.values
+    assert measured.values["failed_files"] == 5
+
+
+def test_a_run_that_takes_too_long_is_a_lower_limit(target, keeper):
+    measured = run(
+        target,
+        keeper,
+        settings={"files": 10, "size": 1000, "stalls": 0.5},
+        time_limit_seconds=0.5,
+    )
+
+    assert "duration" in measured.censored
+    assert measured.values["duration"] >= 0.5
+    assert "throughput" not in measured.values
+    assert "time limit of 0.5 s" in measured.failure
+    assert measured.units_done + measured.units_failed < 10
+
+
+def test_the_campaigns_limit_counts_too(target, keeper):
+    keeper.deadline_seconds = 0.5
+
+    measured = run(target, keeper, settings={"files": 8, "size": 1000, "stalls": 0.5})
+
+    assert "time limit of 0.5 s" in measured.failure
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda root: (root / "file-000003.bin").write_bytes(b"x" * 1000),
+        lambda root: (root / "file-000003.bin").unlink(),
+        lambda root: (root / "another").write_bytes(b""),
+    ],
+    ids=["changed", "removed", "added"],
+)
+def test_verify_does_not_believe_the_engine(target, keeper, damage):
+    context = keeper.context()
+    values = parameters(settings={"files": 5, "size": 1000})
+    driver.reset(target, values, context)
+    measured = driver.measure(target, values, context)
+
+    damage(context.directory / "files")
+
+    assert not all(proof.ok for proof in driver.verify(target, values, context, measured))
+
+
+def test_verify_can_be_cancelled_between_files(target, keeper):
+    context = keeper.context()
+    values = parameters(settings={"files": 5, "size": 1000})
+    driver.reset(target, values, context)
+    measured = driver.measure(target, values, context)
+
+    keeper.cancelled.set()
+
+    with pytest.raises(Cancelled):
+        driver.verify(target, values, context, measured)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "says"),
+    [
+        ("missing", DriverError, "answered 404"),
+        ("error", TargetUnavailable, "answered 500"),
+        ("empty", DriverError, "is empty"),
+        ("truncated", DriverError, "Line 5"),
+        ("notutf8", DriverError, "Line 1 .*UTF-8"),
+        ("html", DriverError, "Line 1 .*PULP_MANIFEST"),
+        ("traversal", DriverError, r"Line 1 .*\.\./"),
+        ("absolute", DriverError, "absolute"),
+        ("duplicates", DriverError, "Line 2 .*line 1"),
+        ("negative", DriverError, "Line 1 .*size"),
+        ("absurd", DriverError, "Line 1 .*size"),
+        ("badhex", DriverError, "Line 1 .*SHA-256"),
+        ("hang", TargetUnavailable, "nothing came for too long"),
+        ("reset", TargetUnavailable, "lost"),
+    ],
+)
+def test_a_bad_manifest_is_told_in_words(target, keeper, kind, error, says):
+    values = parameters(settings={"files": 5, "manifest": kind}, read_timeout_seconds=0.3)
+
+    with pytest.raises(DriverError, match=says) as caught:
+        driver.reset(target, values, keeper.context())
+
+    assert type(caught.value) is error
+
+
+def test_an_endless_manifest_ends(target, keeper, monkeypatch):
+    monkeypatch.setattr("campaigns.engines.manifest.MOST_BYTES", 100_000)
+
+    with pytest.raises(DriverError, match="more than 100000 bytes"):
+        driver.reset(target, parameters(settings={"manifest": "endless"}), keeper.context())
+
+
+def test_a_manifest_elsewhere_is_under_the_rules(target, keeper):
+    elsewhere = parameters(manifest="http://127.0.0.2:1/PULP_MANIFEST")
+    redirected = parameters(settings={"manifest": "redirect", "to": "127.0.0.2:9000"})
+
+    for values in (elsewhere, redirected):
+        with pytest.raises(AddressRefused):
+            driver.reset(target, values, keeper.context())
+
+
+def test_a_disk_without_room_is_seen_before_the_clock(target, keeper):
+    line = f"huge,{'0' * 64},{2**40}\n".encode()
+    answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + line
+
+    with server(any=answer) as url:
+        proofs = driver.reset(target, parameters(manifest=url), keeper.context())
+
+    assert [proof.name for proof in proofs if not proof.ok] == ["free disk of the generator"]
+
+
+def test_a_directory_that_cannot_be_made_is_told(target, keeper):
+    keeper.directory.write_text("a file stands here")
+
+    with pytest.raises(NotClean, match="WORK_DIRECTORY"):
+        driver.reset(target, parameters(settings={"files": 1}), keeper.context())
+
+
+def test_cancelling_a_measurement_stops_the_load(target, keeper, sandbox):
+    settings = {"files": 20, "size": "4MB", "stalls": 1, "label": "driver-cancel"}
+
+    def in_flight():
+        counts = sandbox.stats()["labels"].get("driver-cancel")
+        return counts["in_flight"] if counts else 0
+
+    def cancel() -> None:
+        until(lambda: in_flight() == 4)
+        keeper.cancelled.set()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    with pytest.raises(Cancelled):
+        run(target, keeper, settings=settings)
+    thread.join()
+
+    assert until(lambda: in_flight() == 0, 2.0)
+
+
+def test_cancelling_while_the_manifest_hangs_ends_the_wait(target, keeper):
+    timer = threading.Timer(0.3, keeper.cancelled.set)
+    timer.start()
+
+    with pytest.raises(Cancelled):
+        driver.reset(target, parameters(settings={"manifest": "hang"}), keeper.context())
+
+
+def test_progress_is_passed_on(target, keeper):
+    run(target, keeper, settings={"files": 30, "size": 1000, "latency": 80})
+
+    assert keeper.progress
+    assert set(keeper.progress[0]) == {"files", "files_done", "files_failed", "bytes", "seconds"}
+    assert keeper.progress[-1]["files_done"] <= 30
+
+
+def test_an_engine_that_crashes_is_told_with_its_words(target, keeper, monkeypatch):
+    monkeypatch.setitem(downloader.MODULES, "asyncio", "campaigns.engines.no_such_engine")
+
+    with pytest.raises(DriverError, match="No module named"):
+        driver.apply(target, parameters(), keeper.context())
+
+
+def test_an_engine_with_another_level_in_force_is_found(target, keeper, monkeypatch):
+    monkeypatch.setitem(downloader.MODULES, "futures", downloader.MODULES["asyncio"])
+    values = parameters(settings={"files": 2}, engine="futures")
+
+    settings = driver.apply(target, values, keeper.context())
+
+    assert [setting.name for setting in settings if not setting.ok] == ["engine"]
+    with pytest.raises(LevelNotInForce, match="engine was to be futures"):
+        driver.measure(target, values, keeper.context())
