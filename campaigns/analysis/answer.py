@@ -97,9 +97,8 @@ def _several_strata(strata: Sequence[Mapping[str, Any]], candidate: Any, baselin
         where = f"all {len(strata)}" if everywhere else f"{len(members)} of {len(strata)}"
         if word in ("better", "worse"):
             changes = sorted(m["comparison"]["verdict"]["pct_change"] for m in members)
-            span = percent(changes[0])
-            if len(changes) > 1:
-                span = f"{percent(changes[0])} to {percent(changes[-1])}"
+            ends = dict.fromkeys([percent(changes[0]), percent(changes[-1])])
+            span = " to ".join(ends)
             parts.append(f"{shown} on {where} ({span})")
         else:
             parts.append(f"{shown} on {where}")
