@@ -1,0 +1,229 @@
+"""What is going on in a campaign now: counts, the run that is on, how long it may take.
+
+Every function here is asked every two seconds by every open page, so each is a few small queries.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q
+from django.utils import timezone
+
+from campaigns import progress
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, TargetLease, Worker
+from campaigns.queries.runs import earlier_run_seconds
+
+LOG_LINES = 200
+AWAY = timedelta(seconds=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The run that is on, with what its attempt last said; times in seconds."""
+
+    run: int
+    position: int
+    trial: bool
+    levels: dict[str, Any]
+    block: int
+    repetition: int
+    attempt: int
+    number: int
+    state: str
+    phase: str
+    worker: str
+    token: int
+    cancelling: bool
+    seconds: float | None
+    said: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is. `left_seconds` is None where nothing tells it yet.
+
+    planned, done, failed, void, cancelled: runs, warm-ups among them. void_attempts and
+    lost_attempts were repeated, or ended their run. waiting: why nothing is going on.
+    """
+
+    planned: int
+    done: int
+    failed: int
+    void: int
+    cancelled: int
+    void_attempts: int
+    lost_attempts: int
+    elapsed_seconds: float | None
+    left_seconds: float | None
+    current: Current | None
+    waiting: str
+
+    @property
+    def finished(self) -> int:
+        """Runs that will not be executed any more."""
+        return self.done + self.failed + self.void + self.cancelled
+
+
+def version(campaign: Campaign) -> str:
+    """Text that changes whenever a run, an attempt's phase, an exclusion or the state does."""
+    runs = campaign.runs.aggregate(
+        **{state: Count("pk", filter=Q(state=state)) for state in Run.State.values},
+        last=Max("finished_at"),
+    )
+    excluded = campaign.runs.aggregate(
+        at=Max("exclusions__at"), withdrawn=Max("exclusions__withdrawn_at")
+    )
+    attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN).values_list(
+        "pk", "state", "phase", "cancel_requested_at"
+    )
+    return fingerprint(campaign.state, campaign.not_before, runs, excluded, list(attempts))
+
+
+def findings_version(campaign: Campaign) -> str:
+    """Text that changes whenever the analysis stored something."""
+    last = Finding.objects.filter(campaign=campaign).aggregate(at=Max("computed_at"))["at"]
+    return fingerprint(campaign.state, last)
+
+
+def fingerprint(*parts: object) -> str:
+    """Shorten anything to text that is equal where all parts are."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def progress_of(campaign: Campaign) -> Progress:
+    """Count, look at the run that is on, and estimate the rest."""
+    now = timezone.now()
+    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
+        planned=Count("pk"),
+        **{
+            state: Count("pk", filter=Q(state=state))
+            for state in Run.State.values
+            if state != "planned"
+        },
+    )
+    attempts = Attempt.objects.filter(run__campaign=campaign).aggregate(
+        void=Count("pk", filter=Q(state=Attempt.State.VOID)),
+        lost=Count("pk", filter=Q(state=Attempt.State.LOST)),
+    )
+    session = campaign.sessions.last()
+    current = current_of(campaign)
+    return Progress(
+        planned=runs["planned"],
+        done=runs["done"],
+        failed=runs["failed"],
+        void=runs["void"],
+        cancelled=runs["cancelled"],
+        void_attempts=attempts["void"],
+        lost_attempts=attempts["lost"],
+        elapsed_seconds=(now - session.started_at).total_seconds() if session else None,
+        left_seconds=_seconds_left(campaign, current),
+        current=current,
+        waiting=""
+        if current and current.state == Attempt.State.RUNNING
+        else _waiting(campaign, now),
+    )
+
+
+def current_of(campaign: Campaign) -> Current | None:
+    """The run that is on, or queued, with what its attempt last said."""
+    attempt = (
+        Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN)
+        .select_related("run__cell", "run__block")
+        .order_by("-state", "pk")
+        .first()
+    )
+    if attempt is None:
+        return None
+    said = progress.read(attempt.pk) or {}
+    since = attempt.claimed_at
+    return Current(
+        run=attempt.run_id,
+        position=attempt.run.position,
+        trial=attempt.run.purpose == Run.Purpose.TRIAL,
+        levels=attempt.run.cell.levels_by_factor,
+        block=attempt.run.block.number,
+        repetition=attempt.run.block.repetition,
+        attempt=attempt.pk,
+        number=attempt.number,
+        state=attempt.state,
+        phase=str(said.get("phase") or attempt.phase),
+        worker=attempt.worker,
+        token=attempt.token,
+        cancelling=attempt.cancel_requested_at is not None,
+        seconds=(timezone.now() - since).total_seconds() if since else None,
+        said=said,
+    )
+
+
+def trial_goes_on(campaign: Campaign) -> bool:
+    """Whether a try-out of the campaign waits or is on."""
+    return campaign.runs.filter(
+        purpose=Run.Purpose.TRIAL, state__in=[Run.State.PLANNED, Run.State.RUNNING]
+    ).exists()
+
+
+def log_of(campaign: Campaign, after: int | None = None) -> list[LogLine]:
+    """Lines after one, or the last ones, the oldest first."""
+    lines = campaign.log.select_related("run").order_by("-pk")
+    if after is not None:
+        lines = lines.filter(pk__gt=after)
+    return list(reversed(lines[:LOG_LINES]))
+
+
+def _seconds_left(campaign: Campaign, current: Current | None) -> float | None:
+    """Sum of what each open run takes: the mean of its cell's, else of all runs so far."""
+    waiting = dict(
+        campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
+        .filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+        .values_list("cell")
+        .annotate(number=Count("pk"))
+        .order_by()
+    )
+    if not waiting:
+        return 0.0
+    spans = {
+        cell: span.total_seconds()
+        for cell, span in Attempt.objects.filter(
+            run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
+        )
+        .values_list("run__cell")
+        .annotate(span=Avg(ExpressionWrapper(F("finished_at") - F("claimed_at"), DurationField())))
+        .order_by()
+        if span is not None
+    }
+    if not spans:
+        earlier = sorted(earlier_run_seconds(campaign.kind, campaign.target))
+        if not earlier:
+            return None
+        spans = {0: earlier[len(earlier) // 2]}
+    usual = sum(spans.values()) / len(spans)
+    left: float = sum(number * spans.get(cell, usual) for cell, number in waiting.items())
+    left += campaign.cool_down_seconds * (sum(waiting.values()) - 1)
+    if current and current.seconds:
+        left -= min(current.seconds, usual)
+    return max(0.0, left)
+
+
+def _waiting(campaign: Campaign, now: datetime) -> str:
+    """Why no run is going on."""
+    if campaign.state == Campaign.State.PAUSED:
+        return "Paused: no further run begins until somebody resumes the campaign."
+    if campaign.state == Campaign.State.CANCELLING:
+        return "Cancelling: the load has been told to stop; the target is being cleaned."
+    seen = Worker.objects.filter(seen_at__gt=now - AWAY)
+    if not any(campaign.pool in worker.pools for worker in seen):
+        return f"No worker of the pool “{campaign.pool}” answers. Runs begin as soon as one does."
+    if campaign.not_before is not None and campaign.not_before > now:
+        return f"Cool-down until {campaign.not_before:%H:%M:%S} UTC."
+    lease = (
+        TargetLease.objects.filter(address=campaign.target.address, expires_at__gt=now)
+        .exclude(attempt__run__campaign=campaign)
+        .first()
+        if campaign.target
+        else None
+    )
+    if lease is not None and lease.holder:
+        return f"Waiting for the target: it is held by {lease.holder}."
+    return "Waiting for a worker to take the next run."

@@ -1,0 +1,221 @@
+"""What the pages of one campaign show beside its runs: its outline, its findings, its facts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q
+
+from campaigns.drivers import UnknownKind, driver_of
+from campaigns.drivers.base import Driver, Metric
+from campaigns.models import (
+    Amendment,
+    Attempt,
+    Campaign,
+    EffectiveSetting,
+    EnvironmentFact,
+    Measurement,
+    Run,
+    Session,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FactorOutline:
+    """A factor with its label and its levels in their given order."""
+
+    name: str
+    label: str
+    levels: tuple[Any, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every level is a number, so that an axis has distances."""
+        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """How a campaign is built. `metrics`: those of its kind; `metric`: the primary one.
+
+    parameters: label and value of each fixed parameter.
+    """
+
+    kind: str
+    executable: bool
+    factors: tuple[FactorOutline, ...]
+    parameters: tuple[tuple[str, Any], ...]
+    metrics: tuple[Metric, ...]
+    metric: Metric
+    cells: int
+    runs: int
+    warm_ups: int
+    trials: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the analysis stored, None where it stored nothing yet.
+
+    `cells` belongs to one metric; `metrics` names all that have cells, the primary one first.
+    """
+
+    cells: Mapping[str, Any] | None
+    pairs: Mapping[str, Any] | None
+    answer: Mapping[str, Any] | None
+    metrics: tuple[str, ...]
+    computed_at: datetime | None
+    data_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of the environment with the runs that saw it; `changed`: others saw another value."""
+
+    side: str
+    name: str
+    value: str
+    runs: int
+    first: int
+    last: int
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SettingSeen:
+    """A level as asked and as read back, and in how many runs."""
+
+    name: str
+    asked: Any
+    in_force: Any
+    ok: bool
+    runs: int
+
+
+def outline_of(campaign: Campaign) -> Outline:
+    """Read how a campaign is built; a kind that is not installed any more leaves labels out."""
+    driver = _driver(campaign.kind)
+    counts = campaign.runs.aggregate(
+        measured=Count("pk", filter=Q(purpose=Run.Purpose.MEASURED)),
+        warm_ups=Count("pk", filter=Q(purpose=Run.Purpose.WARM_UP)),
+        trials=Count("pk", filter=Q(purpose=Run.Purpose.TRIAL)),
+    )
+    return Outline(
+        kind=driver.label if driver else campaign.kind,
+        executable=driver is not None and driver.executable and campaign.target_id is not None,
+        factors=factors_of(campaign),
+        parameters=tuple(
+            (_label(driver, name), value) for name, value in campaign.parameters.items()
+        ),
+        metrics=driver.metrics if driver else (),
+        metric=metric_of(campaign, campaign.primary_metric),
+        cells=campaign.cells.count(),
+        runs=counts["measured"],
+        warm_ups=counts["warm_ups"],
+        trials=counts["trials"],
+        sessions=campaign.sessions.exclude(kind=Session.Kind.TRIAL).count(),
+    )
+
+
+def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
+    """Read what varies, in its order."""
+    driver = _driver(campaign.kind)
+    return tuple(
+        FactorOutline(
+            name=factor.name,
+            label=_label(driver, factor.name),
+            levels=tuple(level.value for level in factor.levels.all()),
+        )
+        for factor in campaign.factors.prefetch_related("levels")
+    )
+
+
+def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
+    """The metrics that the kind declares."""
+    driver = _driver(campaign.kind)
+    return driver.metrics if driver else ()
+
+
+def metric_of(campaign: Campaign, name: str) -> Metric:
+    """Find a metric by its name; one that the kind does not declare is described by its values."""
+    driver = _driver(campaign.kind)
+    declared = {metric.name: metric for metric in driver.metrics} if driver else {}
+    if name in declared:
+        return declared[name]
+    stored = Measurement.objects.filter(attempt__run__campaign=campaign, metric=name).first()
+    return Metric(
+        name=name,
+        label=name.replace("_", " ").capitalize(),
+        unit=stored.unit if stored else "",
+        lower_is_better=stored.lower_is_better if stored else True,
+    )
+
+
+def findings_of(campaign: Campaign, metric: str) -> Findings:
+    """Read the findings of a campaign; cells are those of `metric`."""
+    cells = "cells" if metric == campaign.primary_metric else f"cells:{metric}"
+    rows = {row.name: row for row in campaign.findings.filter(name__in=["answer", "pairs", cells])}
+    others = campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True)
+    latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
+    return Findings(
+        cells=rows[cells].result if cells in rows else None,
+        pairs=rows["pairs"].result if "pairs" in rows else None,
+        answer=rows["answer"].result if "answer" in rows else None,
+        metrics=tuple(
+            dict.fromkeys(
+                [campaign.primary_metric, *sorted(name.removeprefix("cells:") for name in others)]
+            )
+        ),
+        computed_at=latest.computed_at if latest else None,
+        data_hash=latest.data_hash if latest else "",
+    )
+
+
+def environment_of(campaign: Campaign) -> list[Fact]:
+    """Facts of target and generator over all accepted attempts, each value with its runs."""
+    rows = list(
+        EnvironmentFact.objects.filter(
+            attempt__run__campaign=campaign,
+            attempt__state=Attempt.State.ACCEPTED,
+        )
+        .exclude(attempt__run__purpose=Run.Purpose.TRIAL)
+        .values("side", "name", "value")
+        .annotate(
+            runs=Count("attempt__run", distinct=True),
+            first=Min("attempt__run__position"),
+            last=Max("attempt__run__position"),
+        )
+        .order_by("side", "name", "first")
+    )
+    names = [(row["side"], row["name"]) for row in rows]
+    return [Fact(**row, changed=names.count((row["side"], row["name"])) > 1) for row in rows]
+
+
+def settings_of(campaign: Campaign) -> list[SettingSeen]:
+    """Levels as asked and as read back, over all attempts."""
+    rows = (
+        EffectiveSetting.objects.filter(attempt__run__campaign=campaign)
+        .values("name", "asked", "in_force", "ok")
+        .annotate(runs=Count("attempt__run", distinct=True))
+        .order_by("name", "asked", "in_force")
+    )
+    return [SettingSeen(**row) for row in rows]
+
+
+def amendments_of(campaign: Campaign) -> Sequence[Amendment]:
+    """Changes of locked fields after launch, the oldest first."""
+    return list(campaign.amendments.select_related("user").order_by("at"))
+
+
+def _driver(kind: str) -> Driver | None:
+    try:
+        return driver_of(kind)
+    except UnknownKind:
+        return None
+
+
+def _label(driver: Driver | None, name: str) -> str:
+    field = driver.parameters.base_fields.get(name) if driver else None
+    return str(field.label) if field is not None and field.label else name

@@ -1,0 +1,61 @@
+"""A campaign as files: runs as CSV, everything as JSON. No secret is in either."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET
+
+from campaigns.definition import drafts
+from campaigns.models import Campaign
+from campaigns.queries import exports
+from campaigns.queries.pages import outline_of
+
+
+@require_GET
+def runs_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """One line a run; the first columns are the factors, average, value, start and finish."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    lines = exports.csv_lines(campaign, outline_of(campaign).factors)
+    return StreamingHttpResponse(
+        lines,
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": _attachment(campaign, "csv")},
+    )
+
+
+@require_GET
+def document(request: HttpRequest, pk: int) -> HttpResponse:
+    """Definition, runs with all values, and findings, in one JSON document."""
+    campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+    outline = outline_of(campaign)
+    target = campaign.target
+    content = {
+        "format": "perfdash campaign 1",
+        "campaign": {
+            "id": campaign.pk,
+            "state": campaign.state,
+            "state_reason": campaign.state_reason,
+            "author": campaign.author.get_username() if campaign.author else None,
+            "target": {"name": target.name, "family": target.family} if target else None,
+            "source": campaign.source,
+            "fidelity": campaign.fidelity,
+            "created_at": campaign.created_at,
+            "launched_at": campaign.launched_at,
+            "closed_at": campaign.closed_at,
+            "sessions": outline.sessions,
+            "primary_metric": exports.described(outline.metric),
+        },
+        "definition": drafts.as_data(campaign),
+        "runs": exports.run_entries(campaign),
+        "findings": exports.finding_entries(campaign),
+    }
+    return JsonResponse(
+        content,
+        json_dumps_params={"ensure_ascii": False, "indent": 1},
+        headers={"Content-Disposition": _attachment(campaign, "json")},
+    )
+
+
+def _attachment(campaign: Campaign, suffix: str) -> str:
+    name = slugify(campaign.name)[:60].strip("-") or "campaign"
+    return f'attachment; filename="{campaign.pk}-{name}.{suffix}"'

@@ -1,0 +1,78 @@
+"""The page of a campaign: of a draft, of one that runs, or of its result, by its state."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from campaigns.definition import drafts
+from campaigns.definition.checking import Invalid, check
+from campaigns.definition.preview import preview
+from campaigns.models import Campaign
+from campaigns.queries import live
+from campaigns.queries.pages import Outline, outline_of
+from campaigns.web import result, running
+from campaigns.web.campaign_live import etag_of, progress_version
+from campaigns.web.phrases import Levels, level_text
+from campaigns.web.plans import plan_view
+
+CANCELLING = "Load has been told to stop; the page changes when the target is clean."
+
+
+@require_GET
+def campaign(request: HttpRequest, pk: int) -> HttpResponse:
+    """Choose by the state; `?view=results` shows what a running campaign has given so far."""
+    found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+    outline = outline_of(found)
+    if found.state == Campaign.State.DRAFT:
+        return render(request, "campaigns/draft.html", _draft(found, outline))
+    if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
+        return render(request, "campaigns/running.html", _running(found, outline))
+    return render(request, "campaigns/result.html", result.context(request, found, outline))
+
+
+def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
+    """Definition, plan, and what a try-out gave."""
+    words = Levels(outline.factors)
+    problems: list[str] = []
+    plan = None
+    try:
+        definition = check(drafts.as_data(campaign))
+    except Invalid as invalid:
+        problems = [text for texts in invalid.errors.values() for text in texts]
+    else:
+        plan = plan_view(definition, preview(definition))
+    trials = running.trials_context(campaign, etag_of(live.version(campaign)))
+    cells = campaign.cells.all()[: result.MOST_CHOICES]
+    return {
+        "campaign": campaign,
+        "part_trials": trials,
+        "outline": outline,
+        "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
+        "parameters": [(label, level_text(value)) for label, value in outline.parameters],
+        "plan": plan,
+        "problems": problems,
+        "cells": [(cell.pk, words.sentence(cell.levels_by_factor)) for cell in cells],
+    }
+
+
+def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
+    """Progress, live chart, matrix, log, and what is known so far."""
+    current = live.current_of(campaign)
+    plot = (running.live_plot(current) if current else None) or running.empty_plot()
+    lines = live.log_of(campaign)
+    version = etag_of(live.version(campaign))
+    return {
+        "campaign": campaign,
+        "outline": outline,
+        "plot": plot,
+        "live_address": reverse("campaign-live", args=[campaign.pk]),
+        "cancelling": f"Cancelled: {campaign.state_reason}. {CANCELLING}",
+        "lines": lines,
+        "last": lines[-1].pk if lines else 0,
+        "part_progress": running.progress_context(campaign, etag_of(progress_version(campaign))),
+        "part_matrix": running.matrix_context(campaign, version),
+        "part_so_far": running.so_far_context(campaign, etag_of(live.findings_version(campaign))),
+    }

@@ -1,0 +1,37 @@
+"""URLs of one campaign, below campaigns/<pk>/."""
+
+from django.urls import path
+
+from campaigns.web import campaign_actions as actions
+from campaigns.web import campaign_exports as exports
+from campaigns.web import campaign_live as live
+from campaigns.web import campaign_pages as pages
+from campaigns.web import run_actions, run_pages
+
+urlpatterns = [
+    path("", pages.campaign, name="campaign"),
+    path("launch/", actions.launch, name="campaign-launch"),
+    path("try/", actions.try_one, name="campaign-try"),
+    path("pause/", actions.pause, name="campaign-pause"),
+    path("resume/", actions.resume, name="campaign-resume"),
+    path("cancel/", actions.cancel, name="campaign-cancel"),
+    path("extend/", actions.extend, name="campaign-extend"),
+    path("progress/", live.progress, name="campaign-progress"),
+    path("matrix/", live.matrix, name="campaign-matrix"),
+    path("log/", live.log, name="campaign-log"),
+    path("so-far/", live.so_far, name="campaign-so-far"),
+    path("live/", live.figure, name="campaign-live"),
+    path("trials/", live.trials, name="campaign-trials"),
+    path("analysis/", live.analysis, name="campaign-analysis"),
+    path("runs.csv", exports.runs_csv, name="campaign-runs-csv"),
+    path("campaign.json", exports.document, name="campaign-json"),
+    path("runs/<int:position>/", run_pages.run, name="run"),
+    path("runs/<int:position>/status/", run_pages.status, name="run-status"),
+    path("runs/<int:position>/cancel/", run_actions.cancel, name="run-cancel"),
+    path("runs/<int:position>/again/", run_actions.again, name="run-again"),
+    path("runs/<int:position>/exclude/", run_actions.exclude, name="run-exclude"),
+    path("runs/<int:position>/include/", run_actions.include, name="run-include"),
+    path("try/<int:position>/", run_pages.trial, name="trial"),
+    path("try/<int:position>/status/", run_pages.trial_status, name="trial-status"),
+    path("try/<int:position>/cancel/", run_actions.cancel_trial, name="trial-cancel"),
+]

@@ -1,0 +1,209 @@
+"""Figures of a campaign's pages: findings and series in, what a template needs for a chart out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from campaigns.charts import drift, levels, pairs, samples, throughput
+from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.charts.figure import Figure, KeyItem, Quantity
+from campaigns.queries.pages import FactorOutline
+from campaigns.units import UNITS, convert
+from campaigns.web.phrases import Levels, inside, level_text
+
+SCALES = {"linear": "Linear", "log": "Log–log"}
+POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
+"""States of runs that are drawn; a void run is never charted, an open one not yet."""
+RATE = "MB/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A chart of a page: its figure, what it is called, and what it says in words."""
+
+    id: str
+    title: str
+    label: str
+    figure: Figure
+    key: tuple[KeyItem, ...] = ()
+    height: str = "22rem"
+
+    @property
+    def figure_id(self) -> str:
+        """Id of the element that holds the figure as JSON."""
+        return f"{self.id}-figure"
+
+    @property
+    def scales(self) -> list[tuple[str, str]]:
+        """Code and word of each axis that a button sets; the first one is drawn at first."""
+        return [(name, SCALES.get(name, name)) for name in self.figure.get("scales", {})]
+
+
+def quantity_of(finding: Mapping[str, Any]) -> Quantity:
+    """The metric of a finding, as charts name it."""
+    return Quantity(finding["label"], finding["unit"], finding["lower_is_better"])
+
+
+def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline | None) -> Plot:
+    """Every run against the levels of one factor; all other factors together make the series."""
+    name = factor.name if factor else ""
+    cells = [
+        LevelCell(
+            level=_axis_level(cell["levels"].get(name), factor, words),
+            runs=[_point(run) for run in cell["runs"] if run["state"] in POINT_STATES],
+            series=words.values(cell["levels"], without=name),
+            mean=_mean(cell["summary"]),
+            interval=_interval(cell["summary"]),
+        )
+        for cell in finding["cells"]
+    ]
+    chart = LevelsChart(
+        factor=factor.label if factor else "",
+        quantity=quantity_of(finding),
+        cells=cells,
+        series_factor=" and ".join(f.label for f in words.factors if f.name != name),
+    )
+    return Plot(
+        id="curve",
+        title=levels.title(chart),
+        label=levels.describe(chart),
+        figure=levels.draw(chart),
+        key=levels.legend(chart),
+        height="28rem",
+    )
+
+
+def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
+    """The change of each stratum, with every pair."""
+    rows = [
+        pairs.StratumRow(
+            name=words.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+            pairs=[
+                pairs.PairPoint(
+                    pair["change_pct"], pair["candidate_first"], f"block {pair['block']}"
+                )
+                for pair in stratum["pairs"]
+                if pair["change_pct"] is not None
+            ],
+            tone=stratum["display"]["tone"],
+            word=stratum["display"]["word"],
+            change_pct=stratum["comparison"]["verdict"]["pct_change"],
+            interval=_two(stratum["comparison"]["verdict"]["ci_pct"]),
+        )
+        for stratum in finding["strata"]
+    ]
+    chart = pairs.PairsChart(
+        quantity=quantity_of(finding),
+        baseline=level_text(finding["baseline"]),
+        candidate=level_text(finding["candidate"]),
+        strata=rows,
+        strata_factor=" and ".join(
+            inside(factor.label) for factor in words.factors if factor.name != finding["factor"]
+        ),
+    )
+    return Plot(
+        id="forest",
+        title=pairs.title(chart),
+        label=pairs.describe(chart),
+        figure=pairs.draw(chart),
+        key=pairs.legend(chart),
+        height=f"{8 + 4 * max(2, len(rows))}rem",
+    )
+
+
+def drift_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
+    """The metric in the order in which runs were made, against each cell's mean."""
+    runs = [
+        drift.DriftRun(
+            cell=words.values(cell["levels"]) or "the only cell",
+            value=run["value"],
+            position=run["position"],
+            started=datetime.fromisoformat(run["started_at"]) if run["started_at"] else None,
+            name=f"run {run['position']}",
+        )
+        for cell in finding["cells"]
+        for run in cell["runs"]
+        if run["state"] == "ok" and run["value"] is not None
+    ]
+    chart = drift.DriftChart(
+        quantity=quantity_of(finding),
+        runs=runs,
+        factor=" and ".join(factor.label for factor in words.factors),
+    )
+    return Plot(
+        id="drift",
+        title=drift.title(chart),
+        label=drift.describe(chart),
+        figure=drift.draw(chart),
+        height="18rem",
+    )
+
+
+def throughput_plot(
+    name: str, unit: str, step_seconds: float, values: Sequence[float | None]
+) -> Plot:
+    """A series of an attempt over the seconds of its clock."""
+    unit, shown = _readable_rate(unit, values)
+    chart = throughput.ThroughputChart(
+        quantity=Quantity(name, unit), step_seconds=step_seconds, values=shown
+    )
+    return Plot(
+        id="series",
+        title=throughput.title(chart),
+        label=throughput.describe(chart),
+        figure=throughput.draw(chart),
+        height="15rem",
+    )
+
+
+def samples_plot(name: str, columns: Mapping[str, Sequence[float]], failed: int) -> Plot:
+    """How the samples of an attempt are distributed, one curve a column; all are seconds."""
+    chart = samples.SamplesChart(
+        quantity=Quantity(name, "s", lower_is_better=True),
+        curves=[samples.Curve(title, values) for title, values in columns.items()],
+        failed=failed,
+    )
+    return Plot(
+        id="samples",
+        title=samples.title(chart),
+        label=samples.describe(chart),
+        figure=samples.draw(chart),
+        height="18rem",
+    )
+
+
+def _axis_level(value: Any, factor: FactorOutline | None, words: Levels) -> float | str:
+    if factor is None:
+        return "all runs"
+    if factor.numeric and isinstance(value, int | float):
+        return value
+    return words.short(factor.name, value)
+
+
+def _point(run: Mapping[str, Any]) -> RunPoint:
+    return RunPoint(
+        value=run["value"],
+        state=run["state"],
+        name=f"run {run['position']}",
+        note=f"block {run['block']}",
+    )
+
+
+def _mean(summary: Mapping[str, Any]) -> float | None:
+    mean: float | None = summary["gmean"] if summary["gmean"] is not None else summary["mean"]
+    return mean
+
+
+def _interval(summary: Mapping[str, Any]) -> tuple[float, float] | None:
+    return _two(summary["gmean_ci"] if summary["gmean"] is not None else summary["mean_ci"])
+
+
+def _two(bounds: Sequence[float] | None) -> tuple[float, float] | None:
+    return (bounds[0], bounds[1]) if bounds is not None else None
+
+
+def _readable_rate(unit: str, values: Sequence[float | None]) -> tuple[str, list[float | None]]:
+    if unit in UNITS and UNITS[unit].dimension == UNITS[RATE].dimension:
+        return RATE, [None if v is None else convert(v, unit, RATE) for v in values]
+    return unit, list(values)

@@ -1,0 +1,197 @@
+"""What the page of a result is written from: answer, chart, cells, runs, environment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+
+from campaigns.models import Campaign
+from campaigns.queries.pages import (
+    FactorOutline,
+    Findings,
+    Outline,
+    amendments_of,
+    environment_of,
+    findings_of,
+    metric_of,
+    settings_of,
+)
+from campaigns.queries.rows import RunRow, chosen, run_rows
+from campaigns.templatetags.marks import RUNS
+from campaigns.web.fields import Choice, Field
+from campaigns.web.phrases import (
+    MISSING,
+    Levels,
+    level_text,
+    percent,
+    place,
+    reason_of,
+    value_text,
+)
+from campaigns.web.plots import Plot, drift_plot, levels_plot, pairs_plot
+from campaigns.web.tables import cell_table, strata_table
+
+PAGE_SIZE = 100
+MOST_CHOICES = 500
+MOST_FAILURES = 50
+EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
+STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
+NO_PLAIN_VALUE = ("failed", "censored", "bound", "void")
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run as the table writes it."""
+
+    row: RunRow
+    levels: tuple[tuple[str, str], ...]
+    value: str
+    from_mean: str
+    place: str
+    notes: str
+
+
+def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
+    """Everything, for the metric and axis that the address chooses."""
+    words = Levels(outline.factors)
+    findings = findings_of(campaign, request.GET.get("metric", "") or campaign.primary_metric)
+    metric = _chosen_metric(request, campaign, findings)
+    axis = _axis(request, outline)
+    primary = metric == campaign.primary_metric
+    rows = run_rows(campaign, metric)
+    pairs = findings.pairs if primary else None
+    facts = environment_of(campaign)
+    return {
+        "campaign": campaign,
+        "outline": outline,
+        "findings": findings,
+        "answer": findings.answer if primary else None,
+        "metric": metric_of(campaign, metric),
+        "primary": primary,
+        "choices": _choices(campaign, outline, findings, metric, axis),
+        "plot": _plot(findings, words, axis, pairs=pairs is not None),
+        "strata": strata_table(pairs, words) if pairs else None,
+        "cells": cell_table(findings.cells, words) if findings.cells else None,
+        "drift": drift_plot(findings.cells, words) if findings.cells else None,
+        "failures": [_line(row, words, {}) for row in rows if row.state in NO_PLAIN_VALUE][
+            :MOST_FAILURES
+        ],
+        "failed_in_all": sum(row.state in NO_PLAIN_VALUE for row in rows),
+        "table": _runs(request, rows, words, findings),
+        "facts": facts,
+        "changed": [fact for fact in facts if fact.changed],
+        "settings": [
+            (seen, level_text(seen.asked), level_text(seen.in_force))
+            for seen in settings_of(campaign)
+        ],
+        "parameters": [(label, level_text(value)) for label, value in outline.parameters],
+        "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
+        "amendments": amendments_of(campaign),
+        "is_open": campaign.state in Campaign.ACTIVE,
+        "awaited": campaign.analysis_requested_at is not None
+        and campaign.state not in Campaign.ACTIVE,
+        "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
+        "can_extend": outline.executable and campaign.state in EXTENDABLE,
+    }
+
+
+def _chosen_metric(request: HttpRequest, campaign: Campaign, findings: Findings) -> str:
+    wanted = request.GET.get("metric", "")
+    return wanted if wanted in findings.metrics else campaign.primary_metric
+
+
+def _axis(request: HttpRequest, outline: Outline) -> FactorOutline | None:
+    """The factor on the x axis: the one that was asked for, else the first one of numbers."""
+    wanted = request.GET.get("x", "")
+    by_name = {factor.name: factor for factor in outline.factors}
+    if wanted in by_name:
+        return by_name[wanted]
+    several = [factor for factor in outline.factors if len(factor.levels) > 1]
+    numeric = [factor for factor in several if factor.numeric]
+    return next(iter([*numeric, *several, *outline.factors]), None)
+
+
+def _plot(
+    findings: Findings, words: Levels, axis: FactorOutline | None, *, pairs: bool
+) -> Plot | None:
+    if pairs and findings.pairs:
+        return pairs_plot(findings.pairs, words)
+    return levels_plot(findings.cells, words, axis) if findings.cells else None
+
+
+def _choices(
+    campaign: Campaign,
+    outline: Outline,
+    findings: Findings,
+    metric: str,
+    axis: FactorOutline | None,
+) -> list[Field]:
+    """Selectors of metric and axis, where there is something to choose."""
+    labels = {known.name: known.label for known in outline.metrics}
+    fields = []
+    if len(findings.metrics) > 1:
+        options = [
+            Choice(name, labels.get(name, name.replace("_", " ")), chosen=name == metric)
+            for name in findings.metrics
+        ]
+        fields.append(Field("metric", "Metric", metric, "select", choices=options))
+    forest = campaign.paired_factor and metric == campaign.primary_metric and findings.pairs
+    if len(outline.factors) > 1 and not forest:
+        options = [
+            Choice(factor.name, factor.label, chosen=factor == axis) for factor in outline.factors
+        ]
+        fields.append(
+            Field("x", "Factor on the axis", axis.name if axis else "", "select", choices=options)
+        )
+    return fields
+
+
+def _runs(
+    request: HttpRequest, rows: Sequence[RunRow], words: Levels, findings: Findings
+) -> dict[str, Any]:
+    """One page of the runs that fit the filter, with the filter itself."""
+    text = request.GET.get("q", "").replace("\x00", "")[:200]
+    state = request.GET.get("state", "")
+    found = chosen(rows, text, state)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    means = {
+        cell["cell"]: cell["summary"]["gmean"]
+        for cell in (findings.cells["cells"] if findings.cells else ())
+    }
+    kept = {name: request.GET[name] for name in ("metric", "x", "view") if name in request.GET}
+    return {
+        "lines": [_line(row, words, means) for row in page],
+        "page": page,
+        "text": text,
+        "state": state,
+        "states": [
+            (name, RUNS[name][0]) for name in STATES if any(row.state == name for row in rows)
+        ],
+        "in_all": len(rows),
+        "found": len(found),
+        "whole": len(rows) <= PAGE_SIZE and not text and not state,
+        "kept": kept,
+        "query": urlencode({**kept, "q": text, "state": state}),
+        "heads": [factor.label for factor in words.factors],
+    }
+
+
+def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine:
+    mean = means.get(row.cell)
+    plain = row.measured is not None and row.state in ("done", "bound", "excluded")
+    change = (
+        percent(100 * (row.measured.value / mean - 1))
+        if row.measured is not None and plain and mean
+        else MISSING
+    )
+    return RunLine(
+        row=row,
+        levels=words.one_each(row.levels),
+        value=value_text(row.measured),
+        from_mean=change,
+        place=place(row),
+        notes=reason_of(row),
+    )

@@ -1,0 +1,108 @@
+"""Steer one run: cancel, run again, exclude, include. Exclusions are records with a reason."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from campaigns import dispatch
+from campaigns.definition import life
+from campaigns.models import Campaign, Run
+from campaigns.queries.details import run_at
+from campaigns.web.campaign_actions import REFUSALS, reason_in
+from campaigns.web.people import user_of
+
+
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Ask for the reason, then end the run."""
+    return _cancel(request, find_run(pk, position))
+
+
+@require_http_methods(["GET", "POST"])
+def cancel_trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Ask for the reason, then end the try-out."""
+    return _cancel(request, find_run(pk, position, trial=True))
+
+
+@require_POST
+def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Plan a failed or void run once more."""
+    user = user_of(request)
+    return _steer(request, find_run(pk, position), lambda run: life.run_again(run, user))
+
+
+@require_http_methods(["GET", "POST"])
+def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Ask for the reason, then take the run out of the analysis."""
+    run = find_run(pk, position)
+    if request.method == "POST":
+        user, reason = user_of(request), reason_in(request)
+        return _steer(request, run, lambda found: life.exclude(found, user, reason), analyse=True)
+    text = (
+        "It is left out of every number from now on. It stays in the tables, crossed out, with "
+        "your name and your reason. A value that you do not like is no reason."
+    )
+    return _ask(request, run, f"Exclude run {position}?", text, "run-exclude", "Exclude the run")
+
+
+@require_POST
+def include(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """Let an excluded run count again; the record of the exclusion stays."""
+    return _steer(request, find_run(pk, position), life.include, analyse=True)
+
+
+def find_run(pk: int, position: int, *, trial: bool = False) -> Run:
+    """Find a run of a campaign. Raise Http404."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    try:
+        return run_at(campaign, position, trial=trial)
+    except Run.DoesNotExist:
+        raise Http404(f"There is no run {position} in this campaign.") from None
+
+
+def page_of(run: Run) -> str:
+    """Address of a run's page."""
+    name = "trial" if run.purpose == Run.Purpose.TRIAL else "run"
+    return reverse(name, args=[run.campaign_id, run.position])
+
+
+def _cancel(request: HttpRequest, run: Run) -> HttpResponse:
+    if request.method == "POST":
+        reason = reason_in(request)
+        return _steer(request, run, lambda found: life.cancel_run(found, reason))
+    text = "Load stops within seconds. The campaign goes on with its next run."
+    name = "trial-cancel" if run.purpose == Run.Purpose.TRIAL else "run-cancel"
+    return _ask(request, run, f"Cancel run {run.position}?", text, name, "Cancel the run")
+
+
+def _ask(
+    request: HttpRequest, run: Run, heading: str, text: str, url_name: str, button: str
+) -> HttpResponse:
+    context = {
+        "campaign": run.campaign,
+        "heading": heading,
+        "text": text,
+        "action": reverse(url_name, args=[run.campaign_id, run.position]),
+        "back": page_of(run),
+        "button": button,
+    }
+    return render(request, "campaigns/confirm.html", context)
+
+
+def _steer(
+    request: HttpRequest, run: Run, act: Callable[[Run], object], *, analyse: bool = False
+) -> HttpResponse:
+    """Do it, ask for what follows from it, and go back to the run."""
+    try:
+        act(run)
+    except REFUSALS as refusal:
+        messages.warning(request, str(refusal))
+        return redirect(page_of(run))
+    if analyse:
+        dispatch.request_analysis(run.campaign)
+    dispatch.dispatch()
+    return redirect(page_of(run))

@@ -1,0 +1,105 @@
+"""The page of one run, or try-out, and its status while it goes on."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from campaigns.models import Attempt, Campaign, Run
+from campaigns.queries import live
+from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
+from campaigns.queries.pages import factors_of, metric_of, metrics_of
+from campaigns.queries.rows import standing_of, state_of
+from campaigns.web import running
+from campaigns.web.campaign_live import STOP_POLLING
+from campaigns.web.phrases import PURPOSES, Levels, value_text
+from campaigns.web.run_actions import find_run, page_of
+from campaigns.web.run_details import attempt_view
+
+AGAIN = (Run.State.FAILED, Run.State.VOID)
+CAN_GO_ON = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
+
+
+@require_GET
+def run(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """A planned run."""
+    return _page(request, find_run(pk, position))
+
+
+@require_GET
+def trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """A try-out."""
+    return _page(request, find_run(pk, position, trial=True))
+
+
+@require_GET
+def status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """The steps of a run that goes on."""
+    return _status(request, find_run(pk, position))
+
+
+@require_GET
+def trial_status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
+    """The steps of a try-out that goes on."""
+    return _status(request, find_run(pk, position, trial=True))
+
+
+def _status(request: HttpRequest, found: Run) -> HttpResponse:
+    if found.state in Run.CLOSED:
+        return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
+    return render(request, "campaigns/parts/_run_status.html", _going_on(found))
+
+
+def _going_on(found: Run) -> dict[str, Any]:
+    """The steps of a run that is open; none where another run is on."""
+    current = live.current_of(found.campaign)
+    mine = current if current and current.run == found.pk else None
+    return {
+        "run": found,
+        "is_trial": found.purpose == Run.Purpose.TRIAL,
+        "is_open": found.state not in Run.CLOSED,
+        "current": mine,
+        "steps": running.steps_of(mine) if mine else [],
+    }
+
+
+def _page(request: HttpRequest, found: Run) -> HttpResponse:
+    campaign = found.campaign
+    attempts = attempts_of(found)
+    shown = _shown(request, attempts)
+    metric = metric_of(campaign, campaign.primary_metric)
+    measured = standing_of(found, metric.name)
+    exclusions = exclusions_of(found)
+    excluded = next((each for each in exclusions if each.withdrawn_at is None), None)
+    state = "excluded" if excluded else state_of(found.state, measured, "")
+    context = _going_on(found) | {
+        "campaign": campaign,
+        "cell": Levels(factors_of(campaign)).sentence(found.cell.levels_by_factor),
+        "purpose": PURPOSES[found.purpose],
+        "state": state,
+        "metric": metric,
+        "value": value_text(measured),
+        "attempts": attempts,
+        "view": attempt_view(shown, metrics_of(campaign), samples_of(shown)) if shown else None,
+        "exclusions": exclusions,
+        "excluded": excluded,
+        "log": log_of_run(found),
+        "address": page_of(found),
+        "can_cancel": found.state not in Run.CLOSED,
+        "can_run_again": found.state in AGAIN
+        and campaign.state in CAN_GO_ON
+        and found.purpose != Run.Purpose.TRIAL,
+        "can_exclude": found.state in Run.CLOSED
+        and not excluded
+        and found.purpose == Run.Purpose.MEASURED,
+    }
+    return render(request, "campaigns/run.html", context)
+
+
+def _shown(request: HttpRequest, attempts: list[Attempt]) -> Attempt | None:
+    """The attempt that the address names, else the accepted one, else the last."""
+    wanted = request.GET.get("attempt", "")
+    named = [attempt for attempt in attempts if str(attempt.number) == wanted]
+    accepted = [attempt for attempt in attempts if attempt.state == Attempt.State.ACCEPTED]
+    return next(iter([*named, *accepted, *attempts[::-1]]), None)

@@ -1,0 +1,189 @@
+"""What the parts of a running campaign's page are written from."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from campaigns.charts import formats
+from campaigns.models import Attempt, Campaign
+from campaigns.queries import live
+from campaigns.queries.pages import factors_of, findings_of
+from campaigns.queries.rows import RunRow, run_rows
+from campaigns.web.matrix import matrix_of
+from campaigns.web.phrases import MISSING, Levels, reason_of, value_text
+from campaigns.web.plots import Plot, throughput_plot
+from campaigns.web.tables import cell_table
+
+STEPS = (
+    Attempt.Phase.RESET,
+    Attempt.Phase.APPLY,
+    Attempt.Phase.MEASURE,
+    Attempt.Phase.VERIFY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the four steps of an attempt. `mark`: done, now or empty."""
+
+    name: str
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialLine:
+    """One try-out: its row, and cell, value and reason in words."""
+
+    row: RunRow
+    cell: str
+    value: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of the progress bar; an empty tone is the accent."""
+
+    width: str
+    tone: str
+
+
+def conditional(etag: str) -> str:
+    """The headers with which a part asks whether there is something new."""
+    return json.dumps({"If-None-Match": etag})
+
+
+def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+    """How far the campaign is, and the run that is on."""
+    progress = live.progress_of(campaign)
+    current = progress.current
+    left = progress.left_seconds
+    return {
+        "campaign": campaign,
+        "headers": conditional(etag),
+        "progress": progress,
+        "elapsed": _time(progress.elapsed_seconds),
+        "left": "not known yet" if left is None else _time(left),
+        "until": _until(left) if campaign.state == Campaign.State.RUNNING else None,
+        "bars": _bars(progress),
+        "current": current,
+        "cell": Levels(factors_of(campaign)).sentence(current.levels) if current else "",
+        "steps": steps_of(current) if current else [],
+        "facts": _facts(current.said) if current else [],
+    }
+
+
+def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+    """Runs by cell and repetition."""
+    rows = run_rows(campaign, campaign.primary_metric)
+    return {
+        "campaign": campaign,
+        "headers": conditional(etag),
+        "matrix": matrix_of(campaign, rows, Levels(factors_of(campaign))),
+    }
+
+
+def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+    """The cells as far as they are known."""
+    cells = findings_of(campaign, campaign.primary_metric).cells
+    return {
+        "campaign": campaign,
+        "headers": conditional(etag),
+        "table": cell_table(cells, Levels(factors_of(campaign))) if cells else None,
+    }
+
+
+def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
+    """The try-outs of a draft, the latest first."""
+    words = Levels(factors_of(campaign))
+    current = live.current_of(campaign)
+    return {
+        "campaign": campaign,
+        "headers": conditional(etag),
+        "lines": [
+            TrialLine(row, words.sentence(row.levels), value_text(row.measured), reason_of(row))
+            for row in run_rows(campaign, campaign.primary_metric, trials=True)[::-1]
+        ],
+        "going_on": live.trial_goes_on(campaign),
+        "steps": steps_of(current) if current else [],
+    }
+
+
+def live_plot(current: live.Current) -> Plot | None:
+    """Throughput of the run that is on; None before its clock has started."""
+    values = current.said.get("rate_series")
+    if not values:
+        return None
+    plot = throughput_plot(
+        "throughput", "B/s", float(current.said.get("step_seconds") or 1.0), values
+    )
+    return replace(plot, id="live", title=f"Throughput of run {current.position}")
+
+
+def empty_plot() -> Plot:
+    """The chart before any run has begun."""
+    plot = throughput_plot("throughput", "B/s", 1.0, [])
+    return replace(plot, id="live", title="Throughput of the run that is on")
+
+
+def _time(seconds: float | None) -> str:
+    return MISSING if seconds is None else formats.clock(seconds)
+
+
+def _until(left: float | None) -> datetime | None:
+    return None if left is None else timezone.now() + timedelta(seconds=left)
+
+
+def _bars(progress: live.Progress) -> list[Bar]:
+    parts = (
+        (progress.done, ""),
+        (progress.failed, "fail"),
+        (progress.void, "warn"),
+        (progress.cancelled, "thin"),
+    )
+    planned = max(1, progress.planned)
+    return [Bar(f"{100 * number / planned:.2f}%", tone) for number, tone in parts if number]
+
+
+def steps_of(current: live.Current) -> list[Step]:
+    """The four steps, with what there is to say of the one that is on."""
+    names = [step.value for step in STEPS]
+    now = names.index(current.phase) if current.phase in names else -1
+    if current.phase == Attempt.Phase.STORE:
+        now = len(names)
+    marks = ["done" if index < now else "now" if index == now else "" for index in range(4)]
+    return [
+        Step(name, mark, _detail(current.said) if mark == "now" else "")
+        for name, mark in zip(names, marks, strict=True)
+    ]
+
+
+def _detail(said: Mapping[str, Any]) -> str:
+    """What there is to say of the step that is on."""
+    parts = []
+    if isinstance(said.get("seconds"), int | float):
+        parts.append(formats.duration(said["seconds"]))
+    if said.get("files_total"):
+        parts.append(f"{said.get('files_done', 0):,} of {said['files_total']:,} files")
+    return " · ".join(parts)
+
+
+def _facts(said: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """What the generator says of itself: (name, value)."""
+    facts = []
+    if "bytes_done" in said:
+        facts.append(("transferred", formats.amount(said["bytes_done"], "B")))
+    if said.get("failed"):
+        facts.append(("failed", formats.counted(said["failed"], "file")))
+    if "in_flight" in said:
+        facts.append(("in flight", str(said["in_flight"])))
+    if said.get("cpu_share") is not None:
+        facts.append(("generator CPU", formats.amount(said["cpu_share"], "share")))
+    if said.get("loop_lag_ms") is not None:
+        facts.append(("loop lag", formats.amount(said["loop_lag_ms"], "ms")))
+    return facts

@@ -1,0 +1,218 @@
+"""Rows of the tables of a result page, ready to be written. Formats what the findings hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts import formats, strips
+from campaigns.web.phrases import (
+    BADGES,
+    FLAGS,
+    MISSING,
+    Levels,
+    amount,
+    level_text,
+    p_text,
+    percent,
+    span,
+)
+
+TOLD = (("failed", "failed"), ("censored", "timed out"), ("bound", "bound"), ("lost", "lost"))
+
+
+@dataclass(frozen=True, slots=True)
+class CellLine:
+    """One cell. levels: (short, whole) of each factor; notes: what is not a plain value."""
+
+    levels: tuple[tuple[str, str], ...]
+    ok: str
+    gmean: str
+    mean: str
+    interval: str
+    cv: str
+    median: str
+    sd: str
+    strip: strips.Strip | None
+    notes: tuple[str, ...]
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CellTable:
+    """The cells of one metric; their strips share one scale."""
+
+    heads: tuple[str, ...]
+    lines: tuple[CellLine, ...]
+    scale: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class StratumLine:
+    """One stratum of a paired campaign with its verdict."""
+
+    name: str
+    pairs: str
+    baseline: str
+    baseline_sd: str
+    candidate: str
+    candidate_sd: str
+    change: str
+    forest: strips.Forest | None
+    tone: str
+    interval: str
+    p_holm: str
+    p_wilcoxon: str
+    display: Mapping[str, str]
+    advice: str
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StrataTable:
+    """The strata, and who is compared with whom."""
+
+    head: str
+    baseline: str
+    candidate: str
+    lines: tuple[StratumLine, ...]
+    scale: str
+    order: str
+    order_tone: str
+
+
+def cell_table(finding: Mapping[str, Any], words: Levels) -> CellTable:
+    """Write the cells of a finding in their order."""
+    unit = finding["unit"]
+    values = [
+        run["value"] for cell in finding["cells"] for run in cell["runs"] if run["state"] == "ok"
+    ]
+    scale = strips.scale_of(values)
+    return CellTable(
+        heads=tuple(factor.label for factor in words.factors),
+        lines=tuple(_cell_line(cell, unit, scale, words) for cell in finding["cells"]),
+        scale=f"{amount(scale.low, unit)} to {amount(scale.high, unit)}" if values else "",
+        unit=unit,
+    )
+
+
+def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: Levels) -> CellLine:
+    summary = cell["summary"]
+    observed = [run["value"] for run in cell["runs"] if run["state"] == "ok"]
+    geometric = summary["gmean"] is not None
+    interval = summary["gmean_ci"] if geometric else summary["mean_ci"]
+    return CellLine(
+        levels=words.one_each(cell["levels"]),
+        ok=f"{summary['n_ok']}/{len(cell['runs'])}",
+        gmean=amount(summary["gmean"], unit),
+        mean=amount(summary["mean"], unit),
+        interval=span(interval, unit),
+        cv=MISSING if summary["cv"] is None else f"{100 * summary['cv']:.1f} %",
+        median=amount(summary["median"], unit),
+        sd=amount(summary["sd"], unit),
+        strip=strips.strip(
+            observed,
+            scale,
+            unit=unit,
+            mean=summary["gmean"] if geometric else summary["mean"],
+            interval=interval,
+        )
+        if observed
+        else None,
+        notes=tuple(_notes(cell, unit)),
+        failed="all_failed" in summary["flags"],
+    )
+
+
+def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
+    """What stands beside the numbers: failures first, then what the numbers cannot carry."""
+    states = [run["state"] for run in cell["runs"]]
+    notes = []
+    for state, word in TOLD:
+        runs = [run for run in cell["runs"] if run["state"] == state]
+        if not runs:
+            continue
+        limits = {run["value"] for run in runs if run["value"] is not None}
+        above = f" above {amount(min(limits), unit)}" if state == "censored" and limits else ""
+        notes.append(f"{len(runs)} {word}{above}")
+    if excluded := states.count("excluded"):
+        notes.append(f"{excluded} excluded")
+    if "open" not in states:
+        notes += [text for flag in cell["summary"]["flags"] if (text := FLAGS.get(flag, flag))]
+    return notes
+
+
+def strata_table(finding: Mapping[str, Any], words: Levels) -> StrataTable:
+    """Write the strata of a paired campaign in their order."""
+    intervals = [stratum["comparison"]["verdict"]["ci_pct"] for stratum in finding["strata"]]
+    changes = [stratum["comparison"]["verdict"]["pct_change"] for stratum in finding["strata"]]
+    bounds = [bound for interval in intervals if interval for bound in interval]
+    scale = strips.scale_of([*changes, *bounds], zero=True)
+    order, tone = _order(finding["order_effect"], finding)
+    return StrataTable(
+        head=" and ".join(f.label for f in words.factors if f.name != finding["factor"])
+        or "comparison",
+        baseline=level_text(finding["baseline"]),
+        candidate=level_text(finding["candidate"]),
+        lines=tuple(_stratum_line(stratum, finding, scale, words) for stratum in finding["strata"]),
+        scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if bounds else "",
+        order=order,
+        order_tone=tone,
+    )
+
+
+def _stratum_line(
+    stratum: Mapping[str, Any], finding: Mapping[str, Any], scale: strips.Scale, words: Levels
+) -> StratumLine:
+    comparison, unit = stratum["comparison"], finding["unit"]
+    verdict = comparison["verdict"]
+    shown = verdict["pct_change"] is not None
+    return StratumLine(
+        name=words.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+        pairs=_pairs(comparison),
+        baseline=amount(comparison["mean_baseline"], unit),
+        baseline_sd=amount(comparison["sd_baseline"], unit),
+        candidate=amount(comparison["mean_candidate"], unit),
+        candidate_sd=amount(comparison["sd_candidate"], unit),
+        change=percent(verdict["pct_change"]),
+        forest=strips.forest(verdict["pct_change"], verdict["ci_pct"], scale) if shown else None,
+        tone=stratum["display"]["tone"],
+        interval=formats.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
+        p_holm=p_text(verdict["p_adjusted"]),
+        p_wilcoxon=p_text(comparison["wilcoxon_p"]),
+        display=stratum["display"],
+        advice=stratum["advice"],
+        remarks=tuple(_remarks(verdict)),
+    )
+
+
+def _pairs(comparison: Mapping[str, Any]) -> str:
+    lost = comparison["incomplete_by_failure"] + comparison["incomplete_by_loss"]
+    return (
+        f"{comparison['n_pairs']} of {comparison['n_pairs'] + lost}"
+        if lost
+        else str(comparison["n_pairs"])
+    )
+
+
+def _remarks(verdict: Mapping[str, Any]) -> list[str]:
+    remarks = [BADGES.get(badge, badge) for badge in verdict["badges"]]
+    if verdict["fields"]:
+        remarks.append(f"differs in {', '.join(verdict['fields'])}")
+    if verdict["share"] is not None:
+        side = f" of {verdict['side']}" if verdict["side"] else ""
+        remarks.append(f"{100 * verdict['share']:.0f} %{side} affected")
+    return remarks
+
+
+def _order(effect: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple[str, str]:
+    if effect is None:
+        return "", ""
+    difference = f"{percent(effect['difference_pct'])}, p {p_text(effect['p'])}"
+    firsts = (
+        f"{level_text(finding['candidate'])} ran first in {effect['candidate_first']} pairs, "
+        f"{level_text(finding['baseline'])} in {effect['baseline_first']}"
+    )
+    if effect["flagged"]:
+        return f"{firsts}; who ran first matters ({difference}): read the change with care.", "warn"
+    return f"{firsts}; no effect of who ran first is shown ({difference}).", "pass"
