@@ -35,6 +35,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         state.services[name] = pid
         state.save(directory.state)
 
+    state.save(directory.state)  # over what a killed one may have left
     supervisor = Supervisor(journal, changed)
     try:
         supervisor.start(services.foundations(directory, ours))

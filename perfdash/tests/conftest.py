@@ -2,6 +2,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -16,25 +17,26 @@ def running(pid: int) -> bool:
         return False
 
 
-@pytest.fixture
-def eventually():
-    """Wait until a condition holds, and give its value."""
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Return as soon as the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "this did not come true in time"
+        time.sleep(0.02)
 
-    def wait(condition: Callable[[], object], seconds: float = 30.0) -> object:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if value := condition():
-                return value
-            time.sleep(0.02)
-        raise AssertionError("this did not come true in time")
 
-    return wait
+@contextmanager
+def open_place() -> Iterator[Path]:
+    """A directory that other accounts can walk to, as PostgreSQL needs it when root starts it."""
+    path = Path(tempfile.mkdtemp(prefix="perfdash-test-"))
+    path.chmod(0o711)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A directory that other accounts can walk to, as PostgreSQL needs it when root starts it."""
-    path = Path(tempfile.mkdtemp(prefix="perfdash-test-"))
-    path.chmod(0o711)
-    yield path
-    shutil.rmtree(path)
+    with open_place() as path:
+        yield path

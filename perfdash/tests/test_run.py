@@ -5,7 +5,7 @@ import sys
 
 import psutil
 
-from perfdash.tests.conftest import running
+from perfdash.tests.conftest import running, wait_until
 
 SURVIVES = """
 import os, signal, time
@@ -70,7 +70,7 @@ def test_the_database_comes_back_with_its_data_when_its_server_is_killed(place):
     assert done.stdout == "1000\n", done.stderr
 
 
-def test_nothing_is_left_running_when_the_runner_is_killed(place, eventually):
+def test_nothing_is_left_running_when_the_runner_is_killed(place):
     runner = subprocess.Popen(
         command(PIDS),
         env=os.environ | {"TMPDIR": str(place)},
@@ -84,11 +84,11 @@ def test_nothing_is_left_running_when_the_runner_is_killed(place, eventually):
 
     runner.kill()
 
-    eventually(lambda: not any(running(pid) for pid in family))
+    wait_until(lambda: not any(running(pid) for pid in family))
     runner.communicate()
 
 
-def test_a_request_to_stop_reaches_the_command_and_ends_the_rest(place, eventually):
+def test_a_request_to_stop_reaches_the_command_and_ends_the_rest(place):
     runner = subprocess.Popen(
         command(PIDS),
         env=os.environ | {"TMPDIR": str(place)},
@@ -103,5 +103,5 @@ def test_a_request_to_stop_reaches_the_command_and_ends_the_rest(place, eventual
     runner.send_signal(signal.SIGTERM)
 
     runner.communicate(timeout=30)
-    eventually(lambda: not any(running(pid) for pid in family))
+    wait_until(lambda: not any(running(pid) for pid in family))
     assert list(place.iterdir()) == []

@@ -3,16 +3,17 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
-from perfdash.tests.conftest import running
+from perfdash.tests.conftest import running, wait_until
 
 
 @pytest.fixture
-def supervisor(tmp_path, eventually):
+def supervisor(tmp_path):
     process = subprocess.Popen([sys.executable, "-m", "perfdash.tests.supervised", str(tmp_path)])
-    eventually(lambda: events(tmp_path).count("starts") == 3 and (tmp_path / "grandchild").exists())
+    wait_until(lambda: events(tmp_path).count("starts") == 3 and (tmp_path / "grandchild").exists())
     yield process
     process.kill()
     process.wait()
@@ -27,33 +28,34 @@ def pids(directory):
     return json.loads((directory / "pids.json").read_text())
 
 
-def test_a_killed_service_is_started_again(supervisor, tmp_path, eventually):
+def test_a_killed_service_is_started_again(supervisor, tmp_path):
     before = pids(tmp_path)["first"]
 
     os.kill(before, signal.SIGKILL)
 
-    eventually(lambda: pids(tmp_path)["first"] != before)
-    eventually(lambda: events(tmp_path).count("first starts") == 2)
+    wait_until(lambda: pids(tmp_path)["first"] != before)
+    wait_until(lambda: events(tmp_path).count("first starts") == 2)
     assert (
         "first was ended by SIGKILL; it starts again" in (tmp_path / "supervisor.log").read_text()
     )
 
 
-def test_what_a_killed_service_started_ends_with_it(supervisor, tmp_path, eventually):
+def test_what_a_killed_service_started_ends_with_it(supervisor, tmp_path):
     grandchild = int((tmp_path / "grandchild").read_text())
     os.kill(grandchild, signal.SIGSTOP)
 
     os.kill(pids(tmp_path)["second"], signal.SIGKILL)
 
-    eventually(lambda: not running(grandchild))
+    wait_until(lambda: not running(grandchild))
 
 
-def test_a_service_that_dies_again_and_again_waits_longer_each_time(
-    supervisor, tmp_path, eventually
-):
-    for count in (1, 2, 3):
+def test_a_service_that_dies_again_and_again_waits_longer_each_time(supervisor, tmp_path):
+    def started(times):
+        return events(tmp_path).count("third starts") == times
+
+    for times in (2, 3, 4):
         os.kill(pids(tmp_path)["third"], signal.SIGKILL)
-        eventually(lambda count=count: events(tmp_path).count("third starts") == count + 1)
+        wait_until(partial(started, times))
 
     lines = (tmp_path / "supervisor.log").read_text().splitlines()
     waits = [float(line.split()[-2]) for line in lines]
@@ -73,9 +75,7 @@ def test_services_stop_one_stage_after_the_other(supervisor, tmp_path, number):
     assert not any(running(pid) for pid in processes)
 
 
-def test_a_service_that_does_not_stop_is_killed_at_further_requests(
-    supervisor, tmp_path, eventually
-):
+def test_a_service_that_does_not_stop_is_killed_at_further_requests(supervisor, tmp_path):
     os.kill(pids(tmp_path)["third"], signal.SIGSTOP)
 
     def killed():
@@ -83,18 +83,18 @@ def test_a_service_that_does_not_stop_is_killed_at_further_requests(
         log = tmp_path / "supervisor.log"
         return log.exists() and "third did not stop in time" in log.read_text()
 
-    eventually(killed)
+    wait_until(killed)
 
     assert supervisor.wait(timeout=20) == 0
 
 
-def test_a_killed_supervisor_leaves_nobody_behind(supervisor, tmp_path, eventually):
+def test_a_killed_supervisor_leaves_nobody_behind(supervisor, tmp_path):
     processes = [*pids(tmp_path).values(), int((tmp_path / "grandchild").read_text())]
 
     supervisor.kill()
 
-    eventually(lambda: not any(running(pid) for pid in processes))
+    wait_until(lambda: not any(running(pid) for pid in processes))
 
 
-def test_output_is_kept_in_a_file_a_service(supervisor, tmp_path, eventually):
-    eventually(lambda: (tmp_path / "first.log").read_text() == "output of first\n")
+def test_output_is_kept_in_a_file_a_service(supervisor, tmp_path):
+    wait_until(lambda: (tmp_path / "first.log").read_text() == "output of first\n")
