@@ -1,0 +1,185 @@
+"""The whole of a local start, with the real processes."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from contextlib import contextmanager
+
+import psutil
+import psycopg
+import pytest
+
+from perfdash.answers import answers
+from perfdash.tests.conftest import open_place, running, wait_until
+
+OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
+
+
+def environment(*, without=OWN):
+    return {name: value for name, value in os.environ.items() if name not in without}
+
+
+def command(data, *options):
+    return [sys.executable, "-m", "perfdash.local", "serve", "--data", str(data), *options]
+
+
+def state(data):
+    try:
+        return json.loads((data / "run/state.json").read_text())
+    except FileNotFoundError:
+        return {"ready": False, "services": {}}
+
+
+def children(pid):
+    try:
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+@contextmanager
+def served(data, *options, without=OWN):
+    process = subprocess.Popen(
+        command(data, *options),
+        env=environment(without=without),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: ready(data, process) or process.poll() is not None)
+        assert process.poll() is None, (data / "log/supervisor.log").read_text()
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def ready(data, process):
+    found = state(data)
+    return found["ready"] and found["pid"] == process.pid
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """One perfdash for the tests that leave it running: its data directory and its process."""
+    with open_place() as place, served(place / "data") as process:
+        yield place / "data", process
+
+
+def test_a_second_start_tells_of_the_first_with_a_fresh_link(shared):
+    data, process = shared
+
+    second = subprocess.run(command(data), env=environment(), capture_output=True, text=True)
+
+    base_url = state(data)["base_url"]
+    said, link = second.stdout.splitlines()
+    assert second.returncode == 0
+    assert said == f"perfdash is running already (process {process.pid}): {base_url}"
+    assert link.startswith(base_url)
+    with urllib.request.urlopen(link, timeout=10) as page:  # noqa: S310 - loopback
+        assert page.status == 200
+
+
+def test_a_running_perfdash_is_not_reset(shared):
+    data, _ = shared
+
+    reset = subprocess.run(
+        command(data, "--reset", "--yes"), env=environment(), capture_output=True, text=True
+    )
+
+    assert reset.returncode == 1
+    assert "stop it before --reset" in reset.stderr
+    assert answers(f"{state(data)['base_url']}/health/")
+
+
+def test_killed_services_come_back_and_nothing_of_them_stays(shared):
+    data, _ = shared
+    before = state(data)["services"]
+    forking = ("web", "measure", "control")
+    wait_until(lambda: all(children(before[name]) for name in forking))
+    theirs = [pid for name in forking for pid in children(before[name])]
+
+    for pid in before.values():
+        os.kill(pid, signal.SIGKILL)
+
+    wait_until(lambda: not set(before.values()) & set(state(data)["services"].values()))
+    wait_until(lambda: answers(f"{state(data)['base_url']}/health/"))
+    assert not any(running(pid) for pid in theirs)
+
+
+def test_a_killed_supervisor_leaves_nobody_and_the_next_start_has_the_data(place):
+    data = place / "data"
+    with served(data) as process:
+        before = state(data)["environment"]
+        with psycopg.connect(before["DATABASE_URL"]) as connection:
+            connection.execute("UPDATE auth_user SET first_name = 'Ada'")
+        everybody = children(process.pid)
+        assert len(everybody) >= len(state(data)["services"])
+
+        process.kill()
+
+        wait_until(lambda: not any(running(pid) for pid in everybody))
+
+    with served(data):
+        after = state(data)["environment"]
+        with psycopg.connect(after["DATABASE_URL"]) as connection:
+            names = connection.execute("SELECT DISTINCT first_name FROM auth_user").fetchall()
+
+    assert names == [("Ada",)]
+    assert {name: before[name] for name in OWN} == {name: after[name] for name in OWN}
+
+
+@pytest.mark.e2e
+def test_servers_that_somebody_gives_are_used(place):
+    data = place / "data"
+
+    with served(data, without=()):
+        assert not {"database", "broker"} & set(state(data)["services"])
+        assert not (data / "database").exists()
+        assert answers(f"{state(data)['base_url']}/health/")
+
+
+def test_the_port_that_somebody_names_is_taken_or_nothing(place):
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = str(holder.getsockname()[1])
+        done = subprocess.run(
+            command(place / "data", "--port", port),
+            env=environment(),
+            capture_output=True,
+            text=True,
+        )
+
+    assert done.returncode == 1
+    assert f"Port {port} is held by" in done.stderr
+    assert "--port" in done.stderr
+
+
+def test_a_reset_needs_a_yes(place):
+    (place / "data").mkdir()
+    first = subprocess.run(
+        command(place / "data", "--reset"),
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+
+    assert first.returncode == 1
+    assert "Nothing was deleted" in first.stderr
+
+
+@pytest.mark.parametrize("option", [("--reset", "--yes"), ()])
+def test_a_directory_that_perfdash_did_not_make_is_never_touched(place, option):
+    (place / "thesis.txt").write_text("years of work")
+
+    done = subprocess.run(
+        command(place, *option), env=environment(), capture_output=True, text=True
+    )
+
+    assert done.returncode == 1
+    assert "holds other things" in done.stderr
+    assert [path.name for path in place.iterdir()] == ["thesis.txt"]
