@@ -1,0 +1,106 @@
+"""What a newcomer finds: an imported campaign with its answer, and a draft that can be launched."""
+
+from pathlib import Path
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.definition import checking, drafts, servers
+from campaigns.importers.campaigns import About, import_runs
+from campaigns.importers.rows import read_rows
+from campaigns.models import Campaign, Target
+
+PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
+PUBLISHED_SOURCE = (
+    "Published raw data of the Pulp 3 download_concurrency experiment, July 2020; "
+    "instants as published, taken as UTC"
+)
+SANDBOX = "sandbox"
+REPOSITORIES = (
+    "files=500/size=20kB",
+    "files=1000/size=20kB",
+    "files=500/size=100kB",
+    "files=50/size=4MB",
+    "files=100/total=407.679MB",
+)
+"""Small files, where asyncio gains, up to the first repository of the published comparison."""
+
+
+def published_campaign(author: User | None) -> tuple[Campaign, bool]:
+    """Give the campaign of the 18 published sync runs, and whether it was imported just now."""
+    found = Campaign.objects.filter(kind="external", source=PUBLISHED_SOURCE).first()
+    if found is not None:
+        return found, False
+    about = About(
+        question="Which download_concurrency should be the default of a Pulp sync?",
+        name="Pulp 3 sync: download_concurrency",
+        source=PUBLISHED_SOURCE,
+        tags=("published", "pulp"),
+        facts={
+            "content": "CentOS 7 os/x86_64, policy immediate, over the Internet",
+            "cpu": "i7-6700",
+            "disk": "7200 rpm",
+            "memory": "32 GB",
+            "network": "900 Mbit/s",
+            "software": "pulpcore and pulp_rpm of 2020-07-25",
+        },
+    )
+    return import_runs(read_rows(PUBLISHED.read_bytes()), about, author), True
+
+
+@transaction.atomic
+def sandbox_target(base_url: str, author: User | None) -> str:
+    """Make the target `sandbox` with its draft, or bring its address up to date. Say what was done.
+
+    Both are made once: an owner who retires the target or deletes the draft is not given them
+    again. The address stays while a campaign is measuring it, or where somebody gave the name to a
+    server of their own. Raise Invalid where the installation's rules do not allow the address.
+    """
+    found = Target.objects.filter(name=SANDBOX, retired_at=None).first()
+    if found is None:
+        if Target.objects.filter(name__startswith=f"{SANDBOX} (retired ").exists():
+            return ""
+        target = servers.save_target(_server(base_url))
+        drafts.create(checking.check(_comparison(target)), author)
+        return f"Made the target {SANDBOX} at {base_url}, and a draft that measures it."
+    taken_over = found.family != "http" or found.username or found.password
+    if taken_over or found.base_url == base_url:
+        return ""
+    if Campaign.objects.filter(target=found, state__in=Campaign.ACTIVE).exists():
+        return (
+            f"The target {SANDBOX} stays at {found.base_url}, where a campaign is measuring it; "
+            f"the sandbox listens at {base_url} now."
+        )
+    servers.save_target(_server(base_url, found.notes), found)
+    return f"The target {SANDBOX} is at {base_url} now."
+
+
+def _server(base_url: str, notes: str = "") -> dict[str, object]:
+    return {
+        "name": SANDBOX,
+        "family": "http",
+        "base_url": base_url,
+        "notes": notes or "A stand-in that comes with perfdash. Its first page explains its URLs.",
+        "confirm_address": True,
+    }
+
+
+def _comparison(target: Target) -> dict[str, object]:
+    """The published comparison of two downloaders, scaled down to less than two minutes."""
+    return {
+        "kind": "downloader",
+        "question": "Is the asyncio downloader faster than futures, for small and for large files?",
+        "name": "asyncio against futures",
+        "target": target.pk,
+        "parameters": {"concurrency": 20},
+        "factors": {
+            "manifest": [f"repo/{content}/latency=20/PULP_MANIFEST" for content in REPOSITORIES],
+            "engine": ["futures", "asyncio"],
+        },
+        "order": Campaign.Order.PAIRED,
+        "paired_factor": "engine",
+        "baseline": "futures",
+        "repetitions": 3,
+        "seed": 2,
+        "tags": ["demo"],
+    }

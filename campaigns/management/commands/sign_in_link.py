@@ -1,0 +1,37 @@
+"""Prints a URL that signs somebody in, once."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+
+from campaigns.definition.access import make_sign_in_link
+
+MOST_MINUTES = 1440
+
+
+class Command(BaseCommand):
+    """`manage.py sign_in_link --base-url URL`."""
+
+    help = "Print one URL that signs its user in, once and for a short time."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--base-url", required=True, help="Where perfdash is reached.")
+        parser.add_argument("--user", default="owner", help="Who is signed in (default: owner).")
+        parser.add_argument(
+            "--minutes", type=float, default=60, help="How long it works (default: 60)."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the URL and nothing else."""
+        user = User.objects.filter(username=options["user"], is_active=True).first()
+        if user is None:
+            raise CommandError(
+                f"There is no active user {options['user']!r}; `manage.py prepare` makes the owner."
+            )
+        if not 0 < options["minutes"] <= MOST_MINUTES:
+            raise CommandError(f"--minutes has to be more than 0 and at most {MOST_MINUTES}.")
+        path = reverse("sign-in-link", args=[make_sign_in_link(user, options["minutes"])])
+        self.stdout.write(options["base_url"].rstrip("/") + path)

@@ -1,0 +1,146 @@
+import re
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from django.contrib.auth.models import User
+from django.core.management import CommandError
+from django.test import Client
+
+from campaigns import credentials, importers
+from campaigns.definition.access import LinkRefused, redeem
+from campaigns.models import ApiToken, Campaign, SignInLink, Target
+from campaigns.tests.toy import target, toy
+
+__all__ = ["target", "toy"]
+
+pytestmark = pytest.mark.django_db
+
+PUBLISHED = Path(importers.__file__).with_name("published_sync_runs.csv")
+
+
+@pytest.fixture
+def owner():
+    return User.objects.create_user("owner")
+
+
+def test_a_sign_in_link_is_one_url_that_works_once(owner, manage):
+    printed = manage("sign_in_link", "--base-url", "http://127.0.0.1:8000/")
+
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/\S+", printed)
+    token = printed.rstrip("/").rpartition("/")[2]
+    assert redeem(token) == owner
+    with pytest.raises(LinkRefused, match="used already"):
+        redeem(token)
+    assert token not in str(SignInLink.objects.values_list())
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "1441"])
+def test_a_sign_in_link_works_for_a_sensible_time(owner, manage, minutes):
+    with pytest.raises(CommandError, match="minutes"):
+        manage("sign_in_link", "--base-url", "http://x", f"--minutes={minutes}")
+
+
+def test_a_sign_in_link_for_nobody_is_refused(manage):
+    with pytest.raises(CommandError, match=r"manage\.py prepare"):
+        manage("sign_in_link", "--base-url", "http://x")
+
+
+def test_a_token_is_printed_once_and_works(owner, manage):
+    token = manage("create_token", "owner", "--name", "laptop")
+
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    assert client.get("/api/v1/kinds").status_code == 200
+    assert ApiToken.objects.get().name == "laptop"
+    assert token not in str(ApiToken.objects.values_list())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nobody", "--name", "x"), "no active user 'nobody'"),
+        (("owner", "--name", ""), "name"),
+        (("owner", "--name", "n" * 101), "at most 100"),
+    ],
+)
+def test_a_token_that_cannot_be_made_is_refused_in_words(owner, manage, arguments, words):
+    with pytest.raises(CommandError, match=words):
+        manage("create_token", *arguments)
+
+    assert not ApiToken.objects.exists()
+
+
+def test_passwords_move_to_the_newest_key(target, manage, settings):
+    old = settings.ENCRYPTION_KEYS
+    new = Fernet.generate_key().decode()
+    settings.ENCRYPTION_KEYS = [new, *old]
+
+    printed = manage("rotate_keys")
+
+    settings.ENCRYPTION_KEYS = [new]
+    target.refresh_from_db()
+    assert credentials.decrypt(target.password) == "correct horse battery"
+    assert printed == "Encrypted 1 passwords with the newest key."
+    settings.ENCRYPTION_KEYS = old
+    with pytest.raises(credentials.SecretUnreadable):
+        credentials.decrypt(target.password)
+
+
+def test_a_password_that_no_key_opens_is_named_and_the_others_are_rotated(target, manage, settings):
+    lost = Fernet(Fernet.generate_key()).encrypt(b"lost").decode()
+    Target.objects.create(name="a lost one", family="http", base_url="http://x", password=lost)
+    new = Fernet.generate_key().decode()
+    settings.ENCRYPTION_KEYS = [new, *settings.ENCRYPTION_KEYS]
+
+    with pytest.raises(CommandError, match="a lost one"):
+        manage("rotate_keys")
+
+    settings.ENCRYPTION_KEYS = [new]
+    target.refresh_from_db()
+    assert credentials.decrypt(target.password) == "correct horse battery"
+    assert Target.objects.get(name="a lost one").password == lost
+
+
+def test_a_file_of_runs_is_imported(manage):
+    printed = manage(
+        "import_csv",
+        str(PUBLISHED),
+        "--question=Which one?",
+        "--tag=a",
+        "--tag=b",
+        "--fact=disk=SSD",
+        "--fidelity=rounded",
+    )
+
+    campaign = Campaign.objects.get()
+    assert f"Imported 18 runs as campaign {campaign.pk}" in printed
+    assert (campaign.source, campaign.fidelity) == ("published_sync_runs.csv", "rounded")
+    assert campaign.tags == ["a", "b"]
+    assert campaign.analysis_requested_at is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "words"),
+    [
+        (b"x", (), "line 1: The columns are"),
+        (b"concurrency,avg duration,duration,start,finish\nx,,,,\n", (), "line 2: "),
+        (PUBLISHED.read_bytes(), ("--question=",), "question"),
+        (PUBLISHED.read_bytes(), ("--fact=disk",), "NAME=VALUE"),
+        (PUBLISHED.read_bytes(), ("--source=" + "s" * 301,), "source"),
+        (b"x" * 3_000_000, (), "larger than 2 MB"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_leaves_nothing(manage, tmp_path, content, options, words):
+    path = tmp_path / "runs.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(CommandError, match=words):
+        manage("import_csv", str(path), "--question=Which one?", *options)
+
+    assert not Campaign.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "."])
+def test_a_file_that_cannot_be_read_is_named(manage, tmp_path, name):
+    with pytest.raises(CommandError, match="cannot be read"):
+        manage("import_csv", str(tmp_path / name), "--question=Which one?")

@@ -1,0 +1,163 @@
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError
+
+from campaigns.definition import checking, drafts, life, preview
+from campaigns.definition.servers import retire_target, save_target
+from campaigns.models import Campaign, Run, Target, Team
+from campaigns.queries.pages import findings_of
+
+pytestmark = pytest.mark.django_db
+
+URL = "http://127.0.0.1:8099"
+
+
+@pytest.fixture(autouse=True)
+def _owner_confirms(settings):
+    settings.OWNER_CONFIRMS = True
+
+
+@pytest.fixture
+def prepared(manage):
+    return manage("prepare", "--sandbox-url", URL)
+
+
+def demo() -> Campaign:
+    return Campaign.objects.get(tags__contains=["demo"])
+
+
+def test_a_fresh_installation_gets_team_owner_target_and_two_campaigns(prepared):
+    assert Team.objects.get().is_default
+    owner = User.objects.get()
+    assert owner.username == "owner"
+    assert not owner.has_usable_password()
+    assert not owner.is_superuser
+    target = Target.objects.get()
+    assert (target.name, target.base_url) == ("sandbox", URL)
+    assert target.confirmed_rule == "127.0.0.1:8099"
+    assert sorted(Campaign.objects.values_list("state", flat=True)) == ["draft", "finished"]
+
+
+def test_the_published_campaign_has_its_answer(prepared):
+    campaign = Campaign.objects.get(kind="external")
+
+    assert campaign.runs.filter(state=Run.State.DONE).count() == 18
+    findings = findings_of(campaign, "duration")
+    assert findings.answer is not None
+    assert findings.cells is not None
+    means = {
+        cell["levels"]["concurrency"]: round(cell["summary"]["mean"])
+        for cell in findings.cells["cells"]
+    }
+    assert means == {3: 1752, 5: 1095, 7: 930, 10: 813, 15: 751, 20: 639}
+
+
+def test_the_draft_can_be_launched_as_it_is_and_has_30_runs(prepared):
+    campaign = life.launch(demo(), None)
+
+    assert campaign.runs.count() == 30
+    assert campaign.blocks.count() == 15
+    assert campaign.target == Target.objects.get()
+    assert (campaign.paired_factor, campaign.baseline) == ("engine", "futures")
+
+
+def test_the_draft_is_one_that_the_form_takes(prepared):
+    planned = preview.preview(checking.check(drafts.as_data(demo())))
+
+    assert planned.measured_runs == 30
+    assert not [text for tone, text in planned.remarks if "no verdict" in text]
+
+
+def test_a_second_call_changes_nothing(prepared, manage, django_assert_max_num_queries):
+    before = [str(row) for row in Campaign.objects.order_by("pk").values()]
+
+    with django_assert_max_num_queries(15):
+        printed = manage("prepare", "--sandbox-url", URL)
+
+    assert printed == ""
+    assert [str(row) for row in Campaign.objects.order_by("pk").values()] == before
+    assert (User.objects.count(), Team.objects.count(), Target.objects.count()) == (1, 1, 1)
+
+
+def test_the_target_follows_the_sandbox_to_another_port(prepared, manage):
+    printed = manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
+
+    target = Target.objects.get()
+    assert (target.address, target.confirmed_rule) == ("127.0.0.1:9001", "127.0.0.1:9001")
+    assert "is at http://127.0.0.1:9001 now" in printed
+    assert demo().target == target
+
+
+def test_the_target_stays_where_a_campaign_measures_it(prepared, manage):
+    life.launch(demo(), None)
+
+    printed = manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
+
+    assert Target.objects.get().base_url == URL
+    assert "a campaign is measuring it" in printed
+
+
+def test_a_deleted_draft_does_not_come_back(prepared, manage):
+    drafts.delete(demo())
+
+    manage("prepare", "--sandbox-url", URL)
+    manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
+
+    assert not Campaign.objects.filter(tags__contains=["demo"]).exists()
+
+
+def test_a_retired_target_does_not_come_back(prepared, manage):
+    drafts.delete(demo())
+    retire_target(Target.objects.get())
+
+    manage("prepare", "--sandbox-url", URL)
+
+    assert Target.objects.count() == 1
+
+
+def test_a_server_that_somebody_called_sandbox_is_left_alone(manage):
+    save_target(
+        {
+            "name": "sandbox",
+            "family": "http",
+            "base_url": "http://127.0.0.2:80",
+            "username": "me",
+            "confirm_address": True,
+        }
+    )
+
+    manage("prepare", "--sandbox-url", URL)
+
+    assert Target.objects.get().base_url == "http://127.0.0.2:80"
+
+
+def test_without_a_sandbox_there_is_the_published_campaign_alone(manage):
+    manage("prepare")
+
+    assert Campaign.objects.get().kind == "external"
+    assert not Target.objects.exists()
+
+
+def test_a_sandbox_that_comes_later_brings_its_draft(manage):
+    manage("prepare")
+
+    manage("prepare", "--sandbox-url", URL)
+
+    assert demo().state == "draft"
+
+
+def test_the_owner_may_have_another_name_and_keeps_a_password(manage):
+    User.objects.create_user("alice", password="a password of her own")  # noqa: S106
+
+    manage("prepare", "--owner-name", "alice")
+
+    assert User.objects.get().has_usable_password()
+
+
+def test_an_address_that_the_rules_exclude_is_refused_in_words(manage, settings):
+    settings.OWNER_CONFIRMS = False
+
+    with pytest.raises(CommandError, match="PERFDASH_ALLOWED_ADDRESSES"):
+        manage("prepare", "--sandbox-url", URL)
+
+    assert Campaign.objects.get().kind == "external"
