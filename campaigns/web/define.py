@@ -51,7 +51,7 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
     original = get_object_or_404(Campaign, pk=pk)
     user = user_of(request)
     if request.method == "POST":
-        return _answer(request, None, lambda definition: drafts.create(definition, user))
+        return _answer(request, None, lambda definition: drafts.create(definition, user, original))
     entered = forms.from_data(drafts.as_data(original))
     if entered.driver is None:
         messages.warning(

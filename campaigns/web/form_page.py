@@ -27,6 +27,7 @@ ORDERS = {
     Campaign.Order.BLOCKED: "level after level; confounds level with time",
 }
 STOP_RULES = {Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value"}
+LEVELS_HINT = {True: "Numbers, one a line or with blanks between.", False: "One level a line."}
 LABELS = {
     "kind": "Kind",
     "target": "Target",
@@ -55,7 +56,12 @@ class ParameterRow:
     @property
     def id(self) -> str:
         """Where links to its errors lead."""
-        return f"f-p-{self.name}"
+        return f"row-{self.name}"
+
+    @property
+    def described_id(self) -> str:
+        """The id of the input that is shown; that of its errors begins with it."""
+        return self.levels.id if self.levels is not None and self.varied else self.single.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ def _place(path: str, entered: Entered) -> tuple[str, str]:
     group, _, name = path.partition(".")
     known = entered.driver.parameters.base_fields if entered.driver else {}
     if name in known:
-        return name, f"f-p-{name}"
+        return name, f"row-{name}"
     if path in DesignForm.base_fields:
         form_field = DesignForm.base_fields[path]
         label = LABELS.get(path) or str(form_field.label or path.replace("_", " ").capitalize())
@@ -246,6 +252,7 @@ def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequ
         f"Levels of {name}",
         "\n".join(given),
         "checks" if options else "textarea",
+        hint="" if options else LEVELS_HINT[isinstance(form_field, NUMBERS)],
         errors=messages,
         rows=3,
         choices=[Choice(value, label, value in given) for value, label in options],

@@ -84,7 +84,7 @@ def plan_view(definition: Definition, preview: Preview) -> PlanView:
             for label, title, runs in rows[:MOST_ROWS]
         ),
         more_rows=max(0, len(rows) - MOST_ROWS),
-        row_name="pairs" if definition.order == Campaign.Order.PAIRED else "rows",
+        row_name="pair" if definition.order == Campaign.Order.PAIRED else "row",
         shading=_shading(definition, many),
         legend=tuple(tiles[:MOST_TILES]) if many else (),
         seed=definition.seed,

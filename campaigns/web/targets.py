@@ -89,7 +89,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     """Show the form, or save it; what was typed stays where something is wrong with it."""
     if request.method == "GET":
         return _draw(request, target, _stored(target), {})
-    data = {name: request.POST.get(name, "") for name in _form_fields()}
+    data = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in _form_fields()}
     try:
         saved = servers.save_target(data, target)
     except Invalid as invalid:
