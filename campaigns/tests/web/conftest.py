@@ -1,0 +1,62 @@
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from campaigns.definition import drafts
+from campaigns.definition.checking import check
+from campaigns.tests.toy import definition, target, toy
+
+__all__ = ["target", "toy"]
+
+PASSWORD = "only for tests 1"  # noqa: S105
+
+
+@pytest.fixture
+def person(db, settings) -> User:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # a fast one
+    return User.objects.create_user("reviewer", password=PASSWORD)
+
+
+@pytest.fixture
+def browser(person) -> Client:
+    """Somebody who is signed in."""
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def draft(target, person):
+    """Six runs: two engines, three pairs."""
+    return drafts.create(check(definition(target=target.pk, seed=5)), person)
+
+
+class Page(HTMLParser):
+    """What a page holds: elements with their attributes, in order, and its text."""
+
+    def __init__(self, response: Any) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(response.content.decode())
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def named(self, name: str) -> list[dict[str, str | None]]:
+        """The inputs of a name."""
+        return [attributes for _, attributes in self.elements if attributes.get("name") == name]
+
+    def by_id(self, wanted: str) -> dict[str, str | None]:
+        (found,) = [attributes for _, attributes in self.elements if attributes.get("id") == wanted]
+        return found

@@ -1,0 +1,249 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from django.urls import URLResolver, reverse
+from django.utils import timezone
+
+from campaigns.credentials import token_hash
+from campaigns.definition import access
+from campaigns.models import ApiToken, SignInLink
+from campaigns.tests.web.conftest import PASSWORD, Page
+from campaigns.web.urls import urlpatterns
+
+pytestmark = pytest.mark.django_db
+
+ANONYMOUS = Client
+
+
+def link(text):
+    return reverse("sign-in-link", args=[text])
+
+
+def is_signed_in(client):
+    return client.get(reverse("account")).status_code == 200
+
+
+def test_name_and_password_sign_in_and_lead_where_one_wanted_to_go(person):
+    client = ANONYMOUS()
+
+    asked = client.get(reverse("target-list"))
+    answer = client.post(asked["Location"], {"username": "reviewer", "password": PASSWORD})
+
+    assert asked["Location"] == "/sign-in/?next=/targets/"
+    assert answer["Location"] == "/targets/"
+    assert is_signed_in(client)
+
+
+def test_a_wrong_password_is_said_and_the_name_stays(person):
+    answer = ANONYMOUS().post(reverse("sign-in"), {"username": "reviewer", "password": "no"})
+
+    page = Page(answer)
+    assert page.named("username")[0]["value"] == "reviewer"
+    assert page.named("password")[0]["aria-invalid"] == "true"
+    assert "value" not in page.named("password")[0]
+    assert "alert" in [attributes.get("role") for _, attributes in page.elements]
+
+
+def test_nobody_is_sent_to_another_site(person):
+    answer = ANONYMOUS().post(
+        f"{reverse('sign-in')}?next=https://example.org/",
+        {"username": "reviewer", "password": PASSWORD, "next": "https://example.org/"},
+    )
+
+    assert answer["Location"] == "/"
+
+
+@pytest.mark.parametrize("bad", ["a\x00b", "x" * 100_000, "<script>", "\u202e", ""])
+def test_bad_names_get_an_answer(db, bad):
+    answer = ANONYMOUS().post(reverse("sign-in"), {"username": bad, "password": bad})
+
+    assert answer.status_code == 200
+
+
+def test_a_link_signs_in_once(person):
+    text = access.make_sign_in_link(person, 5)
+    first, second = ANONYMOUS(), ANONYMOUS()
+
+    answer, refusal = first.get(link(text)), second.get(link(text))
+
+    assert answer["Location"] == "/"
+    assert is_signed_in(first)
+    assert refusal.status_code == 403
+    assert "used already" in Page(refusal).text
+    assert not is_signed_in(second)
+
+
+def test_a_head_request_does_not_use_a_link_up(person):
+    text = access.make_sign_in_link(person)
+
+    ANONYMOUS().head(link(text))
+
+    assert ANONYMOUS().get(link(text)).status_code == 302
+
+
+def test_a_link_that_is_too_old_says_so(person):
+    text = access.make_sign_in_link(person)
+    SignInLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+
+    answer = ANONYMOUS().get(link(text))
+
+    assert answer.status_code == 403
+    assert "has expired" in Page(answer).text
+
+
+@pytest.mark.parametrize("text", ["nonsense", "%00", "%ff%fe", "x" * 5000])
+def test_an_unknown_link_says_so(db, text):
+    answer = ANONYMOUS().get(f"/sign-in/link/{text}/")
+
+    assert answer.status_code == 403
+    assert "is unknown" in Page(answer).text
+
+
+def test_a_link_of_a_switched_off_account_signs_nobody_in(person):
+    text = access.make_sign_in_link(person)
+    person.is_active = False
+    person.save()
+
+    answer = ANONYMOUS().get(link(text))
+
+    assert answer.status_code == 403
+    assert "switched off" in Page(answer).text
+
+
+def test_a_used_link_leads_home_whoever_is_signed_in(person):
+    text = access.make_sign_in_link(person)
+    client = ANONYMOUS()
+    client.get(link(text))
+
+    assert client.get(link(text))["Location"] == "/"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_use_a_link_at_once_one_gets_in(person):
+    text = access.make_sign_in_link(person)
+
+    def try_it(_):
+        try:
+            return access.redeem(text)
+        except access.LinkRefused:
+            return None
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        users = list(pool.map(try_it, range(16)))
+
+    assert users.count(person) == 1
+    assert users.count(None) == 15
+
+
+def test_no_link_and_no_token_is_stored_as_it_is(person):
+    text = access.make_sign_in_link(person)
+    token, secret = access.make_token(person, "laptop")
+
+    assert SignInLink.objects.get().hash == token_hash(text) != text
+    assert token.hash == token_hash(secret) != secret
+
+
+def test_signing_out_takes_a_post(browser):
+    assert browser.get(reverse("sign-out")).status_code == 405
+    assert is_signed_in(browser)
+
+    browser.post(reverse("sign-out"))
+
+    assert not is_signed_in(browser)
+
+
+def test_a_token_is_shown_once(browser, person):
+    made = browser.post(reverse("token-create"), {"name": "laptop <b>"})
+    later = browser.get(reverse("account"))
+
+    (secret,) = [text for text in Page(made).texts if len(text.strip()) == 43]
+    assert ApiToken.objects.get(user=person).hash == token_hash(secret.strip())
+    assert "no-store" in made["Cache-Control"]
+    assert secret not in later.content.decode()
+    assert "laptop <b>" in Page(later).text
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\x00b", "\u202e"])
+def test_a_token_with_a_bad_name_is_not_made(browser, name):
+    answer = browser.post(reverse("token-create"), {"name": name})
+
+    assert answer.status_code == 422
+    assert Page(answer).by_id("f-name")["aria-invalid"] == "true"
+    assert not ApiToken.objects.exists()
+
+
+def test_a_revoked_token_stays_on_record(browser, person):
+    token, _ = access.make_token(person, "laptop")
+
+    browser.post(reverse("token-revoke", args=[token.pk]))
+
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    assert "revoked" in Page(browser.get(reverse("account"))).text
+
+
+def test_nobody_revokes_the_token_of_somebody_else(browser, django_user_model):
+    token, _ = access.make_token(django_user_model.objects.create_user("other"), "theirs")
+
+    answer = browser.post(reverse("token-revoke", args=[token.pk]))
+
+    assert answer.status_code == 404
+    token.refresh_from_db()
+    assert token.revoked_at is None
+
+
+def test_a_poll_after_the_session_ended_makes_the_page_load_again(db):
+    client = ANONYMOUS()
+
+    answer = client.get(reverse("home-running"), follow=True, headers={"HX-Request": "true"})
+
+    assert answer["HX-Refresh"] == "true"
+
+
+def test_health_needs_nobody(db):
+    answer = ANONYMOUS().get(reverse("health"))
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok", "database": "ok"}
+
+
+def test_health_says_when_the_database_is_away(db, monkeypatch):
+    def refuse(*arguments):
+        raise OperationalError("connection refused\nIs it running?")
+
+    monkeypatch.setattr(connection, "cursor", refuse)
+
+    answer = ANONYMOUS().get(reverse("health"))
+
+    assert answer.status_code == 503
+    assert answer.json() == {"status": "unavailable", "database": "connection refused"}
+
+
+PUBLIC = {"sign-in", "sign-in-link", "health"}
+
+
+def pages(patterns: Any = None, arguments: Any = ()):
+    """Name and arguments of every page, those of included URLs too."""
+    for pattern in urlpatterns if patterns is None else patterns:
+        known = [*arguments, *(name for name in pattern.pattern.converters)]
+        if isinstance(pattern, URLResolver):
+            yield from pages(pattern.url_patterns, known)
+        else:
+            yield pattern.name, dict.fromkeys(known, 1)
+
+
+@pytest.mark.parametrize(("name", "arguments"), [page for page in pages() if page[0] not in PUBLIC])
+def test_everything_else_needs_somebody(db, name, arguments):
+    client = ANONYMOUS()
+
+    for ask in (client.get, client.post):
+        answer = ask(reverse(name, kwargs=arguments))
+
+        assert answer.status_code == 302
+        assert answer["Location"].startswith("/sign-in/?next=")
