@@ -86,6 +86,7 @@ class CampaignOutput(serializers.ModelSerializer[Campaign]):
         return {
             "self": reverse("api-campaign", key, request=request),
             "runs": reverse("api-runs", key, request=request),
+            "page": reverse("campaign", key, request=request),
         }
 
 

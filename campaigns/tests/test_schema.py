@@ -10,6 +10,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import ProtectedError
 from django.db.models.functions import Now
+from django.test import Client
+from django.urls import reverse
 
 from campaigns import credentials
 from campaigns.definition import drafts, life
@@ -378,3 +380,26 @@ def test_a_password_that_no_key_opens_is_not_rotated(target, settings):
 
     with pytest.raises(credentials.SecretUnreadable):
         credentials.rotate(target.password)
+
+
+def test_a_password_is_on_no_page(campaign):
+    client = Client()
+    client.force_login(User.objects.create_user("owner"))
+    target_key, campaign_key = [campaign.target_id], [campaign.pk]
+
+    for page in (
+        reverse("home"),
+        reverse("target-list"),
+        reverse("target", args=target_key),
+        reverse("target-edit", args=target_key),
+        reverse("campaign", args=campaign_key),
+        reverse("campaign-clone", args=campaign_key),
+        reverse("campaign-json", args=campaign_key),
+        reverse("campaign-runs-csv", args=campaign_key),
+    ):
+        response = client.get(page)
+        content = b"".join(response) if response.streaming else response.content
+
+        assert response.status_code == 200, page
+        assert b"correct horse" not in content
+        assert campaign.target.password.encode() not in content
