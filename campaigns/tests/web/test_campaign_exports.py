@@ -1,0 +1,130 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from campaigns import analysis, results
+from campaigns.definition import life
+from campaigns.importers.demonstration import published_campaign
+from campaigns.models import Campaign, Run
+from campaigns.tests.web.measured import begin, finish, launched, outcome, store
+
+pytestmark = pytest.mark.django_db
+
+GOLDEN = Path(__file__).parents[1] / "stats" / "golden"
+
+
+def lines(browser, campaign):
+    response = browser.get(reverse("campaign-runs-csv", args=[campaign.pk]))
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    text = b"".join(response.streaming_content).decode()
+    return text, list(csv.reader(io.StringIO(text)))
+
+
+def test_the_published_table_comes_out_as_it_went_in(browser, person):
+    campaign, _ = published_campaign(person)
+    analysis.analyse(campaign)
+    published = json.loads((GOLDEN / "a_pulp_concurrency.json").read_text())["raw_csv"]
+
+    _, rows = lines(browser, campaign)
+
+    assert [row[:5] for row in rows] == list(csv.reader(io.StringIO(published)))
+
+
+def test_exact_values_follow(browser, target, person):
+    campaign = launched(target, person)
+    store(campaign, lambda run: 10.0 + run.position / 3, rate=4.5)
+    finish(campaign)
+
+    _, rows = lines(browser, campaign)
+
+    assert rows[0] == [
+        "engine",
+        "avg duration",
+        "duration",
+        "start",
+        "finish",
+        "state",
+        "block",
+        "position",
+        "purpose",
+        "reason",
+        "duration (s)",
+        "rate (files/s)",
+    ]
+    first = next(row for row in rows if row[7] == "1")
+    assert float(first[2]) == 10 + 1 / 3
+    assert first[3] == "2026-01-01T00:01:00+00:00"
+    assert first[11] == "4.5"
+    assert [bool(row[1]) for row in rows[1:]] == [False, False, True] * 2
+
+
+def test_failed_and_excluded_runs_are_in_the_file_with_their_reasons(browser, target, person):
+    campaign = launched(target, person)
+    store(campaign, lambda run: 10.0, failing={2})
+    life.exclude(campaign.runs.get(position=3), person, "another sync")
+    finish(campaign)
+
+    _, rows = lines(browser, campaign)
+
+    by_position = {row[7]: row for row in rows}
+    assert by_position["2"][5] == "failed"
+    assert by_position["2"][9] == "It refused."
+    assert by_position["3"][5] == "excluded"
+    assert by_position["3"][9] == "excluded by reviewer: another sync"
+
+
+@pytest.mark.parametrize("bad", ["=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\uff1d1"])
+def test_no_text_becomes_a_formula(browser, target, person, bad):
+    campaign = launched(target, person)
+    store(campaign, lambda run: 10.0, failing={1})
+    Run.objects.filter(campaign=campaign, position=1).update(reason=bad)
+
+    _, rows = lines(browser, campaign)
+
+    assert next(row for row in rows if row[7] == "1")[9] == f"'{bad}"
+
+
+def test_text_with_commas_and_lines_stays_in_its_cell(browser, target, person):
+    campaign = launched(target, person)
+    store(campaign, lambda run: 10.0, failing={1})
+    Run.objects.filter(campaign=campaign, position=1).update(reason='one, "two"\nthree')
+
+    _, rows = lines(browser, campaign)
+
+    assert next(row for row in rows if row[7] == "1")[9] == 'one, "two"\nthree'
+
+
+def test_the_document_holds_definition_runs_and_findings(browser, target, person):
+    campaign = launched(target, person)
+    results.close(begin(campaign.runs.get(position=1)), outcome())
+    finish(campaign)
+
+    response = browser.get(reverse("campaign-json", args=[campaign.pk]))
+
+    document = json.loads(response.content)
+    assert document["definition"]["factors"] == {"engine": ["new", "old"]}
+    assert document["runs"][0]["measurements"]["duration"]["value"] == 2.5
+    assert {"answer", "cells", "pairs"} <= {finding["name"] for finding in document["findings"]}
+    assert document["findings"][0]["data_hash"].startswith("v1:")
+    assert "correct horse" not in response.content.decode()
+    assert target.password not in response.content.decode()
+
+
+def test_the_name_of_the_file_holds_no_markup(browser, target, person):
+    campaign = launched(target, person, name='"; x="<b>')
+
+    response = browser.get(reverse("campaign-json", args=[campaign.pk]))
+
+    assert response["Content-Disposition"] == f'attachment; filename="{campaign.pk}-xb.json"'
+
+
+def test_a_campaign_without_runs_gives_a_header(browser, draft):
+    text, rows = lines(browser, draft)
+
+    assert len(rows) == 1
+    assert Campaign.objects.get(pk=draft.pk).state == Campaign.State.DRAFT
+    assert text.endswith("\n")

@@ -1,0 +1,281 @@
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from campaigns import analysis, progress, results
+from campaigns.definition import life
+from campaigns.models import Attempt, Campaign, LogLine, Run, Worker
+from campaigns.tests.web.conftest import Page
+from campaigns.tests.web.measured import begin, launched, outcome
+
+pytestmark = pytest.mark.django_db
+
+PARTS = ["campaign-progress", "campaign-matrix", "campaign-so-far"]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def campaign(target, person):
+    return launched(target, person, order="interleaved")
+
+
+@pytest.fixture
+def attempt(campaign):
+    """The first run is being measured, and says so."""
+    attempt = begin(campaign.runs.order_by("position")[0])
+    progress.write(
+        attempt.pk,
+        {
+            "phase": "measure",
+            "seconds": 7.0,
+            "files_done": 120,
+            "files_total": 200,
+            "bytes_done": 5_000_000,
+            "in_flight": 4,
+            "cpu_share": 0.34,
+            "rate_series": [1e6, 2e6],
+            "step_seconds": 0.5,
+        },
+    )
+    yield attempt
+    progress.forget(attempt.pk)
+
+
+def url(name, campaign):
+    return reverse(name, args=[campaign.pk])
+
+
+def test_the_page_shows_what_is_going_on(browser, campaign, attempt):
+    page = Page(browser.get(url("campaign", campaign)))
+
+    assert "0 of 6" in page.text
+    assert "Run 1" in page.text
+    assert "7 s · 120 of 200 files" in page.text
+    assert "worker measure@host" in page.text
+    assert "34 %" in page.text
+    assert "Throughput of run 1" in page.text
+    assert "launched: 6 runs" in page.text
+
+
+def test_the_matrix_shows_each_run_by_its_state(browser, campaign, attempt):
+    runs = list(campaign.runs.order_by("position"))
+    second = begin(runs[1])
+    results.close(second, outcome())
+    Run.objects.filter(pk=runs[2].pk).update(state=Run.State.FAILED, reason="It refused.")
+    Run.objects.filter(pk=runs[3].pk).update(state=Run.State.VOID, reason="Not clean.")
+
+    page = Page(browser.get(url("campaign-matrix", campaign)))
+
+    looks = {n: page.by_id(f"square-{n}")["data-state"] for n in range(1, 7)}
+    assert looks == {1: "now", 2: "done", 3: "failed", 4: "void", 5: "planned", 6: "planned"}
+    assert "2.5 s" in page.text
+    assert "Not clean." in str(page.by_id("square-4")["title"])
+
+
+def test_pairs_stand_together_in_the_matrix(browser, target, person):
+    campaign = launched(
+        target,
+        person,
+        factors={"engine": ["new", "old"], "path": ["/a", "/b"]},
+        paired_factor="engine",
+        baseline="old",
+        parameters={},
+    )
+
+    text = Page(browser.get(url("campaign-matrix", campaign))).text
+
+    assert "pair 1 pair 2 pair 3" in text
+    assert text.index("/a") < text.index("old") < text.index("new") < text.index("/b")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_did_not_change_is_not_sent_again(browser, campaign, part):
+    first = browser.get(url(part, campaign))
+    tag = {"If-None-Match": first["ETag"]}
+
+    assert first.status_code == 200
+    assert browser.get(url(part, campaign), headers=tag).status_code == 304
+    assert browser.get(url(part, campaign), headers=HTMX | tag).status_code == 204
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_asks_with_the_tag_that_it_carries(browser, campaign, part):
+    response = browser.get(url(part, campaign))
+
+    (root,) = [a for _, a in Page(response).elements if a.get("hx-get") == url(part, campaign)]
+    assert json.loads(str(root["hx-headers"])) == {"If-None-Match": response["ETag"]}
+
+
+def test_what_changed_is_sent_again(browser, campaign):
+    first = browser.get(url("campaign-matrix", campaign))
+
+    begin(campaign.runs.order_by("position")[0])
+    second = browser.get(
+        url("campaign-matrix", campaign), headers=HTMX | {"If-None-Match": first["ETag"]}
+    )
+
+    assert second.status_code == 200
+    assert second["ETag"] != first["ETag"]
+
+
+@pytest.mark.parametrize("part", [*PARTS, "campaign-log", "campaign-live"])
+def test_polling_ends_with_the_campaign(browser, campaign, part):
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+
+    answer = browser.get(url(part, campaign))
+
+    assert (answer.status_code, answer["HX-Refresh"]) == (286, "true")
+
+
+def test_a_part_that_did_not_change_costs_few_queries(browser, campaign):
+    tag = {"If-None-Match": browser.get(url("campaign-matrix", campaign))["ETag"]}
+
+    with CaptureQueriesContext(connection) as found:
+        browser.get(url("campaign-matrix", campaign), headers=HTMX | tag)
+
+    assert len(found) <= 6  # two of them for the session and its user
+
+
+def test_the_log_sends_what_is_new(browser, campaign):
+    LogLine.objects.create(campaign=campaign, text="<b>one</b>", tone="bad")
+    last = LogLine.objects.filter(campaign=campaign).latest("pk").pk
+
+    everything = browser.get(url("campaign-log", campaign))
+    nothing = browser.get(url("campaign-log", campaign), {"after": last})
+    LogLine.objects.create(campaign=campaign, text="two")
+    rest = browser.get(url("campaign-log", campaign), {"after": last})
+
+    assert "&lt;b&gt;one&lt;/b&gt;" in everything.content.decode()
+    assert nothing.status_code == 204
+    assert "two" in Page(rest).text
+    assert "one" not in Page(rest).text
+
+
+def test_the_live_figure_is_that_of_the_run_that_is_on(browser, campaign, attempt):
+    answer = browser.get(url("campaign-live", campaign)).json()
+
+    assert answer["title"] == "Throughput of run 1"
+    (rates,) = [t["y"] for t in answer["figure"]["data"] if 2 in t["y"]]
+    assert rates[:2] == [1, 2]  # MB/s
+    assert "MB/s" in answer["label"]
+
+
+def test_there_is_no_live_figure_before_the_clock_runs(browser, campaign):
+    begin(campaign.runs.order_by("position")[0], Attempt.Phase.RESET)
+
+    assert browser.get(url("campaign-live", campaign)).status_code == 204
+
+
+def test_so_far_shows_cells_without_a_verdict(browser, campaign):
+    run = campaign.runs.order_by("position")[0]
+    results.close(begin(run), outcome())
+    analysis.analyse(campaign)
+
+    text = Page(browser.get(url("campaign-so-far", campaign))).text
+
+    assert "1/3" in text
+    assert "2.5 s" in text
+    assert "no verdict before the stop rule" in text
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (Campaign.State.RUNNING, "No worker of the pool “measure” answers."),
+        (Campaign.State.PAUSED, "Paused"),
+    ],
+)
+def test_it_says_why_nothing_goes_on(browser, campaign, state, words):
+    Campaign.objects.filter(pk=campaign.pk).update(state=state)
+
+    assert words in Page(browser.get(url("campaign-progress", campaign))).text
+
+
+def test_a_cool_down_is_said(browser, campaign):
+    Worker.objects.create(name="measure@host", host="host", pools=["measure"])
+    Campaign.objects.filter(pk=campaign.pk).update(
+        not_before=timezone.now() + timedelta(seconds=60)
+    )
+
+    assert "Cool-down until" in Page(browser.get(url("campaign-progress", campaign))).text
+
+
+def test_the_time_that_is_left_comes_from_the_runs_so_far(browser, campaign):
+    for run in campaign.runs.order_by("position")[:3]:
+        attempt = begin(run)
+        results.close(attempt, outcome())
+        Attempt.objects.filter(pk=attempt.pk).update(
+            finished_at=attempt.claimed_at + timedelta(seconds=100)
+        )
+
+    text = Page(browser.get(url("campaign-progress", campaign))).text
+
+    assert "5:00" in text
+    assert "3 of 6" in text
+
+
+def test_the_draft_shows_definition_and_plan(browser, draft):
+    text = Page(browser.get(url("campaign", draft))).text
+
+    assert "Lock and launch" in text
+    assert "Try one run" in text
+    assert "2 × 3" in text
+    assert "Delete the draft" in text
+
+
+def test_a_draft_that_cannot_run_any_more_says_why(browser, draft, target):
+    target.retired_at = timezone.now()
+    target.save(update_fields=["retired_at"])
+
+    page = Page(browser.get(url("campaign", draft)))
+
+    assert "There is no target" in page.text
+    assert "No plan" in page.text or "There is no plan" in page.text
+
+
+def test_a_try_out_is_watched_until_it_ends(browser, draft, person):
+    run = life.try_one(draft, person)
+
+    watched = browser.get(url("campaign-trials", draft))
+    results.close(begin(run), outcome())
+    ended = browser.get(url("campaign-trials", draft))
+
+    assert "hx-get" in watched.content.decode()
+    assert (ended.status_code, ended["HX-Refresh"]) == (286, "true")
+    assert "2.5 s" in Page(browser.get(url("campaign", draft))).text
+
+
+def test_a_paused_campaign_offers_to_resume(browser, campaign):
+    life.pause(campaign)
+
+    text = Page(browser.get(url("campaign", campaign))).text
+
+    assert "Resume" in text
+    assert "Pause after this run" not in text
+
+
+def test_a_large_matrix_is_cut_around_the_run_that_is_on(browser, target, person):
+    campaign = launched(
+        target,
+        person,
+        factors={"workers": list(range(1, 51))},
+        order="interleaved",
+        repetitions=20,
+    )
+    store_none = campaign.runs.filter(block__repetition=15).first()
+    begin(store_none)
+
+    page = Page(browser.get(url("campaign-matrix", campaign)))
+
+    assert page.by_id(f"square-{store_none.position}")["data-state"] == "now"
+    assert "repetitions 5 to 16 of 20" in page.text
+
+
+def test_nobody_sees_a_campaign_without_signing_in(client, campaign):
+    for name in ("campaign", "campaign-progress", "campaign-runs-csv", "campaign-json"):
+        assert client.get(url(name, campaign)).status_code == 302
