@@ -52,9 +52,9 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
     rows = sorted(
         run_rows(campaign, metric.name), key=lambda row: (row.cell_position, row.position)
     )
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
-        last = following is None or following.cell != row.cell
-        mean = averages.get(row.cell) if last else None
+    last_of = {row.cell: row.run for row in rows}
+    for row in rows:
+        mean = averages.get(row.cell) if last_of[row.cell] == row.run else None
         cells = [
             *(row.levels.get(factor.name, "") for factor in factors),
             *_in_words(row, mean, published=published),

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max, Min, Q
+from django.forms.utils import pretty_name
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver, Metric
@@ -147,7 +148,7 @@ def metric_of(campaign: Campaign, name: str) -> Metric:
     stored = Measurement.objects.filter(attempt__run__campaign=campaign, metric=name).first()
     return Metric(
         name=name,
-        label=name.replace("_", " ").capitalize(),
+        label=pretty_name(name),
         unit=stored.unit if stored else "",
         lower_is_better=stored.lower_is_better if stored else True,
     )
@@ -218,4 +219,4 @@ def _driver(kind: str) -> Driver | None:
 
 def _label(driver: Driver | None, name: str) -> str:
     field = driver.parameters.base_fields.get(name) if driver else None
-    return str(field.label) if field is not None and field.label else name
+    return str(field.label) if field is not None and field.label else pretty_name(name)

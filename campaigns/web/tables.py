@@ -104,7 +104,7 @@ def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: L
     return CellLine(
         levels=words.one_each(cell["levels"]),
         ok=f"{summary['n_ok']}/{len(cell['runs'])}",
-        gmean=amount(summary["gmean"], unit),
+        gmean=amount(summary["mean"] if summary["n_ok"] == 1 else summary["gmean"], unit),
         mean=amount(summary["mean"], unit),
         interval=span(interval, unit),
         cv=MISSING if summary["cv"] is None else f"{100 * summary['cv']:.1f} %",
