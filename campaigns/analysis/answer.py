@@ -60,7 +60,7 @@ def _of_pairs(metric: Metric, pairs: Mapping[str, Any]) -> dict[str, Any]:
         )
     facts = [
         {
-            "label": stratum["name"],
+            "label": stratum["label"],
             "value": percent(change) if change is not None else "—",
             "note": span_pct(stratum["comparison"]["verdict"]["ci_pct"]) if interval else "",
         }
@@ -123,13 +123,9 @@ def _of_cells(metric: Metric, cells: Cells) -> dict[str, Any]:
         name = _name(best)
         sentence = f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
     else:
-        worst = rest[-1]
-        change = 100 * (worst["summary"]["gmean"] / best["summary"]["gmean"] - 1)
-        word = display("better", metric.unit, metric.lower_is_better, metric=metric.name).word
-        word = {"faster": "fastest", "slower": "slowest"}.get(word, "best")
         sentence = (
-            f"{_name(best)} is the {word} setting measured: {value} on average; "
-            f"{_name(worst)} differs most from it, by {percent(change)}."
+            f"{_name(best)} is the {_superlative(metric)} setting measured: {value} on average; "
+            f"{_name(rest[-1])} {_worse_by(best, rest[-1], metric)}."
         )
     return {
         "sentence": sentence,
@@ -143,6 +139,19 @@ def _of_cells(metric: Metric, cells: Cells) -> dict[str, Any]:
             for cell in ordered[:4]
         ],
     }
+
+
+def _superlative(metric: Metric) -> str:
+    word = display("better", metric.unit, metric.lower_is_better, metric=metric.name).word
+    return "fastest" if word == "faster" else "best"
+
+
+def _worse_by(best: Cells, worst: Cells, metric: Metric) -> str:
+    """How far the worst cell is from the best one, in words of time where it is one."""
+    ratio = worst["summary"]["gmean"] / best["summary"]["gmean"]
+    if _superlative(metric) == "fastest":
+        return f"takes {percent(100 * (ratio - 1)).lstrip('+')} longer"
+    return f"differs most from it ({percent(100 * (ratio - 1))})"
 
 
 def _name(cell: Mapping[str, Any]) -> str:
@@ -161,7 +170,7 @@ def _caveat(campaign: Campaign, cells: Cells, pairs: Mapping[str, Any] | None) -
     summaries = [cell["summary"] for cell in cells["cells"]]
     failed = sum(summary["n_failed"] for summary in summaries)
     lost = sum(summary["n_lost"] for summary in summaries)
-    total = sum(summary["n_total"] for summary in summaries)
+    total = sum(summary["n_total"] + summary["n_lost"] for summary in summaries)
     bounds = sum(summary["n_saturated"] for summary in summaries)
     if failed:
         return f"{failed} of {total} runs failed; means are those of the runs that came through."

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from campaigns.charts.labels import told_apart
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
@@ -30,6 +31,7 @@ def compare(
     )
     blocks = _blocks_by_stratum(campaign, cells, runs)
     strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
+    labels = told_apart(list(blocks))
     family = compare_strata(strata, lower_is_better=metric.lower_is_better, criteria=criteria)
     return {
         "factor": campaign.paired_factor,
@@ -42,6 +44,7 @@ def compare(
         "strata": [
             {
                 "name": comparison.name,
+                "label": labels[comparison.name],
                 "levels": blocks[comparison.name][0],
                 "comparison": asdict(comparison),
                 "display": asdict(

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.charts import formats
+from campaigns.charts.labels import told_apart
 from campaigns.queries.pages import FactorOutline
 from campaigns.queries.rows import RunRow, Standing
 from campaigns.web.fields import as_text
 
 MISSING = "—"
 MINUS = "\u2212"
-LONG = 28
-"""Levels with more characters are shortened to where they differ."""
 RATES = ("/s", "/min", "/h")
 
 FLAGS = {
@@ -56,7 +55,10 @@ class Levels:
 
     def __init__(self, factors: Sequence[FactorOutline]) -> None:
         self.factors = tuple(factors)
-        self._short = {factor.name: _shortened(factor.levels) for factor in factors}
+        self._short = {
+            factor.name: told_apart([level_text(level) for level in factor.levels])
+            for factor in factors
+        }
         self._labels = {factor.name: factor.label for factor in factors}
 
     def short(self, name: str, value: Any) -> str:
@@ -88,30 +90,6 @@ class Levels:
             for factor in self.factors
             if factor.name in levels and factor.name != without
         )
-
-
-def _shortened(levels: Sequence[Any]) -> dict[str, str]:
-    """Cut what all long levels begin and end with, at a slash or a comma."""
-    texts = [level_text(level) for level in levels]
-    if max(map(len, texts), default=0) <= LONG or len(texts) < 2:
-        return {text: _clipped(text) for text in texts}
-    front = _cut(texts)
-    back = _cut([text[front:][::-1] for text in texts])
-    return {text: _clipped(text[front : len(text) - back] or text) for text in texts}
-
-
-def _cut(texts: Sequence[str]) -> int:
-    """Length of what all begin with, up to its last slash or comma."""
-    first, last = min(texts), max(texts)
-    same = (
-        index for index, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1
-    )
-    common = first[: next(same, len(first))]
-    return max(common.rfind("/"), common.rfind(",")) + 1
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= 2 * LONG else f"{text[: LONG - 1]}…{text[-LONG:]}"
 
 
 def value_text(measured: Standing | None) -> str:
