@@ -133,11 +133,11 @@ def test_postgresql_is_killed(perfdash):
     campaign = launch(perfdash, "database")
     with perfdash.watching("database") as samples:
         until_measuring(perfdash, campaign, "database")
-        before = perfdash.state["services"]["postgres"]
+        before = perfdash.state["services"]["database"]
 
         os.kill(before, signal.SIGKILL)
 
-        wait_for(lambda: perfdash.state["services"]["postgres"] != before, "a new PostgreSQL")
+        wait_for(lambda: perfdash.state["services"]["database"] != before, "a new PostgreSQL")
         until_finished(perfdash, campaign)
     rows = perfdash.rows(ATTEMPTS, campaign)
     check_the_books(perfdash, campaign, samples, repeated=any(row[3] == "lost" for row in rows))
