@@ -132,7 +132,8 @@ async def _fetch(
         async with session.get(URL(url, encoded=True), allow_redirects=False) as response:
             transfer.answered(response.status)
             if response.status in REDIRECTS:
-                url = next_url(url, response.headers.get("Location"), job.rules, hops)
+                location = response.headers.get("Location", "").encode("utf-8", "surrogateescape")
+                url = next_url(url, location, job.rules, hops)
                 hops += 1
                 continue
             refuse_status(response.status)

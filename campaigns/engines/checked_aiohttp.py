@@ -28,8 +28,9 @@ FAILURE_CLASSES: ErrorClasses = (
 )
 """What the exceptions of aiohttp mean, most telling first."""
 
-EXPECTED = (aiohttp.ClientError, asyncio.TimeoutError, OSError, Refused)
-"""All that a request raises when something outside is wrong; anything else is a bug."""
+EXPECTED = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError)
+"""All that a request raises when something outside is wrong: Refused and what cannot be decoded
+are ValueErrors. Anything else is a bug."""
 
 
 def checked_session(

@@ -29,8 +29,9 @@ FAILURE_CLASSES: ErrorClasses = (
 )
 """What the exceptions of requests and of what it stands on mean, most telling first."""
 
-EXPECTED = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, Refused)
-"""All that a request raises when something outside is wrong; anything else is a bug."""
+EXPECTED = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError)
+"""All that a request raises when something outside is wrong: Refused and what cannot be decoded
+are ValueErrors. Anything else is a bug."""
 
 
 def checked_session(
@@ -40,7 +41,7 @@ def checked_session(
 
     `opened` collects the connections, for somebody who wants to break them off.
     """
-    session = requests.Session()
+    session = _Session()
     session.trust_env = False
     session.headers.clear()
     session.headers.update(HEADERS)
@@ -49,6 +50,21 @@ def checked_session(
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
+
+
+def location_of(response: requests.Response) -> bytes:
+    """Give the header Location as it was sent; empty where there is none."""
+    return str(response.headers.get("Location", "")).encode("latin-1", "replace")
+
+
+class _Session(requests.Session):
+    """A session that leaves redirects alone.
+
+    The one of requests reads Location even where redirects are off, and fails if it cannot.
+    """
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Say that there is none: whoever follows checks each hop."""
 
 
 class CheckedAdapter(HTTPAdapter):

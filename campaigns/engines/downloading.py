@@ -25,10 +25,12 @@ CHUNK_BYTES = 64 * 1024
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NO_RESOURCES = frozenset(
-    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM, errno.EAGAIN}
+    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
 )
 KEPT_CHARACTERS = "/~!$&'()*+,;=:@"
 """Characters of a name that stand in the path of a URL as they are (RFC 3986, pchar)."""
+
+PRINTABLE = "".join(map(chr, range(33, 127)))
 
 ErrorClasses = tuple[tuple[type[BaseException], str], ...]
 
@@ -72,13 +74,13 @@ def file_url(base_url: str, name: str) -> str:
     return base_url + quote(name, safe=KEPT_CHARACTERS)
 
 
-def next_url(url: str, location: str | None, rules: Rules, hops: int) -> str:
+def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
     """Give the checked URL that a redirect leads to. Raise FileFailed where it may not be followed."""
     if not location:
         raise FileFailed("protocol", "the redirect names no address")
     if hops >= MOST_REDIRECTS:
         raise FileFailed("protocol", f"more than {MOST_REDIRECTS} redirects")
-    target = urljoin(url, location)
+    target = urljoin(url, quote(location, safe=PRINTABLE))
     try:
         check_url(target, rules)
     except NetworkError as error:
@@ -112,15 +114,17 @@ def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
     return FileFailed("protocol", f"{type(error).__name__}: {error}")
 
 
-def _causes(error: BaseException | None, depth: int = 8) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     """Walk from an exception to what it was raised from, in whatever way libraries keep that."""
-    if error is None or depth == 0:
-        return
-    yield error
-    inner = [error.__cause__, error.__context__, getattr(error, "reason", None), *error.args]
-    for cause in inner:
-        if isinstance(cause, BaseException):
-            yield from _causes(cause, depth - 1)
+    seen: set[int] = set()
+    waiting: list[object] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        if isinstance(cause, BaseException) and id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            waiting += [cause.__cause__, cause.__context__, getattr(cause, "reason", None)]
+            waiting += cause.args
 
 
 def libraries(*names: str) -> dict[str, str]:

@@ -15,7 +15,12 @@ from dataclasses import dataclass
 
 from urllib3.connection import HTTPConnection
 
-from campaigns.engines.checked_requests import EXPECTED, FAILURE_CLASSES, checked_session
+from campaigns.engines.checked_requests import (
+    EXPECTED,
+    FAILURE_CLASSES,
+    checked_session,
+    location_of,
+)
 from campaigns.engines.downloading import CHUNK_BYTES, REDIRECTS, classified, next_url
 from campaigns.engines.transfers import FileFailed
 from campaigns.network import Rules, check_url
@@ -101,7 +106,7 @@ class _Fetch:
                     method, url, stream=True, allow_redirects=False, timeout=timeout
                 ) as response:
                     if response.status_code in REDIRECTS:
-                        url = next_url(url, response.headers.get("Location"), rules, hops)
+                        url = next_url(url, location_of(response), rules, hops)
                         hops += 1
                         continue
                     body = bytearray()

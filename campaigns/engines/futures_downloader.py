@@ -12,7 +12,12 @@ from typing import Any
 import requests
 
 from campaigns.engines import lifeline
-from campaigns.engines.checked_requests import EXPECTED, FAILURE_CLASSES, checked_session
+from campaigns.engines.checked_requests import (
+    EXPECTED,
+    FAILURE_CLASSES,
+    checked_session,
+    location_of,
+)
 from campaigns.engines.downloading import (
     CHUNK_BYTES,
     REDIRECTS,
@@ -83,7 +88,7 @@ def _fetch(session: requests.Session, job: Job, transfer: Transfer) -> None:
         with session.get(url, stream=True, allow_redirects=False, timeout=timeout) as response:
             transfer.answered(response.status_code)
             if response.status_code in REDIRECTS:
-                url = next_url(url, response.headers.get("Location"), job.rules, hops)
+                url = next_url(url, location_of(response), job.rules, hops)
                 hops += 1
                 continue
             refuse_status(response.status_code)

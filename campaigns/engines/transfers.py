@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -146,9 +147,11 @@ class Transfer:
     def failed(self, failure: FileFailed) -> None:
         """Remove what was written, and count the failure."""
         if self._file >= 0:
-            os.close(self._file)
+            with suppress(OSError):  # a disk that is full may say so once more
+                os.close(self._file)
+            with suppress(OSError):
+                os.unlink(self._tally.partial(self.item))
             self._file = -1
-            os.unlink(self._tally.partial(self.item))
         self._tally.add(self, failure.failure, str(failure))
 
     def row(self, origin: int, failure: str) -> tuple[int, int, int, int, int, int, str]:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def server(**answers: bytes) -> Iterator[str]:
-    """Answer `GET /name` with the bytes given for that name, and close the connection."""
+def server(asked: list[str] | None = None, **answers: bytes) -> Iterator[str]:
+    """Answer `GET /name` with the bytes given for that name, note it, and close the connection."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -19,10 +19,14 @@ def server(**answers: bytes) -> Iterator[str]:
                     return
                 with connection:
                     name = connection.recv(65536).split()[1].decode().removeprefix("/")
+                    if asked is not None:
+                        asked.append(name)
                     connection.sendall(answers.get(name, answers.get("any", b"")))
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/PULP_MANIFEST"
-        listening.shutdown(socket.SHUT_RDWR)
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/PULP_MANIFEST"
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()

@@ -168,11 +168,16 @@ def test_answers_of_bad_manners_are_told_by_class(download):
         "ftp": (redirect + b"Location: ftp://x/\r\n\r\n", "protocol"),
         "cloud": (redirect + b"Location: http://169.254.169.254/\r\n\r\n", "address"),
         "number": (redirect + b"Location: http://2130706433/\r\n\r\n", "protocol"),
+        "umlaut": (redirect + "Location: /ü ö\r\n\r\n".encode(), "connect"),
+        "bytes": (redirect + b"Location: /\xff\xfe\r\n\r\n", "connect"),
     }
+    asked: list[str] = []
 
-    with server(**{name: answer for name, (answer, _) in answers.items()}) as url:
+    with server(asked, **{name: answer for name, (answer, _) in answers.items()}) as url:
         outcome = download(url, files=[[name, EMPTY, 9] for name in answers])
 
+    assert "%C3%BC%20%C3%B6" in asked
+    assert "%FF%FE" in asked
     told = zip(outcome.samples["file"], outcome.samples["failure"], strict=True)
     assert {list(answers)[index]: failure for index, failure in told} == {
         name: failure for name, (_, failure) in answers.items()
