@@ -15,6 +15,8 @@ from campaigns.drivers.base import (
     TargetUnavailable,
 )
 from campaigns.drivers.downloader import driver, manifest_url
+from campaigns.engines.program import ROOT
+from campaigns.engines.transfers import FAILURES
 from campaigns.network import Rules, parse_rules
 from campaigns.tests.engines.processes import until
 from campaigns.tests.engines.servers import server
@@ -361,3 +363,14 @@ def test_an_engine_with_another_level_in_force_is_found(target, keeper, monkeypa
     assert [setting.name for setting in settings if not setting.ok] == ["engine"]
     with pytest.raises(LevelNotInForce, match="engine was to be futures"):
         driver.measure(target, values, keeper.context())
+
+
+def test_the_page_about_the_kind_names_all_that_there_is():
+    page = (ROOT / "docs" / "kinds" / "downloader.md").read_text()
+
+    for name in driver.parameters.base_fields:
+        assert f"| `{name}` |" in page
+    for metric in driver.metrics:
+        assert f"`{metric.name}`" in page
+    for name, meaning in FAILURES.items():
+        assert f"| `{name}` | {meaning} |" in page
