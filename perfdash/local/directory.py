@@ -124,9 +124,8 @@ class DataDirectory:
             raise DirectoryRefused(
                 f"{self.path} belongs to {name}; run as {name}, or name another with --data."
             )
-        for name in ("secrets", "broker", "work", "log"):
+        for name in ("secrets", "broker", "work", "log", "run"):
             (self.path / name).mkdir(mode=0o700, exist_ok=True)
-        (self.path / "run").mkdir(exist_ok=True)
 
     def _account(self) -> Account | None:
         """Whom PostgreSQL runs as: ourselves, but never root."""

@@ -37,6 +37,8 @@ def serve(directory: DataDirectory, port: int | None) -> int:
 
     state.save(directory.state)  # over what a killed one may have left
     supervisor = Supervisor(journal, changed)
+    if "DATABASE_URL" in ours and not directory.database.is_relative_to(directory.path):
+        journal.say(f"The database is in {directory.database}: its account cannot walk to --data.")
     try:
         supervisor.start(services.foundations(directory, ours))
         supervisor.wait_until_ready()
