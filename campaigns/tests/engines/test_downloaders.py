@@ -239,17 +239,21 @@ def test_a_certificate_that_nobody_trusts_is_told_by_class(download, tmp_path):
     assert failures(untrusted) == {"tls": 1}
 
 
-def test_the_certificates_of_the_environment_are_trusted(download, tmp_path, monkeypatch):
+def test_certificates_of_the_environment_are_trusted_for_their_names(
+    download, tmp_path, monkeypatch
+):
     certificate, key = self_signed(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
 
     with running(tls=(certificate, key)) as encrypted:
-        outcome = download(
-            encrypted.manifest(files=2, size=0),
-            files=[["file-000000.bin", EMPTY, 0], ["file-000001.bin", EMPTY, 0]],
-        )
+        url = encrypted.manifest(files=1, size=0)
+        files = [["file-000000.bin", EMPTY, 0]]
+        by_address = download(url, files=files)
+        other_name = url.replace("127.0.0.1", "localhost")
+        by_name = download(other_name, files=files, rules="localhost:*")
 
-    assert failures(outcome) == {"": 2}
+    assert failures(by_address) == {"": 1}
+    assert failures(by_name) == {"tls": 1}
 
 
 def test_a_full_disk_is_told_by_class(sandbox, download, tmp_path):
