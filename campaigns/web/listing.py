@@ -45,9 +45,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A campaign as the list shows it."""
+    """A campaign as the list shows it. `cloneable`: perfdash can execute its kind."""
 
     campaign: Campaign
+    kind: str
+    cloneable: bool
     sentence: str
     runs: int
     spark: Spark | None
@@ -114,9 +116,12 @@ def _rows(page: Page[Campaign]) -> list[Row]:
         finding.campaign_id: str(finding.result.get("sentence", ""))
         for finding in Finding.objects.filter(campaign__in=keys, name="answer")
     }
+    kinds = all_kinds()
     return [
         Row(
             campaign,
+            kinds[campaign.kind].label if campaign.kind in kinds else campaign.kind,
+            campaign.kind in kinds and kinds[campaign.kind].executable,
             answers.get(campaign.pk, ""),
             counts.get(campaign.pk, 0),
             spark(means.get(campaign.pk, [])),

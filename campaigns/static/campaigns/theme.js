@@ -1,7 +1,8 @@
 /* One button: automatic, light, dark. The choice is kept in this browser only.
-   Loaded in the head without defer, so that no page is painted in the wrong theme first. */
+   Loaded in the head, without defer, so that no page is painted in the wrong theme first. */
 (() => {
   "use strict";
+  document.documentElement.dataset.script = "";  // what only helps without scripts hides itself
   const order = ["auto", "light", "dark"];
   const read = () => {
     try { return localStorage.getItem("theme"); } catch { return null; /* storage is switched off */ }

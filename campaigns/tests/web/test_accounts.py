@@ -230,7 +230,8 @@ PUBLIC = {"sign-in", "sign-in-link", "health"}
 
 def pages(patterns: Any = None, arguments: Any = ()):
     """Name and arguments of every page, those of included URLs too."""
-    for pattern in urlpatterns if patterns is None else patterns:
+    patterns = urlpatterns if patterns is None else patterns
+    for pattern in patterns:
         known = [*arguments, *(name for name in pattern.pattern.converters)]
         if isinstance(pattern, URLResolver):
             yield from pages(pattern.url_patterns, known)
