@@ -12,7 +12,7 @@ from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Ma
 from django.utils import timezone
 
 from campaigns import progress
-from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, TargetLease, Worker
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Series, TargetLease, Worker
 from campaigns.queries.runs import earlier_run_seconds
 
 LOG_LINES = 200
@@ -154,6 +154,16 @@ def current_of(campaign: Campaign) -> Current | None:
         cancelling=attempt.cancel_requested_at is not None,
         seconds=(timezone.now() - since).total_seconds() if since else None,
         said=said,
+    )
+
+
+def last_series(campaign: Campaign) -> Series | None:
+    """What the attempt that ended last did by the second; None where nothing was measured."""
+    return (
+        Series.objects.filter(attempt__run__campaign=campaign, attempt__finished_at__isnull=False)
+        .select_related("attempt__run")
+        .order_by("-attempt__finished_at", "pk")
+        .first()
     )
 
 

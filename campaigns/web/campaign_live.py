@@ -74,9 +74,9 @@ def progress_version(campaign: Campaign) -> str:
 
 
 def figure_version(campaign: Campaign) -> str:
-    """Changes with what the attempt says."""
-    current = live.current_of(campaign)
-    return live.fingerprint(current.attempt if current else None, current.said if current else None)
+    """Changes with what the attempt says, and with the run that ended last."""
+    current, last = live.current_of(campaign), live.last_series(campaign)
+    return live.fingerprint(current and current.said, last and last.pk)
 
 
 @polled(progress_version)
@@ -117,11 +117,8 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
 
 @polled(figure_version)
 def figure(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """The figure of the run that is on, as JSON; 204 before its clock has started."""
-    current = live.current_of(campaign)
-    plot = running.live_plot(current) if current else None
-    if current is None or plot is None:
-        return HttpResponse(status=204)
+    """The figure of the run that is on, or of the last one, as JSON."""
+    plot = running.live_plot(campaign, live.current_of(campaign))
     return JsonResponse({"figure": plot.figure, "title": plot.title, "label": plot.label})
 
 

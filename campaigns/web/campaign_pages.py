@@ -61,7 +61,7 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
 def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Progress, live chart, matrix, log, and what is known so far."""
     current = live.current_of(campaign)
-    plot = (running.live_plot(current) if current else None) or running.empty_plot()
+    plot = running.live_plot(campaign, current)
     lines = live.log_of(campaign)
     version = etag_of(live.version(campaign))
     return {

@@ -42,7 +42,7 @@ class Plot:
 
 def quantity_of(finding: Mapping[str, Any]) -> Quantity:
     """The metric of a finding, as charts name it."""
-    return Quantity(finding["label"], finding["unit"], finding["lower_is_better"])
+    return Quantity(inside(finding["label"]), finding["unit"], finding["lower_is_better"])
 
 
 def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline | None) -> Plot:
@@ -59,10 +59,10 @@ def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline
         for cell in finding["cells"]
     ]
     chart = LevelsChart(
-        factor=factor.label if factor else "",
+        factor=inside(factor.label) if factor else "",
         quantity=quantity_of(finding),
         cells=cells,
-        series_factor=" and ".join(f.label for f in words.factors if f.name != name),
+        series_factor=" and ".join(inside(f.label) for f in words.factors if f.name != name),
     )
     return Plot(
         id="curve",
@@ -129,7 +129,7 @@ def drift_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
     chart = drift.DriftChart(
         quantity=quantity_of(finding),
         runs=runs,
-        factor=" and ".join(factor.label for factor in words.factors),
+        factor=" and ".join(inside(factor.label) for factor in words.factors),
     )
     return Plot(
         id="drift",

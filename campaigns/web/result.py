@@ -1,5 +1,6 @@
 """What the page of a result is written from: answer, chart, cells, runs, environment."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
             :MOST_FAILURES
         ],
         "failed_in_all": sum(row.state in NO_PLAIN_VALUE for row in rows),
+        "told": _told(rows),
         "table": _runs(request, rows, words, findings),
         "facts": facts,
         "changed": [fact for fact in facts if fact.changed],
@@ -96,6 +98,12 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
+
+
+def _told(rows: Sequence[RunRow]) -> list[str]:
+    """How many runs gave no plain value, by state."""
+    counts = Counter(row.state for row in rows)
+    return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
 
 
 def _chosen_metric(request: HttpRequest, campaign: Campaign, findings: Findings) -> str:

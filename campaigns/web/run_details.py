@@ -13,9 +13,9 @@ from campaigns.units import UNITS
 from campaigns.web.phrases import inside, level_text, value_text
 from campaigns.web.plots import Plot, samples_plot, throughput_plot
 
-MICROSECONDS = "_us"
+TIMES = "_seconds"
 """Columns of samples that end so are times, counted from the start of the sample."""
-START = "start_us"
+START = "start_seconds"
 FAILURE = "failure"
 MOST_EXAMPLES = 3
 
@@ -135,14 +135,17 @@ def _probe(value: Any, unit: str) -> str:
 def _values(
     measurements: Sequence[Measurement], metrics: Sequence[Metric]
 ) -> tuple[tuple[str, str, str], ...]:
-    """(label, value, which way is better), in the order in which the kind declares them."""
+    """(label, value, which way is better), in the order in which the kind declares them.
+
+    That they are bounds is said once, beside the generator's health.
+    """
     order = {metric.name: index for index, metric in enumerate(metrics)}
     labels = {metric.name: metric.label for metric in metrics}
     ranked = sorted(measurements, key=lambda m: (order.get(m.metric, len(order)), m.metric))
     return tuple(
         (
             labels.get(m.metric, m.metric.replace("_", " ")),
-            value_text(Standing(m.value, m.unit, m.lower_is_better, m.censored, m.bound)),
+            value_text(Standing(m.value, m.unit, m.lower_is_better, m.censored, bound=False)),
             "lower is better" if m.lower_is_better else "higher is better",
         )
         for m in ranked
@@ -162,7 +165,7 @@ def _examples(failure: str, samples: Mapping[str, Sequence[Any]]) -> list[str]:
     found = [index for index, word in enumerate(samples.get(FAILURE, ())) if word == failure][
         :MOST_EXAMPLES
     ]
-    told = [name for name in samples if name != FAILURE and not name.endswith(MICROSECONDS)]
+    told = [name for name in samples if name != FAILURE and not name.endswith(TIMES)]
     return [
         ", ".join(f"{name} {samples[name][index]}" for name in told if samples[name][index] != "")
         for index in found
@@ -185,13 +188,13 @@ def _samples(attempt: Attempt, samples: Mapping[str, Sequence[Any]]) -> list[Plo
     """One chart of all times, of the samples that did not fail."""
     failures = samples.get(FAILURE)
     curves = {
-        inside(name.removesuffix(MICROSECONDS).replace("_", " ")): [
-            value / 1e6
+        inside(name.removesuffix(TIMES).replace("_", " ")): [
+            value
             for index, value in enumerate(column)
             if isinstance(value, int | float) and not (failures and failures[index])
         ]
         for name, column in samples.items()
-        if name.endswith(MICROSECONDS) and name != START
+        if name.endswith(TIMES) and name != START
     }
     if not any(curves.values()):
         return []

@@ -114,21 +114,21 @@ def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     }
 
 
-def live_plot(current: live.Current) -> Plot | None:
-    """Throughput of the run that is on; None before its clock has started."""
-    values = current.said.get("rate_series")
-    if not values:
-        return None
-    plot = throughput_plot(
-        "throughput", "B/s", float(current.said.get("step_seconds") or 1.0), values
-    )
-    return replace(plot, id="live", title=f"Throughput of run {current.position}")
-
-
-def empty_plot() -> Plot:
-    """The chart before any run has begun."""
-    plot = throughput_plot("throughput", "B/s", 1.0, [])
-    return replace(plot, id="live", title="Throughput of the run that is on")
+def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
+    """Throughput of the run that is on; before its clock has started, of the last one."""
+    said = current.said if current else {}
+    if current and said.get("rate_series"):
+        step = float(said.get("step_seconds") or 1.0)
+        plot = throughput_plot("throughput", "B/s", step, said["rate_series"])
+        return replace(plot, id="live", title=f"Throughput of run {current.position}")
+    last = live.last_series(campaign)
+    if last is None:
+        plot = throughput_plot("throughput", "B/s", 1.0, [])
+        return replace(plot, id="live", title="Throughput of the run that is on")
+    name = last.name.replace("_", " ")
+    plot = throughput_plot(name, last.unit, last.step_seconds, last.values)
+    title = f"{name.capitalize()} of run {last.attempt.run.position}, ended"
+    return replace(plot, id="live", title=title)
 
 
 def _time(seconds: float | None) -> str:

@@ -171,9 +171,9 @@ def _stratum_line(
         name=words.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
         pairs=_pairs(comparison),
         baseline=amount(comparison["mean_baseline"], unit),
-        baseline_sd=amount(comparison["sd_baseline"], unit),
+        baseline_sd=_deviation(comparison["sd_baseline"], unit),
         candidate=amount(comparison["mean_candidate"], unit),
-        candidate_sd=amount(comparison["sd_candidate"], unit),
+        candidate_sd=_deviation(comparison["sd_candidate"], unit),
         change=percent(verdict["pct_change"]),
         forest=strips.forest(verdict["pct_change"], verdict["ci_pct"], scale) if shown else None,
         tone=stratum["display"]["tone"],
@@ -184,6 +184,10 @@ def _stratum_line(
         advice=stratum["advice"],
         remarks=tuple(_remarks(verdict)),
     )
+
+
+def _deviation(deviation: float | None, unit: str) -> str:
+    return "" if deviation is None else amount(deviation, unit)
 
 
 def _pairs(comparison: Mapping[str, Any]) -> str:

@@ -68,9 +68,9 @@ def outcome(state=Attempt.State.ACCEPTED, **measured):
         "health": Health("healthy", (), {"cpu_share": 0.31}),
         "samples": {
             "file": [0, 1, 2],
-            "start_us": [0, 10, 20],
-            "first_byte_us": [1000, 2000, 0],
-            "total_us": [5000, 7000, 9000],
+            "start_seconds": [0.0, 0.1, 0.2],
+            "first_byte_seconds": [0.001, 0.002, None],
+            "total_seconds": [0.005, 0.007, 0.009],
             "status": [200, 200, 503],
             "failure": ["", "", "5xx"],
         },

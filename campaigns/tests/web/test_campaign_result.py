@@ -236,8 +236,8 @@ def test_the_axis_of_two_factors_can_be_chosen(browser, target, person):
     by_workers = figure(get(browser, campaign), "curve-figure")
     by_engine = figure(get(browser, campaign, x="engine"), "curve-figure")
 
-    assert by_workers["layout"]["xaxis"]["title"]["text"] == "Workers"
-    assert by_engine["layout"]["xaxis"]["title"]["text"] == "Engine"
+    assert by_workers["layout"]["xaxis"]["title"]["text"] == "workers"
+    assert by_engine["layout"]["xaxis"]["title"]["text"] == "engine"
 
 
 def test_without_findings_the_page_says_so_and_waits(browser, target, person):

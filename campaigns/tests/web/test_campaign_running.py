@@ -165,10 +165,20 @@ def test_the_live_figure_is_that_of_the_run_that_is_on(browser, campaign, attemp
     assert "MB/s" in answer["label"]
 
 
-def test_there_is_no_live_figure_before_the_clock_runs(browser, campaign):
-    begin(campaign.runs.order_by("position")[0], Attempt.Phase.RESET)
+def test_before_the_clock_runs_the_figure_is_that_of_the_last_run(browser, campaign):
+    first, second = campaign.runs.order_by("position")[:2]
+    results.close(begin(first), outcome())
+    begin(second, Attempt.Phase.RESET)
 
-    assert browser.get(url("campaign-live", campaign)).status_code == 204
+    answer = browser.get(url("campaign-live", campaign)).json()
+
+    assert answer["title"] == "Bytes of run 1, ended"
+
+
+def test_before_any_run_the_live_figure_is_empty(browser, campaign):
+    answer = browser.get(url("campaign-live", campaign)).json()
+
+    assert "No value yet." in answer["label"]
 
 
 def test_so_far_shows_cells_without_a_verdict(browser, campaign):
