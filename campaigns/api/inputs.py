@@ -144,13 +144,13 @@ class TryInput(Input):
     cell = serializers.IntegerField(min_value=1, max_value=100_000, required=False)
 
 
-class LaunchQuery(serializers.Serializer[Any]):
+class LaunchQuery(Input):
     """`?launch=true`."""
 
     launch = serializers.BooleanField(required=False, default=False)
 
 
-class CampaignsQuery(serializers.Serializer[Any]):
+class CampaignsQuery(Input):
     """How the list of campaigns is filtered."""
 
     state = serializers.ChoiceField(choices=Campaign.State.choices, required=False)
@@ -159,14 +159,14 @@ class CampaignsQuery(serializers.Serializer[Any]):
     q = serializers.CharField(required=False, max_length=200)
 
 
-class RunsQuery(serializers.Serializer[Any]):
+class RunsQuery(Input):
     """How the list of runs is filtered."""
 
     state = serializers.ChoiceField(choices=Run.State.choices, required=False)
     purpose = serializers.ChoiceField(choices=Run.Purpose.choices, required=False)
 
 
-class RunQuery(serializers.Serializer[Any]):
+class RunQuery(Input):
     """`?trial=true`: the try-out at a position, not the planned run."""
 
     trial = serializers.BooleanField(required=False, default=False)

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
 from campaigns.definition.checking import Invalid
@@ -77,8 +78,9 @@ def _headers(error: APIException) -> dict[str, str]:
 
 
 def _sent(context: Mapping[str, Any]) -> Any:
-    request = context.get("request")
-    return getattr(request, "data", {}) if request is not None else {}
+    """What was wrong: the query of what only reads, else the body, which has been read by then."""
+    request = context["request"]
+    return request.query_params if request.method in SAFE_METHODS else request.data
 
 
 def _errors(errors: Mapping[str, list[str]], sent: Any) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """What all views share; kinds and targets."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,6 +26,8 @@ from campaigns.definition import servers
 from campaigns.drivers import all_kinds
 from campaigns.models import Target
 
+PAGING = frozenset({"limit", "offset"})
+
 
 class Pages(LimitOffsetPagination):
     """`?limit=` and `?offset=`."""
@@ -51,10 +52,10 @@ class Api(APIView):
         """Check the body's shape; names that were not sent are not there. Raise ValidationError."""
         return _checked(shape(data=self.request.data))
 
-    def read_query(self, shape: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        """Check the query's shape. Raise ValidationError."""
-        query: Mapping[str, Any] = self.request.query_params.dict()
-        return _checked(shape(data=query))
+    def read_query(self, shape: type[Input]) -> dict[str, Any]:
+        """Check the query's shape; limit and offset are not looked at. Raise ValidationError."""
+        query = self.request.query_params.dict()
+        return _checked(shape(data={name: query[name] for name in query if name not in PAGING}))
 
     def page(self, rows: QuerySet[Any], output: type[serializers.BaseSerializer[Any]]) -> Response:
         """One page of a list."""
@@ -72,7 +73,7 @@ class Api(APIView):
         return user
 
 
-def _checked(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
+def _checked(serializer: Input) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 

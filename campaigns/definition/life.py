@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from campaigns import network
 from campaigns.definition.drafts import require_draft
 from campaigns.definition.servers import rules_for
-from campaigns.drivers import driver_of
+from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import (
     Attempt,
     Block,
@@ -253,7 +253,11 @@ def _fresh(campaign: Campaign) -> Campaign:
 
 
 def _require_executable(campaign: Campaign) -> None:
-    if not driver_of(campaign.kind).executable or campaign.target is None:
+    try:
+        executable = driver_of(campaign.kind).executable
+    except UnknownKind as error:
+        raise NotPossible(f"{error} Install the package that brings it.") from None
+    if not executable or campaign.target is None:
         raise NotPossible("The runs of this campaign come from outside; it cannot be executed.")
     try:
         network.check_url(campaign.target.base_url, rules_for(campaign.target))

@@ -211,6 +211,27 @@ def test_nonsense_in_the_paging_is_ignored_or_empty(api, query):
     assert status == 200
 
 
+def test_a_bad_query_is_told_whatever_the_body_is(api):
+    response = api.client.generic(
+        "GET", "/api/v1/campaigns?state=lost", b"\xff{", content_type="text/plain"
+    )
+
+    assert response.status_code == 400
+    assert response.json()["errors"][0] == {
+        "field": "state",
+        "value": "lost",
+        "message": '"lost" is not a valid choice.',
+    }
+
+
+def test_a_bad_query_beside_a_good_body_stores_nothing(api, target):
+    status, problem = api.post("campaigns?launch=perhaps", definition(target=target.pk))
+
+    assert status == 400
+    assert problem["errors"][0]["field"] == "launch"
+    assert not Campaign.objects.exists()
+
+
 def test_the_shape_knows_every_field_of_a_definition():
     assert frozenset(CampaignInput().fields) == KNOWN_FIELDS
 

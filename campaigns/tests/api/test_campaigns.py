@@ -263,7 +263,9 @@ def test_a_list_says_how_long_it_is_and_where_it_goes_on(api, target):
     assert len(api.client.get(body["next"]).json()["results"]) == 1
 
 
-@pytest.mark.parametrize("query", [{"state": "lost"}, {"kind": "k" * 51}, {"q": "\x00"}])
+@pytest.mark.parametrize(
+    "query", [{"state": "lost"}, {"kind": "k" * 51}, {"q": "\x00"}, {"stat": "draft"}]
+)
 def test_a_filter_that_means_nothing_is_refused(api, query):
     status, problem = api.get("campaigns", **query)
 

@@ -124,6 +124,13 @@ def test_an_imported_campaign_is_neither_launched_nor_tried():
             function(campaign, None)
 
 
+def test_a_campaign_whose_kind_is_not_installed_any_more_is_not_launched(draft):
+    Campaign.objects.update(kind="gone")
+
+    with pytest.raises(life.NotPossible, match="no kind “gone”"):
+        life.launch(draft, None)
+
+
 def test_one_run_is_tried_at_a_time(draft):
     life.try_one(draft, None)
 
