@@ -243,7 +243,9 @@ class Driver(ABC):
         """Facts about the target that must stay the same within a session, by name."""
         return {}
 
-    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+    def clean_up(  # noqa: B027  most kinds leave nothing behind
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> None:
         """Remove what a run has left; called after every attempt, also a cancelled one."""
 
     def estimate_seconds(self, parameters: Parameters) -> float:

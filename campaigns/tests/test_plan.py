@@ -1,16 +1,22 @@
 """The order of runs."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from campaigns.plan import Design, Unplannable, cells_of, number_of_cells, plan_runs
 
-LEVELS = {"concurrency": [3, 5, 7], "engine": ["asyncio", "futures"]}
+LEVELS: dict[str, list[Any]] = {"concurrency": [3, 5, 7], "engine": ["asyncio", "futures"]}
 
 
 def design(**changes):
-    values = {"factors": LEVELS, "order": "interleaved", "repetitions": 4, "seed": 7}
+    values: dict[str, Any] = {
+        "factors": LEVELS,
+        "order": "interleaved",
+        "repetitions": 4,
+        "seed": 7,
+    }
     return Design(**(values | changes))
 
 
@@ -106,7 +112,7 @@ def test_an_extension_goes_on_alternating_and_numbering():
         blocks = {
             b.number: b.stratum["concurrency"] for b in plan.blocks if b.repetition == repetition
         }
-        found = {}
+        found: dict[int, str] = {}
         for run in plan.runs:
             if run.block in blocks:
                 found.setdefault(blocks[run.block], plan.cells[run.cell]["engine"])
