@@ -11,7 +11,6 @@ from campaigns.web.fields import as_text
 
 MISSING = "—"
 MINUS = "\u2212"
-RATES = ("/s", "/min", "/h")
 
 FLAGS = {
     "empty": "not measured",

@@ -12,7 +12,7 @@ from campaigns.queries.pages import FactorOutline
 from campaigns.units import UNITS, convert
 from campaigns.web.phrases import Levels, inside, level_text
 
-SCALES = {"linear": "Linear", "log": "Log–log"}
+SCALES = {"linear": "Linear", "log": "Log"}
 POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
 """States of runs that are drawn; a void run is never charted, an open one not yet."""
 RATE = "MB/s"
@@ -37,7 +37,11 @@ class Plot:
     @property
     def scales(self) -> list[tuple[str, str]]:
         """Code and word of each axis that a button sets; the first one is drawn at first."""
-        return [(name, SCALES.get(name, name)) for name in self.figure.get("scales", {})]
+        scales = self.figure.get("scales", {})
+        return [
+            (name, "Log–log" if len(changes) > 1 else SCALES.get(name, name))
+            for name, changes in scales.items()
+        ]
 
 
 def quantity_of(finding: Mapping[str, Any]) -> Quantity:

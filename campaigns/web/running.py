@@ -168,18 +168,24 @@ def _detail(said: Mapping[str, Any]) -> str:
     parts = []
     if isinstance(said.get("seconds"), int | float):
         parts.append(formats.duration(said["seconds"]))
-    if said.get("files_total"):
-        parts.append(f"{said.get('files_done', 0):,} of {said['files_total']:,} files")
+    if files := _first(said, "files_total", "files"):
+        parts.append(f"{said.get('files_done', 0):,} of {files:,} files")
     return " · ".join(parts)
+
+
+def _first(said: Mapping[str, Any], *names: str) -> Any:
+    """The first of the names under which a driver may say it."""
+    return next((said[name] for name in names if said.get(name) is not None), None)
 
 
 def _facts(said: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """What the generator says of itself: (name, value)."""
     facts = []
-    if "bytes_done" in said:
-        facts.append(("transferred", formats.amount(said["bytes_done"], "B")))
-    if said.get("failed"):
-        facts.append(("failed", formats.counted(said["failed"], "file")))
+    transferred = _first(said, "bytes_done", "bytes")
+    if transferred is not None:
+        facts.append(("transferred", formats.amount(transferred, "B")))
+    if failed := _first(said, "failed", "files_failed"):
+        facts.append(("failed", formats.counted(failed, "file")))
     if "in_flight" in said:
         facts.append(("in flight", str(said["in_flight"])))
     if said.get("cpu_share") is not None:

@@ -17,6 +17,8 @@ from campaigns.web.phrases import (
     span,
 )
 
+WITHOUT_VALUE = ("empty", "all_failed")
+"""What says no more than the counts of failed and lost runs do."""
 TOLD = (("failed", "failed"), ("censored", "timed out"), ("bound", "bound"), ("lost", "lost"))
 
 
@@ -138,7 +140,8 @@ def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
     if excluded := states.count("excluded"):
         notes.append(f"{excluded} excluded")
     if "open" not in states:
-        notes += [text for flag in cell["summary"]["flags"] if (text := FLAGS.get(flag, flag))]
+        flags = [flag for flag in cell["summary"]["flags"] if not (notes and flag in WITHOUT_VALUE)]
+        notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]
     return notes
 
 
