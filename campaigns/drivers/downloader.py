@@ -57,14 +57,16 @@ READ_BYTES = 4 * 1024 * 1024
 
 def check_manifest(value: str) -> None:
     """Raise ValidationError where the text is neither a path below the target nor a URL."""
+    if not value.isprintable() or any(character in value for character in " ?#\\"):
+        raise ValidationError("Give a plain path or URL, without blanks, ?, # or backslashes.")
+    path = value
     if "://" in value:
         try:
             parse_url(value)
         except BadUrl as error:
             raise ValidationError(str(error)) from None
-    if not value.isprintable() or any(character in value for character in " ?#\\"):
-        raise ValidationError("Give a plain path or URL, without blanks, ?, # or backslashes.")
-    if ".." in urlsplit(value).path.split("/"):
+        path = urlsplit(value).path
+    if ".." in path.split("/"):
         raise ValidationError("Give the path without `..`.")
 
 
@@ -106,12 +108,6 @@ class DownloaderForm(forms.Form):
     )
     read_timeout_seconds = forms.FloatField(
         initial=30.0, min_value=0.1, max_value=600, help_text="Longest wait for the next bytes."
-    )
-    time_limit_seconds = forms.FloatField(
-        initial=600.0,
-        min_value=0.1,
-        max_value=86_400,
-        help_text="Longest time of a run; one that is cut off counts as longer than this.",
     )
 
 
@@ -193,7 +189,7 @@ class Downloader(Driver):
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
         """Fetch all files in the engine program; the manifest was fetched before."""
         entries = _entries(target, parameters, context)
-        limit = min(parameters["time_limit_seconds"], context.deadline_seconds)
+        limit = context.deadline_seconds
         outcome = _run(
             parameters, _request(target, parameters, context, entries, limit), context, limit
         )
@@ -239,7 +235,7 @@ class Downloader(Driver):
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess; how much a manifest lists is known only when it has been fetched."""
-        return min(10.0, float(parameters.get("time_limit_seconds") or 10.0))
+        return 10.0
 
 
 def _measured(download: Download) -> Measured:
