@@ -75,6 +75,15 @@ class DataDirectory:
             raise AlreadyRunning(f"Another perfdash uses {self.path}.") from None
         self._lock = descriptor
 
+    def held(self) -> bool:
+        """Say whether another process holds the directory."""
+        try:
+            self.lock()
+        except AlreadyRunning:
+            return True
+        self.unlock()
+        return False
+
     def unlock(self) -> None:
         """Let go of the directory."""
         if self._lock is not None:

@@ -21,6 +21,7 @@ from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 WEB_PORT = 8000
 SANDBOX_PORT = 8099
 INTERRUPT_SECONDS = 10.0
+READY_SECONDS = 60.0
 
 
 def serve(directory: DataDirectory, port: int | None) -> int:
@@ -62,23 +63,27 @@ def serve(directory: DataDirectory, port: int | None) -> int:
 
 
 def greet_again(directory: DataDirectory, out: TextIO) -> int:
-    """Tell of the perfdash that holds the directory, with a fresh link to sign in."""
-    try:
-        state = State.load(directory.state)
-    except FileNotFoundError:
-        out.write(f"perfdash is just starting or stopping with {directory.path}; try again.\n")
+    """Tell of the perfdash that holds the directory, with a fresh link to sign in once it is ready."""
+    end = time.monotonic() + READY_SECONDS
+    state = _state(directory)
+    while (state is None or not state.ready) and directory.held() and time.monotonic() < end:
+        time.sleep(0.1)
+        state = _state(directory)
+    if state is None or not state.ready:
+        out.write(f"perfdash is starting or stopping with {directory.path}; try again.\n")
         return 1
     out.write(f"perfdash is running already (process {state.pid}): {state.base_url}\n")
     out.flush()
-    if state.ready:
-        manage = [sys.executable, str(services.ROOT / "manage.py")]
-        subprocess.run(
-            [*manage, "sign_in_link", "--base-url", state.base_url],
-            env=state.environment,
-            stdout=out,
-            check=True,
-        )
-    return 0
+    manage = [sys.executable, str(services.ROOT / "manage.py")]
+    link = [*manage, "sign_in_link", "--base-url", state.base_url]
+    return subprocess.run(link, env=state.environment, stdout=out).returncode
+
+
+def _state(directory: DataDirectory) -> State | None:
+    try:
+        return State.load(directory.state)
+    except FileNotFoundError:
+        return None
 
 
 def run(command: list[str]) -> int:

@@ -53,8 +53,10 @@ def test_a_directory_is_held_by_one_process_only(place):
 
     with pytest.raises(AlreadyRunning):
         DataDirectory(place / "data").lock()
+    assert DataDirectory(place / "data").held()
 
     held.unlock()
+    assert not DataDirectory(place / "data").held()
     DataDirectory(place / "data").lock()
 
 
