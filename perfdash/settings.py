@@ -144,8 +144,8 @@ SECURE_HSTS_SECONDS = int(environment.seconds("PERFDASH_HSTS_SECONDS", 3600)) if
 if environment.boolean("PERFDASH_BEHIND_PROXY", False):
     # Only where a proxy sets this header on every request; anybody else could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-SESSION_COOKIE_NAME = environment.text("SESSION_COOKIE_NAME", "perfdash_session")
-CSRF_COOKIE_NAME = environment.text("CSRF_COOKIE_NAME", "perfdash_csrf")
+SESSION_COOKIE_NAME = "perfdash_session"
+CSRF_COOKIE_NAME = "perfdash_csrf"
 X_FRAME_OPTIONS = "DENY"
 
 # Celery. PostgreSQL is the truth: no results are kept, and a lost message heals by the next dispatch.
