@@ -52,7 +52,6 @@ class Outline:
     cells: int
     runs: int
     warm_ups: int
-    trials: int
     sessions: int
 
 
@@ -101,7 +100,6 @@ def outline_of(campaign: Campaign) -> Outline:
     counts = campaign.runs.aggregate(
         measured=Count("pk", filter=Q(purpose=Run.Purpose.MEASURED)),
         warm_ups=Count("pk", filter=Q(purpose=Run.Purpose.WARM_UP)),
-        trials=Count("pk", filter=Q(purpose=Run.Purpose.TRIAL)),
     )
     return Outline(
         kind=driver.label if driver else campaign.kind,
@@ -115,7 +113,6 @@ def outline_of(campaign: Campaign) -> Outline:
         cells=campaign.cells.count(),
         runs=counts["measured"],
         warm_ups=counts["warm_ups"],
-        trials=counts["trials"],
         sessions=campaign.sessions.exclude(kind=Session.Kind.TRIAL).count(),
     )
 

@@ -48,11 +48,6 @@ class RunRow:
     excluded_why: str
 
     @property
-    def is_trial(self) -> bool:
-        """Whether no analysis will ever see it."""
-        return self.purpose == Run.Purpose.TRIAL
-
-    @property
     def is_warm_up(self) -> bool:
         """Whether it is left out of the analysis by plan."""
         return self.purpose == Run.Purpose.WARM_UP

@@ -68,7 +68,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "headers": conditional(etag),
         "progress": progress,
         "elapsed": _time(progress.elapsed_seconds),
-        "left": "not known yet" if left is None else _time(left),
+        "left": _left(left),
         "until": _until(left) if campaign.state == Campaign.State.RUNNING else None,
         "bars": _bars(progress),
         "current": current,
@@ -133,6 +133,12 @@ def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 def _time(seconds: float | None) -> str:
     return MISSING if seconds is None else formats.clock(seconds)
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return "not known yet"
+    return _time(seconds) if seconds >= 1 else "a moment"
 
 
 def _until(left: float | None) -> datetime | None:

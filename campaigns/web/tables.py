@@ -46,7 +46,6 @@ class CellTable:
     heads: tuple[str, ...]
     lines: tuple[CellLine, ...]
     scale: str
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,6 @@ def cell_table(finding: Mapping[str, Any], words: Levels) -> CellTable:
         heads=tuple(factor.label for factor in words.factors),
         lines=tuple(_cell_line(cell, unit, scale, words) for cell in finding["cells"]),
         scale=f"{amount(scale.low, unit)} to {amount(scale.high, unit)}" if values else "",
-        unit=unit,
     )
 
 
