@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.charts.formats import amount, percent, span_pct
+from campaigns.charts.labels import told_apart
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.stats.words import display
@@ -32,7 +33,7 @@ def _nothing(cells: Cells) -> dict[str, Any]:
     lost = sum(cell["summary"]["n_lost"] for cell in cells["cells"])
     if failed or lost:
         return {
-            "sentence": f"No run came through: {failed} failed and {lost} were void.",
+            "sentence": f"No run came through: {failed} failed, {lost} were void, lost or cancelled.",
             "tone": "fail",
         }
     return {"sentence": "No run has ended yet.", "tone": "thin"}
@@ -114,30 +115,46 @@ def _of_cells(metric: Metric, cells: Cells) -> dict[str, Any]:
     known = [cell for cell in cells["cells"] if cell["summary"]["gmean"] is not None]
     if not known:
         return {"sentence": "No cell has a value that can be averaged.", "tone": "thin"}
+    names = _names(cells["cells"])
     ordered = sorted(
         known, key=lambda cell: cell["summary"]["gmean"], reverse=not metric.lower_is_better
     )
     best, rest = ordered[0], ordered[1:]
     value = amount(best["summary"]["gmean"], metric.unit)
-    if not rest:
-        name = _name(best)
-        sentence = f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
-    else:
+    name = names[best["cell"]]
+    if rest:
         sentence = (
-            f"{_name(best)} is the {_superlative(metric)} setting measured: {value} on average; "
-            f"{_name(rest[-1])} {_worse_by(best, rest[-1], metric)}."
+            f"{name} is the {_superlative(metric)} setting measured: {value} on average; "
+            f"{names[rest[-1]['cell']]} {_worse_by(best, rest[-1], metric)}."
         )
+    else:
+        sentence = f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
     return {
-        "sentence": sentence,
+        "sentence": sentence[:1].upper() + sentence[1:],
         "tone": "info",
         "facts": [
             {
-                "label": _name(cell) or metric.label,
+                "label": names[cell["cell"]] or metric.label,
                 "value": amount(cell["summary"]["gmean"], metric.unit),
                 "note": _interval(cell, metric),
             }
             for cell in ordered[:4]
         ],
+    }
+
+
+def _names(cells: Sequence[Cells]) -> dict[int, str]:
+    """Levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
+    levels: dict[str, list[str]] = {}
+    for cell in cells:
+        for factor, level in cell["levels"].items():
+            levels.setdefault(factor, []).append(str(level))
+    short = {factor: told_apart(texts) for factor, texts in levels.items()}
+    return {
+        cell["cell"]: ", ".join(
+            f"{factor} {short[factor][str(level)]}" for factor, level in cell["levels"].items()
+        )
+        for cell in cells
     }
 
 
@@ -152,10 +169,6 @@ def _worse_by(best: Cells, worst: Cells, metric: Metric) -> str:
     if _superlative(metric) == "fastest":
         return f"takes {percent(100 * (ratio - 1)).lstrip('+')} longer"
     return f"differs most from it ({percent(100 * (ratio - 1))})"
-
-
-def _name(cell: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {level}" for name, level in cell["levels"].items())
 
 
 def _interval(cell: Mapping[str, Any], metric: Metric) -> str:
@@ -177,7 +190,7 @@ def _caveat(campaign: Campaign, cells: Cells, pairs: Mapping[str, Any] | None) -
     if bounds:
         return f"In {bounds} of {total} runs the generator was saturated: their values are bounds."
     if lost:
-        return f"{lost} of {total} runs were lost or void and are not in the numbers."
+        return f"{lost} of {total} runs were void, lost or cancelled and are not in the numbers."
     if campaign.order == Campaign.Order.BLOCKED and len(summaries) > 1:
         return (
             "All runs of a level were made one after the other, so level and time of day cannot "

@@ -24,12 +24,34 @@ def published():
 
 
 @pytest.fixture
-def paired(settings):
-    """Launch a paired downloader campaign of n manifests and repetitions; nothing runs."""
+def target(settings):
     settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
-    target = Target.objects.create(
+    return Target.objects.create(
         name="server", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
     )
+
+
+@pytest.fixture
+def interleaved(target):
+    """Launch an interleaved downloader campaign over levels of concurrency; nothing runs."""
+
+    def make(levels):
+        data = {
+            "question": "How many connections?",
+            "kind": "downloader",
+            "target": target.pk,
+            "factors": {"concurrency": levels},
+            "repetitions": 3,
+            "seed": 1,
+        }
+        return life.launch(drafts.create(checking.check(data), None), None)
+
+    return make
+
+
+@pytest.fixture
+def paired(target):
+    """Launch a paired downloader campaign of n manifests and repetitions; nothing runs."""
 
     def make(manifests, repetitions):
         data = {
@@ -181,3 +203,26 @@ def test_the_request_is_only_cleared_if_none_came_meanwhile(paired):
 
     campaign.refresh_from_db()
     assert campaign.analysis_requested_at == later
+
+
+def test_the_answer_of_single_cells_names_the_fastest_and_the_slowest(interleaved):
+    campaign = interleaved([2, 4, 8])
+    store(campaign, lambda run: 80.0 / run.cell.levels_by_factor["concurrency"])
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"] == (
+        "Concurrency 8 is the fastest setting measured: 10 s on average; "
+        "concurrency 2 takes 300.0 % longer."
+    )
+    assert "not judged by comparing their intervals" in answer["caveat"]
+
+
+def test_an_answer_without_any_value_counts_what_happened(interleaved):
+    campaign = interleaved([2, 4])
+    campaign.runs.filter(position__lte=2).update(state=Run.State.VOID)
+    campaign.runs.filter(position=3).update(state=Run.State.FAILED)
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"] == ("No run came through: 1 failed, 2 were void, lost or cancelled.")
