@@ -42,7 +42,9 @@ class DesignForm(forms.Form):
         help_text="For lists. Empty: the beginning of the question.",
     )
     tags = Text(max_length=300, required=False, help_text="Words, separated by commas.")
-    order = forms.ChoiceField(choices=Campaign.Order.choices, initial=Campaign.Order.INTERLEAVED)
+    order = forms.ChoiceField(
+        choices=Campaign.Order.choices, initial=Campaign.Order.INTERLEAVED, required=False
+    )
     paired_factor = forms.CharField(max_length=50, required=False)
     baseline = forms.CharField(max_length=200, required=False)
     repetitions = forms.IntegerField(min_value=1, max_value=MOST_REPETITIONS, initial=3)
@@ -87,7 +89,8 @@ class DesignForm(forms.Form):
         """Fill what was left empty with the initial value of its field."""
         cleaned = super().clean() or self.cleaned_data
         for name, field in self.fields.items():
-            if cleaned.get(name) is None and name not in self.errors:
+            empty = cleaned.get(name) in (None, "") and name not in self.errors
+            if empty and field.initial is not None:
                 cleaned[name] = field.initial
         margin, effect = cleaned.get("margin_percent"), cleaned.get("smallest_effect_percent")
         if margin is not None and effect is not None and margin > effect:
