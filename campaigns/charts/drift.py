@@ -63,18 +63,18 @@ class DriftChart:
 
 def draw(chart: DriftChart) -> Figure:
     """Draw one symbol and colour for each cell; values <= 0 have no ratio and are left out."""
-    cells = _changes(chart)
-    places = [_place(run, chart) for runs in cells.values() for run, _ in runs]
+    cells, by_instant = _changes(chart), chart.by_instant
+    places = [_place(run, by_instant) for runs in cells.values() for run, _ in runs]
     data = [
         markers(
-            [(_place(run, chart), change) for run, change in runs],
+            [(_place(run, by_instant), change) for run, change in runs],
             {
                 "size": 9,
                 "symbol": SYMBOLS[index % len(SYMBOLS)],
                 "color": f"@{series_token(index)}",
             },
             name=text(name),
-            text=[_hover(run, change, chart) for run, change in runs],
+            text=[_hover(run, change, chart.factor, by_instant) for run, change in runs],
             hovertemplate=HOVER,
         )
         for index, (name, runs) in enumerate(cells.items())
@@ -92,9 +92,7 @@ def draw(chart: DriftChart) -> Figure:
         {
             "showlegend": 1 < len(cells) <= len(SYMBOLS),
             "legend": {"title": {"text": f"{text(chart.factor)} "}},
-            "xaxis": {**by_time, "title": {"text": "start, UTC"}}
-            if chart.by_instant
-            else by_position,
+            "xaxis": {**by_time, "title": {"text": "start, UTC"}} if by_instant else by_position,
             "yaxis": {
                 "title": {"text": f"{text(chart.quantity.label)}, % from its own cell’s mean"},
                 "ticksuffix": " %",
@@ -113,8 +111,13 @@ def title(chart: DriftChart) -> str:
 
 def describe(chart: DriftChart) -> str:
     """Say the finding in numbers: how far early and late runs lie from their cells' means."""
+    by_instant = chart.by_instant
     changes = sorted(
-        ((_place(run, chart), change) for runs in _changes(chart).values() for run, change in runs),
+        (
+            (_place(run, by_instant), change)
+            for runs in _changes(chart).values()
+            for run, change in runs
+        ),
         key=lambda each: each[0],
     )
     if not changes:
@@ -151,15 +154,13 @@ def _range(changes: Sequence[float]) -> list[float]:
     return [low - pad, high + pad]
 
 
-def _place(run: DriftRun, chart: DriftChart) -> Any:
-    if chart.by_instant and run.started is not None:
+def _place(run: DriftRun, by_instant: bool) -> Any:
+    if by_instant and run.started is not None:
         return run.started.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     return run.position
 
 
-def _hover(run: DriftRun, change: float, chart: DriftChart) -> str:
+def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
-    when = f"<br>{_place(run, chart)}" if chart.by_instant else f"<br>position {run.position}"
-    return (
-        f"{name}{text(f'{chart.factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"
-    )
+    when = f"<br>{_place(run, by_instant)}" if by_instant else f"<br>position {run.position}"
+    return f"{name}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"
