@@ -181,9 +181,18 @@ class Run:
 
     def _look(self, seconds: float) -> None:
         done, failed = self.tally.counts()
-        values = {"files_done": done, "files_failed": failed, "bytes": self.tally.received()}
+        steps = self._monitor.steps
         self._lifeline.report(
-            "progress", values | {"files": len(self.job.items), "seconds": seconds}
+            "progress",
+            {
+                "files_done": done,
+                "files_failed": failed,
+                "files": len(self.job.items),
+                "bytes": self.tally.received(),
+                "seconds": seconds,
+                "step_seconds": steps.step_seconds,
+                "rate_series": steps.per_second(),
+            },
         )
         if columns := self.tally.new_columns():
             self._lifeline.report("samples", columns)
