@@ -148,6 +148,7 @@ if environment.boolean("PERFDASH_BEHIND_PROXY", False):
 SESSION_COOKIE_NAME = "perfdash_session"
 CSRF_COOKIE_NAME = "perfdash_csrf"
 X_FRAME_OPTIONS = "DENY"
+MESSAGE_TAGS = {10: "thin", 20: "info", 25: "pass", 30: "warn", 40: "worse"}  # tones of the notes
 
 # Celery. PostgreSQL is the truth: no results are kept, and a lost message heals by the next dispatch.
 
