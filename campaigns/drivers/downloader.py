@@ -235,7 +235,7 @@ class Downloader(Driver):
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess; how much a manifest lists is known only when it has been fetched."""
-        return 10.0
+        return 2.0
 
 
 def _measured(download: Download) -> Measured:
