@@ -1,0 +1,47 @@
+"""What the tests type into the campaign form, and read on the pages."""
+
+import re
+
+from playwright.sync_api import expect
+
+LONG = 120_000
+"""Milliseconds within which a few short runs end, on a busy machine."""
+
+
+def figure(page, name):
+    """One of the three figures of the plan."""
+    term = page.locator("dt", has_text=re.compile(f"^{name}$"))
+    return page.locator("#plan .facts > div").filter(has=term).locator("dd")
+
+
+def vary(page, parameter):
+    page.get_by_role("switch", name=f"vary {parameter}").check()
+
+
+def levels(page, parameter, *wanted):
+    """Type levels into the chips, after taking away the one that is there."""
+    box = page.get_by_role("textbox", name=f"Add a level of {parameter}")
+    expect(box).to_be_visible()
+    box.press("Backspace")
+    for level in wanted:
+        box.fill(level)
+        box.press("Enter")
+
+
+def tiles(page):
+    """The order of runs: a list of texts for each row of the strip."""
+    rows = page.locator("#plan .strip ol").all()
+    return [row.locator("li").all_inner_texts() for row in rows]
+
+
+def campaign_in(page):
+    """The number of the campaign whose page is open."""
+    found = re.search(r"/campaigns/(\d+)/", page.url)
+    assert found, page.url
+    return int(found[1])
+
+
+def finished_runs(page):
+    """What the progress panel says."""
+    said = page.locator("#progress dd").first.inner_text()
+    return int(said.split()[0])

@@ -1,0 +1,101 @@
+"""The form of a campaign: a plan that changes while one types, and errors where they belong."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.browser.campaigns import manifest
+from e2e.browser.pages import figure, levels, tiles, vary
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+
+def test_the_plan_changes_while_one_types(page):
+    page.goto("/campaigns/new/")
+    expect(figure(page, "cells × blocks")).to_have_text("1 × 3")
+    first_time = figure(page, "about").inner_text()
+
+    page.get_by_label("What do you want to know?").fill("What does the plan say?")
+    vary(page, "concurrency")
+    levels(page, "concurrency", "2", "4")
+    expect(figure(page, "cells × blocks")).to_have_text("2 × 3")
+    assert {tile for row in tiles(page) for tile in row} == {"2", "4"}
+    vary(page, "engine")
+    expect(figure(page, "cells × blocks")).to_have_text("4 × 3")
+    expect(figure(page, "runs")).to_have_text("12")
+    assert [sorted(row) for row in tiles(page)] == [["1", "2", "3", "4"]] * 3
+    expect(figure(page, "about")).not_to_have_text(first_time)
+    order = tiles(page)
+    page.get_by_label("Repetitions", exact=True).fill("2")
+    expect(figure(page, "cells × blocks")).to_have_text("4 × 2")
+    expect(figure(page, "runs")).to_have_text("8")
+    assert tiles(page) == order[:2]
+    expect(page.locator("#plan-status")).to_contain_text("8 runs, about")
+
+    page.get_by_role("radio", name="Paired").check()
+    page.get_by_label("Paired factor").select_option("engine")
+
+    expect(page.locator("#plan .strip .block").first).to_contain_text("pair 1")
+    assert [sorted(row) for row in tiles(page)] == [["asyncio", "futures"]] * 4
+    expect(page.locator("#plan")).to_contain_text("Pairs of engine")
+
+
+def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):
+    page.goto("/campaigns/new/")
+    page.get_by_label("What do you want to know?").fill("Is “many” <b>a number</b>?")
+    vary(page, "concurrency")
+    levels(page, "concurrency", "2", "many")
+    expect(page.locator("#plan")).to_contain_text("No plan yet")
+    expect(page.locator("#plan")).to_contain_text("many")
+
+    page.get_by_role("button", name="Lock and launch").click()
+
+    box = page.get_by_role("textbox", name="Add a level of concurrency")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(box).to_have_accessible_description(re.compile("“many”: Enter a whole number"))
+    expect(page.locator("#campaign-form").get_by_role("alert")).to_contain_text("Nothing was saved")
+    expect(page.get_by_label("What do you want to know?")).to_have_value(
+        "Is “many” <b>a number</b>?"
+    )
+    assert page.locator(".chip .text").all_inner_texts() == ["2", "many"]
+    page.get_by_role("button", name="Remove level many of concurrency").click()
+    expect(figure(page, "cells × blocks")).to_have_text("1 × 3")
+
+
+@pytest.mark.parametrize(
+    ("label", "typed", "message"),
+    [
+        ("Repetitions", "0", "greater than or equal to 1"),
+        ("Short name", "x" * 10_000, "at most 120 characters"),
+        ("Short name", "turned\u202eround", "control character"),
+    ],
+)
+def test_bad_input_is_told_beside_its_field(page, label, typed, message):
+    page.goto("/campaigns/new/")
+    page.get_by_label("What do you want to know?").fill("What is refused?")
+
+    page.get_by_label(label, exact=True).fill(typed)
+    expect(page.locator("#plan")).to_contain_text("No plan yet")
+    page.get_by_role("button", name="Save draft").click()
+
+    expect(page.get_by_label(label, exact=True)).to_have_accessible_description(re.compile(message))
+    expect(page.get_by_label(label, exact=True)).to_have_value(typed)
+
+
+def test_a_draft_is_saved_changed_and_deleted(page):
+    page.goto("/campaigns/new/")
+    page.get_by_label("What do you want to know?").fill("Can a draft be changed?")
+    page.get_by_label("manifest", exact=True).fill(manifest("draft"))
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Can a draft be changed?")
+
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Short name").fill("a draft of a test")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator(".crumbs")).to_contain_text("a draft of a test")
+    page.get_by_text("Delete this draft").click()
+    page.get_by_role("button", name="Delete the draft").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
+    expect(page.get_by_role("link", name="a draft of a test")).to_have_count(0)

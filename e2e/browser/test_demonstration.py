@@ -1,0 +1,48 @@
+"""What a newcomer finds: a finished campaign to read, and one to launch with one click."""
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.browser.charts import points
+from e2e.browser.pages import LONG, campaign_in, finished_runs
+from e2e.conftest import wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+
+
+def test_the_published_campaign_is_finished_with_chart_and_caveat(page):
+    page.goto("/campaigns/?q=published")
+    page.get_by_role("link", name="Pulp 3 sync: download_concurrency").click()
+
+    expect(page.locator(".answer .sentence")).to_contain_text("20 is the fastest setting measured")
+    expect(page.locator(".answer .caveat")).to_contain_text("time of day cannot be told apart")
+    drawn = points(page, "curve")
+    assert drawn["run"] == 18
+    assert drawn["geometric mean"] == 6
+    expect(page.locator("#runs tbody tr")).to_have_count(18)
+
+
+def test_the_demonstration_is_launched_with_one_click_and_cancelled(page, perfdash):
+    page.goto("/")
+    page.get_by_role("button", name="Launch the demonstration").click()
+    expect(page.locator("#matrix a.cell")).to_have_count(30)
+    wait_for(lambda: finished_runs(page) >= 2, "two runs of the demonstration", seconds=120)
+
+    page.get_by_role("link", name="Cancel…").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cancel the campaign?")
+    page.get_by_label("Reason").fill("a test saw <enough> of it")
+    page.get_by_role("button", name="Cancel the campaign").click()
+
+    wait_for(
+        lambda: perfdash.sandbox_stats()["all"]["in_flight"] == 0, "the end of the load", seconds=5
+    )
+    note = page.locator(".note", has_text="a test saw <enough> of it")
+    expect(note).to_contain_text("Cancelled", timeout=LONG)
+    expect(page.locator("main .badge").first).to_have_text("Cancelled", timeout=LONG)
+    states = page.locator("#runs tbody tr").evaluate_all("rows => rows.map(r => r.dataset.state)")
+    assert len(states) == 30
+    assert set(states) <= {"done", "bound", "cancelled"}
+    assert states.count("cancelled") > 0
+    assert perfdash.api("GET", f"campaigns/{campaign_in(page)}")["state"] == "cancelled"
+    page.goto("/")
+    expect(page.get_by_role("button", name="Launch the demonstration")).to_have_count(0)

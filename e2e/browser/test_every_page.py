@@ -1,0 +1,124 @@
+"""Every page, wide and narrow, light and dark: no error, no sideways scrolling, no barrier."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import expect
+
+from e2e.browser.campaigns import draft
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+
+MANIFESTS = [f"/repo/files=50/total={size}MB/latency=20/PULP_MANIFEST" for size in (1, 407.679)]
+STRUCTURE = """() => ({
+    language: document.documentElement.lang,
+    headings: document.querySelectorAll('h1').length,
+    too_wide: document.documentElement.scrollWidth - innerWidth,
+    title: document.title,
+})"""
+SERIOUS = ("serious", "critical")
+BARRIERS = ((1440, "light"), (390, "dark"))
+"""Each width and each scheme once; all four would take twice the time."""
+
+
+@pytest.fixture(scope="module")
+def paths(perfdash, paired, slow):
+    """Where each page is; `slow` goes on running, `saved` is a draft with long levels."""
+    factors = {"manifest": MANIFESTS, "engine": ["futures", "asyncio"]}
+    saved = draft(perfdash, "every page", factors=factors, parameters={}, repetitions=3)
+    return {
+        "home": "/",
+        "campaigns": "/campaigns/",
+        "nothing found": "/campaigns/?q=no+such+campaign",
+        "new campaign": "/campaigns/new/",
+        "draft": f"/campaigns/{saved}/",
+        "edit a draft": f"/campaigns/{saved}/edit/",
+        "running": f"/campaigns/{slow}/",
+        "results so far": f"/campaigns/{slow}/?view=results",
+        "cancel": f"/campaigns/{slow}/cancel/",
+        "planned run": f"/campaigns/{slow}/runs/4/",
+        "published result": "/campaigns/1/",
+        "imported run": "/campaigns/1/runs/1/",
+        "paired result": f"/campaigns/{paired}/",
+        "another metric": f"/campaigns/{paired}/?metric=throughput",
+        "run": f"/campaigns/{paired}/runs/1/",
+        "exclude": f"/campaigns/{paired}/runs/1/exclude/",
+        "targets": "/targets/",
+        "target": "/targets/1/",
+        "new target": "/targets/new/",
+        "edit a target": "/targets/1/edit/",
+        "account": "/account/",
+        "sign-in": "/sign-in/",
+    }
+
+
+class Trouble:
+    """What browsers complain of, with the name of the page that they were on."""
+
+    def __init__(self):
+        self.found, self.name = [], ""
+
+    def watch(self, context):
+        context.on("console", self._console)
+        context.on("requestfailed", self._failed)
+        context.on("response", self._response)
+
+    def add(self, text):
+        self.found.append(f"{self.name}: {text}")
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.add(f"{message.type} {message.text}")
+
+    def _failed(self, request):
+        # A poll that is under way while the page is left is broken off; that is no failure.
+        if request.failure != "net::ERR_ABORTED":
+            self.add(f"{request.url} {request.failure}")
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.add(f"{response.url} {response.status}")
+
+
+def draw_charts(page):
+    """Wait for the charts that can be seen."""
+    for box in page.locator("[data-figure]:visible").all():
+        box.scroll_into_view_if_needed()
+        expect(box.locator(".main-svg").first).to_be_attached()
+
+
+def check(page, trouble):
+    """Look at the page that is there."""
+    seen = page.evaluate(STRUCTURE)
+    if seen["language"] != "en" or seen["headings"] != 1 or not seen["title"]:
+        trouble.add(str(seen))
+    if seen["too_wide"] > 0:
+        trouble.add(f"{seen['too_wide']} px wider than the window")
+
+
+def find_barriers(page, trouble):
+    """What axe-core, which comes with its Python package, takes for a serious barrier."""
+    for barrier in Axe().run(page).response["violations"]:
+        if barrier["impact"] in SERIOUS:
+            where = [node["html"][:200] for node in barrier["nodes"][:3]]
+            trouble.add(f"{barrier['id']}, {barrier['help']}: {where}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_page_is_sound(visit, cookies, paths, width, scheme):
+    options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    signed_in, anonymous = visit(cookies, **options), visit(**options)
+    trouble = Trouble()
+    trouble.watch(signed_in.context)
+    trouble.watch(anonymous.context)
+
+    for name, path in paths.items():
+        trouble.name = name
+        page = anonymous if name == "sign-in" else signed_in
+        page.goto(path)
+        draw_charts(page)
+        check(page, trouble)
+        if (width, scheme) in BARRIERS:
+            find_barriers(page, trouble)
+
+    assert trouble.found == []
