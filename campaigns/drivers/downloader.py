@@ -39,7 +39,7 @@ from campaigns.engines import manifest
 from campaigns.engines.download_summary import Download
 from campaigns.engines.downloading import KEPT_CHARACTERS
 from campaigns.engines.fetch import Answer, Limits, fetch
-from campaigns.engines.health import judge
+from campaigns.engines.health import is_here, judge
 from campaigns.engines.program import Outcome, ProgramFailed, run_program
 from campaigns.engines.transfers import FAILURES, FileFailed
 from campaigns.network import BadUrl, Refused, Rules, parse_url
@@ -202,7 +202,7 @@ class Downloader(Driver):
         for failure, count in download.failures().items():
             example = outcome.result.get("examples", {}).get(failure, "")
             context.say(f"{count} files failed ({failure}: {FAILURES[failure]}); first {example}")
-        return _measured(download)
+        return _measured(download, _is_here(target, parameters))
 
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
@@ -238,10 +238,18 @@ class Downloader(Driver):
         return 2.0
 
 
-def _measured(download: Download) -> Measured:
+def _is_here(target: Target, parameters: Parameters) -> bool:
+    """Say whether the repository is served by the generator's own machine."""
+    endpoint = parse_url(manifest_url(target.base_url, parameters["manifest"]))
+    if endpoint.address is None:
+        return endpoint.host == "localhost"
+    return is_here(str(endpoint.address))
+
+
+def _measured(download: Download, is_target_here: bool) -> Measured:
     """Bring what the engine left into the form of every driver."""
     result, done = download.result, download.done()
-    figures = result.get("figures", {})
+    figures = result.get("figures", {}) | {"target_is_here": float(is_target_here)}
     verdict = judge(figures)
     rates = [value / 1e6 for value in result.get("bytes_per_second", [])]
     values = download.values()

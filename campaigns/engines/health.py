@@ -4,7 +4,8 @@
 measurement. Here the *subject* of the `downloader` kind is a client: its own CPU time, and its own
 event loop being late, are part of what is measured. So they warn (the value says nothing about the
 server then), and only what comes from outside the subject makes the value a bound: descriptors,
-ports or memory that ran out, and other programs that took the CPU from it.
+ports or memory that ran out, and other programs that took the CPU from it. Where the target itself
+stands on the generator's machine, its work cannot be told from that of others, and only warns.
 """
 
 import os
@@ -14,7 +15,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
+
+import psutil
 
 HEALTHY, WARNED, SATURATED = "healthy", "warned", "saturated"
 
@@ -64,19 +68,29 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
             f"The generator ran out of file descriptors, ports or memory {exhausted:.0f} times; "
             "lower the concurrency, or raise its limits."
         )
-    others = figures.get("others_cpu_share", 0.0)
-    full = figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
-    waited = figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
-    if others > OTHERS_SATURATE and full and waited:
+    if _starved(figures) and not figures.get("target_is_here"):
         reasons.append(
-            f"Other programs used {others:.0%} of the generator's CPU and kept the engine waiting; "
-            "measure when the machine is idle."
+            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
+            "the engine waiting; measure when the machine is idle."
         )
     return reasons
 
 
+def _starved(figures: Mapping[str, float]) -> bool:
+    """Say whether others took the CPU that the engine waited for."""
+    full = figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
+    waited = figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
+    return figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE and full and waited
+
+
 def _warnings(figures: Mapping[str, float]) -> list[str]:
     reasons = []
+    if _starved(figures) and figures.get("target_is_here"):
+        reasons.append(
+            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
+            "the engine waiting. The target, on this machine, is one of them: put it elsewhere for "
+            "values that count."
+        )
     cpu = figures.get("cpu_cores", 0.0)
     if cpu > CPU_WARNS:
         reasons.append(
@@ -279,3 +293,13 @@ def _waiting() -> float | None:
     except (OSError, IndexError):
         return None
     return total / 1e9
+
+
+def is_here(address: str) -> bool:
+    """Say whether an IP address belongs to this machine: loopback, or one of its interfaces."""
+    own = {
+        entry.address.partition("%")[0]
+        for entries in psutil.net_if_addrs().values()
+        for entry in entries
+    }
+    return address in own or ip_address(address).is_loopback

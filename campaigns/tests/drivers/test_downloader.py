@@ -336,7 +336,9 @@ def test_progress_is_passed_on(target, keeper):
     run(target, keeper, settings={"files": 30, "size": 1000, "latency": 80})
 
     assert keeper.progress
-    assert set(keeper.progress[0]) == {"files", "files_done", "files_failed", "bytes", "seconds"}
+    assert set(keeper.progress[0]) == {
+        "files", "files_done", "files_failed", "bytes", "seconds", "step_seconds", "rate_series",
+    }  # fmt: skip
     assert keeper.progress[-1]["files_done"] <= 30
 
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from campaigns.engines.health import Monitor, Steps, judge, peak_memory_bytes, percentile
+from campaigns.engines.health import Monitor, Steps, is_here, judge, peak_memory_bytes, percentile
 
 FINE = {
     "cpu_cores": 0.3,
@@ -37,6 +37,21 @@ def test_what_the_machine_takes_from_the_engine_saturates(figures):
 
     assert verdict.word == "saturated"
     assert len(verdict.reasons) == 1
+
+
+def test_a_target_on_the_generators_machine_only_warns():
+    figures = {"others_cpu_share": 0.6, "machine_cpu_share": 0.97, "cpu_waiting_cores": 0.4}
+
+    verdict = judge(FINE | figures | {"target_is_here": 1.0})
+
+    assert verdict.word == "warned"
+    assert "put it elsewhere" in verdict.reasons[0]
+
+
+def test_loopback_and_own_interfaces_are_here():
+    assert is_here("127.0.0.3")
+    assert is_here("::1")
+    assert not is_here("192.0.2.1")
 
 
 def test_a_kernel_that_does_not_count_waiting_is_judged_by_the_rest():
