@@ -14,6 +14,9 @@ from campaigns.stats.paired import PairedComparison, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum
 from campaigns.stats.words import advice, display
 
+FEW_PAIRS = 6
+"""Below it every stratum's own noise is a guess, and a rank test cannot reach 5 % either."""
+
 Blocks = dict[int, dict[bool, ObservedRun]]
 
 
@@ -32,7 +35,12 @@ def compare(
     blocks = _blocks_by_stratum(campaign, cells, runs)
     strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
     labels = told_apart(list(blocks))
-    family = compare_strata(strata, lower_is_better=metric.lower_is_better, criteria=criteria)
+    family = compare_strata(
+        strata,
+        lower_is_better=metric.lower_is_better,
+        criteria=criteria,
+        pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
+    )
     return {
         "factor": campaign.paired_factor,
         "baseline": campaign.baseline,

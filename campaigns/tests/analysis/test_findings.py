@@ -132,6 +132,22 @@ def test_the_answer_says_which_is_faster_by_how_much(paired):
     assert "one session" in answer["caveat"]
 
 
+def test_strata_of_few_pairs_share_their_noise_and_say_so(paired):
+    campaign = paired(["/a", "/b", "/c"], 3)
+    store(
+        campaign,
+        lambda run: (
+            (10.0 if run.cell.levels_by_factor["engine"] == "futures" else 8.0)
+            * (1 + (run.position * 7 % 5) / 100)
+        ),
+    )
+
+    strata = findings(campaign)["pairs"]["strata"]
+
+    assert {stratum["comparison"]["df"] for stratum in strata} == {6}
+    assert all("pooled_noise" in stratum["comparison"]["flags"] for stratum in strata)
+
+
 def test_a_pair_with_a_failed_side_is_counted_and_not_compared(paired):
     campaign = paired(["/a"], 4)
     store(
