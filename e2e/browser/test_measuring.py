@@ -101,7 +101,7 @@ def test_the_page_of_a_run_has_proofs_and_phases(page, perfdash, paired):
     detail = perfdash.api("GET", f"campaigns/{paired}/runs/1")
     attempt = detail["attempts"][-1]
 
-    proofs = page.get_by_role("region", name="Proofs").locator("tbody tr")
+    proofs = page.get_by_role("region", name="Table of proofs").locator("tbody tr")
 
     expect(proofs).to_have_count(len(attempt["proofs"]))
     assert len(attempt["proofs"]) >= 4
