@@ -8,11 +8,13 @@ from typing import Any
 
 from campaigns.charts.formats import amount, percent, span_pct
 from campaigns.charts.labels import told_apart
+from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.stats.words import display
 
 Cells = Mapping[str, Any]
+MOST_FACTS = 4
 
 
 def answer(
@@ -24,7 +26,7 @@ def answer(
     elif pairs is not None:
         said = _of_pairs(metric, pairs)
     else:
-        said = _of_cells(metric, cells)
+        said = _of_cells(metric, cells, driver_of(campaign.kind).work)
     return {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
 
 
@@ -65,7 +67,7 @@ def _of_pairs(metric: Metric, pairs: Mapping[str, Any]) -> dict[str, Any]:
             "value": percent(change) if change is not None else "—",
             "note": span_pct(stratum["comparison"]["verdict"]["ci_pct"]) if interval else "",
         }
-        for stratum in strata[:4]
+        for stratum in strata[:MOST_FACTS]
         for change in [stratum["comparison"]["verdict"]["pct_change"]]
         for interval in [stratum["comparison"]["verdict"]["ci_pct"]]
     ]
@@ -111,36 +113,74 @@ def _rank(word: str) -> tuple[int, str]:
     return (known.index(word) if word in known else len(known), word)
 
 
-def _of_cells(metric: Metric, cells: Cells) -> dict[str, Any]:
-    known = [cell for cell in cells["cells"] if cell["summary"]["gmean"] is not None]
+def _of_cells(metric: Metric, cells: Cells, work: Sequence[str]) -> dict[str, Any]:
+    """Say which cell is best, apart for each work: cells that did other work are not compared."""
+    known = [cell for cell in cells["cells"] if _centre(cell) is not None]
     if not known:
         return {"sentence": "No cell has a value that can be averaged.", "tone": "thin"}
+    ordered = sorted(known, key=_centre_or_zero, reverse=not metric.lower_is_better)
+    groups: dict[str, list[Cells]] = {}
+    for cell in ordered:
+        groups.setdefault(str([cell["levels"].get(name) for name in work]), []).append(cell)
     names = _names(cells["cells"])
-    ordered = sorted(
-        known, key=lambda cell: cell["summary"]["gmean"], reverse=not metric.lower_is_better
-    )
-    best, rest = ordered[0], ordered[1:]
-    value = amount(best["summary"]["gmean"], metric.unit)
-    name = names[best["cell"]]
-    if rest:
-        sentence = (
-            f"{name} is the {_superlative(metric)} setting measured: {value} on average; "
-            f"{names[rest[-1]['cell']]} {_worse_by(best, rest[-1], metric)}."
-        )
+    if len(groups) == 1:
+        sentence = _best_of_all(metric, ordered, names)
     else:
-        sentence = f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
+        sentence = _best_of_each(metric, list(groups.values()), cells["cells"], work)
     return {
         "sentence": sentence[:1].upper() + sentence[1:],
         "tone": "info",
         "facts": [
             {
                 "label": names[cell["cell"]] or metric.label,
-                "value": amount(cell["summary"]["gmean"], metric.unit),
+                "value": amount(_centre_or_zero(cell), metric.unit),
                 "note": _interval(cell, metric),
             }
-            for cell in ordered[:4]
+            for cell in ordered[:MOST_FACTS]
         ],
     }
+
+
+def _best_of_all(metric: Metric, ordered: Sequence[Cells], names: Mapping[int, str]) -> str:
+    best, worst = ordered[0], ordered[-1]
+    value = amount(_centre_or_zero(best), metric.unit)
+    if len(ordered) == 1:
+        name = names[best["cell"]]
+        return f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
+    return (
+        f"{names[best['cell']]} is the {_superlative(metric)} setting measured: {value} on "
+        f"average; {names[worst['cell']]} {_worse_by(best, worst, metric)}."
+    )
+
+
+def _best_of_each(
+    metric: Metric, groups: Sequence[Sequence[Cells]], cells: Sequence[Cells], work: Sequence[str]
+) -> str:
+    works = _names([{**c, "levels": _only(c, work, among=True)} for c in cells])
+    others = _names([{**c, "levels": _only(c, work, among=False)} for c in cells])
+    parts = []
+    for best in (group[0] for group in groups):
+        value = amount(_centre_or_zero(best), metric.unit)
+        what = others[best["cell"]]
+        best_of = f"{what} is the {_superlative(metric)} ({value})" if what else value
+        parts.append(f"{works[best['cell']]}: {best_of}")
+    more = len(parts) - MOST_FACTS
+    return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more." if more > 0 else ".")
+
+
+def _only(cell: Cells, work: Sequence[str], *, among: bool) -> dict[str, Any]:
+    return {name: level for name, level in cell["levels"].items() if (name in work) == among}
+
+
+def _centre(cell: Cells) -> float | None:
+    """The geometric mean, or the mean where there is only one run or a value of 0."""
+    summary = cell["summary"]
+    centre: float | None = summary["mean"] if summary["gmean"] is None else summary["gmean"]
+    return centre
+
+
+def _centre_or_zero(cell: Cells) -> float:
+    return _centre(cell) or 0.0
 
 
 def _names(cells: Sequence[Cells]) -> dict[int, str]:
@@ -165,10 +205,12 @@ def _superlative(metric: Metric) -> str:
 
 def _worse_by(best: Cells, worst: Cells, metric: Metric) -> str:
     """How far the worst cell is from the best one, in words of time where it is one."""
-    ratio = worst["summary"]["gmean"] / best["summary"]["gmean"]
+    if not _centre(best):
+        return f"has {amount(_centre_or_zero(worst), metric.unit)}"
+    change = percent(100 * (_centre_or_zero(worst) / _centre_or_zero(best) - 1))
     if _superlative(metric) == "fastest":
-        return f"takes {percent(100 * (ratio - 1)).lstrip('+')} longer"
-    return f"differs most from it ({percent(100 * (ratio - 1))})"
+        return f"takes {change.lstrip('+')} longer"
+    return f"differs most from it ({change})"
 
 
 def _interval(cell: Mapping[str, Any], metric: Metric) -> str:

@@ -35,12 +35,12 @@ def target(settings):
 def interleaved(target):
     """Launch an interleaved downloader campaign over levels of concurrency; nothing runs."""
 
-    def make(levels):
+    def make(levels, **others):
         data = {
             "question": "How many connections?",
             "kind": "downloader",
             "target": target.pk,
-            "factors": {"concurrency": levels},
+            "factors": {"concurrency": levels, **others},
             "repetitions": 3,
             "seed": 1,
         }
@@ -232,6 +232,47 @@ def test_the_answer_of_single_cells_names_the_fastest_and_the_slowest(interleave
         "concurrency 2 takes 300.0 % longer."
     )
     assert "not judged by comparing their intervals" in answer["caveat"]
+
+
+def test_one_run_a_cell_is_enough_to_be_named(interleaved):
+    campaign = interleaved([2, 4])
+    campaign.runs.filter(block__repetition__gt=1).update(state=Run.State.CANCELLED)
+    for run in campaign.runs.filter(block__repetition=1).select_related("cell"):
+        results.import_run(
+            run,
+            [
+                results.ImportedValue(
+                    "duration",
+                    8.0 / run.cell.levels_by_factor["concurrency"],
+                    "s",
+                    lower_is_better=True,
+                )
+            ],
+            started_at=START,
+            finished_at=START,
+        )
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"].startswith("Concurrency 4 is the fastest setting measured: 2 s")
+
+
+def test_cells_that_did_other_work_are_not_ranked_together(interleaved):
+    campaign = interleaved([2, 4], manifest=["/small", "/large"])
+    store(
+        campaign,
+        lambda run: (
+            (10.0 if run.cell.levels_by_factor["manifest"] == "/small" else 90.0)
+            / run.cell.levels_by_factor["concurrency"]
+        ),
+    )
+
+    sentence = findings(campaign)["answer"]["sentence"]
+
+    assert sentence == (
+        "Manifest /small: concurrency 4 is the fastest (2.5 s); "
+        "manifest /large: concurrency 4 is the fastest (22.5 s)."
+    )
 
 
 def test_an_answer_without_any_value_counts_what_happened(interleaved):
