@@ -109,9 +109,10 @@ def open_campaigns(most: int = 8) -> list[OpenCampaign]:
 
 
 def latest_answers(most: int = 6) -> list[Answer]:
-    """The newest answers, with what their sparks are drawn from."""
+    """The newest answers of closed campaigns, with what their sparks are drawn from."""
     found = (
         Finding.objects.filter(name="answer")
+        .exclude(campaign__state__in=Campaign.ACTIVE)
         .select_related("campaign")
         .order_by("-computed_at")[:most]
     )
@@ -133,8 +134,13 @@ def latest_answers(most: int = 6) -> list[Answer]:
 
 
 def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
-    """The mean of each cell (geometric where there is one), by campaign."""
-    found = Finding.objects.filter(campaign__in=campaigns, name="cells")
+    """The mean of each cell (geometric where there is one), by campaign.
+
+    Not of paired campaigns: their strata do different work, so that no curve joins them.
+    """
+    found = Finding.objects.filter(
+        campaign__in=campaigns, campaign__paired_factor="", name="cells"
+    )
     return {
         finding.campaign_id: [
             _mean(cell.get("summary") or {}) for cell in finding.result.get("cells", [])

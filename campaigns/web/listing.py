@@ -114,7 +114,9 @@ def _rows(page: Page[Campaign]) -> list[Row]:
     means, counts = means_of_cells(keys), measured_runs(keys)
     answers = {
         finding.campaign_id: str(finding.result.get("sentence", ""))
-        for finding in Finding.objects.filter(campaign__in=keys, name="answer")
+        for finding in Finding.objects.filter(campaign__in=keys, name="answer").exclude(
+            campaign__state__in=Campaign.ACTIVE
+        )
     }
     kinds = all_kinds()
     return [

@@ -168,6 +168,25 @@ def test_the_latest_answers_are_escaped_and_lead_to_their_campaigns(browser, dra
     assert "faster" in Page(answer).text
 
 
+def test_no_curve_joins_what_does_different_work(draft):
+    answered(draft)
+    Campaign.objects.filter(pk=draft.pk).update(order="interleaved", paired_factor="")
+    (of_one_work,) = queries.latest_answers()
+    Campaign.objects.filter(pk=draft.pk).update(order="paired", paired_factor="engine")
+    (of_pairs,) = queries.latest_answers()
+
+    assert of_one_work.means == [3.0, 1.0, 2.0]
+    assert of_pairs.means == []
+
+
+def test_no_verdict_is_shown_before_the_stop_rule(browser, launched):
+    answered(launched)
+    Campaign.objects.filter(pk=launched.pk).update(state=Campaign.State.RUNNING)
+
+    assert queries.latest_answers() == []
+    assert "19.5" not in Page(browser.get(reverse("campaign-list"))).text
+
+
 def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
     now = timezone.now()
     Worker.objects.create(name="measure@here", host="here", pools=["measure"])

@@ -90,6 +90,7 @@ def test_pages_keep_the_filters(browser, target, person):
 
 
 def test_an_answer_and_its_curve_stand_in_the_list(browser, draft):
+    Campaign.objects.filter(pk=draft.pk).update(order="interleaved", paired_factor="")
     Finding.objects.create(
         campaign=draft, name="answer", data_hash="x", result={"sentence": "Yes, by 20 %."}
     )
