@@ -35,6 +35,11 @@ class Plot:
         return f"{self.id}-figure"
 
     @property
+    def several(self) -> bool:
+        """Whether means are drawn as the symbols of several series, and none as a diamond."""
+        return bool(self.key) and all(item.mark != "diamond" for item in self.key)
+
+    @property
     def scales(self) -> list[tuple[str, str]]:
         """Code and word of each axis that a button sets; the first one is drawn at first."""
         scales = self.figure.get("scales", {})

@@ -37,15 +37,17 @@ from campaigns.web.tables import cell_table, strata_table
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500
-MOST_FAILURES = 50
+MOST_FAILURES = 6
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 NO_PLAIN_VALUE = ("failed", "censored", "bound", "void")
+WITHOUT_VALUE = "without"
+"""What the filter of runs calls all of these together, warm-ups aside."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run as the table writes it."""
+    """One run as the table writes it. `states`: under what the filter finds it."""
 
     row: RunRow
     levels: tuple[tuple[str, str], ...]
@@ -53,6 +55,7 @@ class RunLine:
     from_mean: str
     place: str
     notes: str
+    states: str
 
 
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
@@ -63,6 +66,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     axis = _axis(request, outline)
     primary = metric == campaign.primary_metric
     rows = run_rows(campaign, metric)
+    without = _without_value(rows)
     pairs = findings.pairs if primary else None
     facts = environment_of(campaign)
     return {
@@ -77,11 +81,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "strata": strata_table(pairs, words) if pairs else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
         "drift": drift_plot(findings.cells, words) if findings.cells else None,
-        "failures": [_line(row, words, {}) for row in rows if row.state in NO_PLAIN_VALUE][
-            :MOST_FAILURES
-        ],
-        "failed_in_all": sum(row.state in NO_PLAIN_VALUE for row in rows),
-        "told": _told(rows),
+        "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],
+        "more_failures": max(0, len(without) - MOST_FAILURES),
+        "told": _told(without),
         "table": _runs(request, rows, words, findings),
         "facts": facts,
         "changed": [fact for fact in facts if fact.changed],
@@ -98,6 +100,11 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
+
+
+def _without_value(rows: Sequence[RunRow]) -> list[RunRow]:
+    """Measured runs that gave no plain value; warm-ups enter no number anyway."""
+    return [row for row in rows if row.state in NO_PLAIN_VALUE and not row.is_warm_up]
 
 
 def _told(rows: Sequence[RunRow]) -> list[str]:
@@ -163,7 +170,11 @@ def _runs(
     """One page of the runs that fit the filter, with the filter itself."""
     text = request.GET.get("q", "").replace("\x00", "")[:200]
     state = request.GET.get("state", "")
-    found = chosen(rows, text, state)
+    found = (
+        chosen(_without_value(rows), text, "")
+        if state == WITHOUT_VALUE
+        else chosen(rows, text, state)
+    )
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     means = {
         cell["cell"]: cell["summary"]["gmean"]
@@ -177,12 +188,14 @@ def _runs(
         "state": state,
         "states": [
             (name, RUNS[name][0]) for name in STATES if any(row.state == name for row in rows)
-        ],
+        ]
+        + ([(WITHOUT_VALUE, "without a plain value")] if _without_value(rows) else []),
         "in_all": len(rows),
         "found": len(found),
         "whole": len(rows) <= PAGE_SIZE and not text and not state,
         "kept": kept,
         "query": urlencode({**kept, "q": text, "state": state}),
+        "without": urlencode({**kept, "state": WITHOUT_VALUE}),
         "heads": [factor.label for factor in words.factors],
     }
 
@@ -202,4 +215,5 @@ def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine
         from_mean=change,
         place=place(row),
         notes=reason_of(row),
+        states=f"{row.state} {WITHOUT_VALUE}" if _without_value([row]) else row.state,
     )

@@ -152,6 +152,34 @@ def test_a_cell_whose_runs_all_failed_is_shown_as_failed(browser, target, person
     assert "failed, no value (3)" in page.text
 
 
+def test_many_runs_without_a_value_are_shown_in_part_and_found_in_the_table(
+    browser, target, person
+):
+    campaign = launched(target, person, order="interleaved", repetitions=12, warm_ups=1)
+    store(campaign, lambda run: 10.0, failing=range(1, 13))
+    finish(campaign)
+
+    page = Page(get(browser, campaign))
+    found = Page(get(browser, campaign, state="without"))
+
+    assert "11 failed" in page.text
+    assert "and 5 more" in page.text
+    assert any("state=without" in (a.get("href") or "") for _, a in page.elements)
+    assert "11 of 25 runs" in found.text
+
+
+def test_the_reading_help_names_the_marks_that_are_drawn(browser, target, person):
+    two = {"engine": ["new", "old"], "workers": [1, 2, 4]}
+    of_one = launched(target, person, order="interleaved")
+    of_two = launched(target, person, factors=two, order="interleaved", repetitions=2)
+    for campaign in (of_one, of_two):
+        store(campaign, lambda run: 10.0 + run.position)
+        finish(campaign)
+
+    assert "The diamond is the geometric mean" in Page(get(browser, of_one)).text
+    assert "The filled symbol is the geometric mean" in Page(get(browser, of_two)).text
+
+
 def test_a_run_that_timed_out_lies_above_its_limit(browser, target, person):
     campaign = launched(target, person, order="interleaved")
     first = campaign.runs.order_by("position").first()
