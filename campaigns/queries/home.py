@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, Max, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
-from campaigns.queries.runs import earlier_run_seconds
+from campaigns.queries.live import AWAY, Wait, seconds_left, waiting_for
 
-WORKER_SILENT_SECONDS = 20
 PHASES = (
     Attempt.Phase.RESET,
     Attempt.Phase.APPLY,
@@ -45,7 +44,7 @@ class CurrentRun:
 
 @dataclass(frozen=True, slots=True)
 class OpenCampaign:
-    """A campaign that is not closed. `waits`: in words why no run goes on, or empty."""
+    """A campaign that is not closed. `waits`: why no run goes on; None while one does."""
 
     pk: int
     name: str
@@ -57,7 +56,7 @@ class OpenCampaign:
     blocks: int
     run: CurrentRun | None
     seconds_left: float | None
-    waits: str
+    waits: Wait | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +220,17 @@ def _open_campaign(campaign: Campaign) -> OpenCampaign:
         total=counts["total"],
         blocks=counts["blocks"] or 0,
         run=_current(attempt) if attempt else None,
-        seconds_left=_seconds_left(campaign, counts["total"] - counts["closed"]),
-        waits="" if attempt else _waits(campaign),
+        seconds_left=seconds_left(campaign, _spent(attempt)),
+        waits=waiting_for(campaign)
+        if attempt is None and campaign.state == Campaign.State.RUNNING
+        else None,
     )
+
+
+def _spent(attempt: Attempt | None) -> float | None:
+    if attempt is None or attempt.claimed_at is None:
+        return None
+    return (timezone.now() - attempt.claimed_at).total_seconds()
 
 
 def _current(attempt: Attempt) -> CurrentRun:
@@ -250,34 +257,6 @@ def _current(attempt: Attempt) -> CurrentRun:
     )
 
 
-def _seconds_left(campaign: Campaign, runs: int) -> float | None:
-    """Open runs times the median of the campaign's own ones, else of earlier ones of the kind."""
-    spans = Attempt.objects.filter(
-        run__campaign=campaign, state=Attempt.State.ACCEPTED
-    ).values_list(F("finished_at") - F("claimed_at"), flat=True)
-    known = sorted(span.total_seconds() for span in spans if span is not None)
-    known = known or sorted(earlier_run_seconds(campaign.kind, campaign.target))
-    if not known:
-        return None
-    return float(runs * (known[len(known) // 2] + campaign.cool_down_seconds))
-
-
-def _waits(campaign: Campaign) -> str:
-    if campaign.state != Campaign.State.RUNNING:
-        return ""
-    now = timezone.now()
-    if campaign.not_before and campaign.not_before > now:
-        return f"cool-down until {campaign.not_before:%H:%M:%S}"
-    if campaign.target is not None:
-        row = target_rows([campaign.target])[0]
-        if row.campaign not in (None, campaign.pk):
-            return f"waits for {campaign.target.name}, which {row.held_by} holds"
-    silent = now - timedelta(seconds=WORKER_SILENT_SECONDS)
-    if not Worker.objects.filter(seen_at__gt=silent).exists():
-        return "no worker answers; start one, and the next run begins by itself"
-    return "the next run is about to begin"
-
-
 def _mean(summary: Mapping[str, Any]) -> float | None:
     value = summary.get("gmean") or summary.get("mean")
     return float(value) if isinstance(value, int | float) else None
@@ -291,7 +270,7 @@ def _target_row(target: Target, lease: TargetLease | None) -> TargetRow:
 
 
 def _worker_row(worker: Worker, attempt: Attempt | None, now: datetime) -> WorkerRow:
-    lost = worker.seen_at < now - timedelta(seconds=WORKER_SILENT_SECONDS)
+    lost = worker.seen_at < now - AWAY
     return WorkerRow(
         name=worker.name,
         pools=", ".join(str(pool) for pool in worker.pools),

@@ -41,11 +41,19 @@ class Current:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """Why no run goes on. `open_end`: nobody knows for how long."""
+
+    why: str
+    open_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a campaign is. `left_seconds` is None where nothing tells it yet.
 
     planned, done, failed, void, cancelled: runs, warm-ups among them. void_attempts and
-    lost_attempts were repeated, or ended their run. waiting: why nothing is going on.
+    lost_attempts were repeated, or ended their run. waiting: None while a run goes on.
     """
 
     planned: int
@@ -58,7 +66,7 @@ class Progress:
     elapsed_seconds: float | None
     left_seconds: float | None
     current: Current | None
-    waiting: str
+    waiting: Wait | None
 
     @property
     def finished(self) -> int:
@@ -118,11 +126,11 @@ def progress_of(campaign: Campaign) -> Progress:
         void_attempts=attempts["void"],
         lost_attempts=attempts["lost"],
         elapsed_seconds=(now - session.started_at).total_seconds() if session else None,
-        left_seconds=_seconds_left(campaign, current),
+        left_seconds=seconds_left(campaign, current.seconds if current else None),
         current=current,
-        waiting=""
+        waiting=None
         if current and current.state == Attempt.State.RUNNING
-        else _waiting(campaign, now),
+        else waiting_for(campaign),
     )
 
 
@@ -182,8 +190,11 @@ def log_of(campaign: Campaign, after: int | None = None) -> list[LogLine]:
     return list(reversed(lines[:LOG_LINES]))
 
 
-def _seconds_left(campaign: Campaign, current: Current | None) -> float | None:
-    """Sum of what each open run takes: the mean of its cell's, else of all runs so far."""
+def seconds_left(campaign: Campaign, spent: float | None) -> float | None:
+    """Sum of what each open run takes: the mean of its cell's, else of all runs so far.
+
+    `spent`: seconds that the run that is on took already. A cool-down that is on counts as well.
+    """
     waiting = dict(
         campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
         .filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
@@ -211,22 +222,28 @@ def _seconds_left(campaign: Campaign, current: Current | None) -> float | None:
     usual = sum(spans.values()) / len(spans)
     left: float = sum(number * spans.get(cell, usual) for cell, number in waiting.items())
     left += campaign.cool_down_seconds * (sum(waiting.values()) - 1)
-    if current and current.seconds:
-        left -= min(current.seconds, usual)
+    if spent:
+        left -= min(spent, usual)
+    elif campaign.not_before is not None:
+        left += max(0.0, (campaign.not_before - timezone.now()).total_seconds())
     return max(0.0, left)
 
 
-def _waiting(campaign: Campaign, now: datetime) -> str:
-    """Why no run is going on."""
+def waiting_for(campaign: Campaign) -> Wait:
+    """Say why no run is going on."""
+    now = timezone.now()
     if campaign.state == Campaign.State.PAUSED:
-        return "Paused: no further run begins until somebody resumes the campaign."
+        return Wait("Paused: no further run begins until somebody resumes the campaign.", open_end=True)
     if campaign.state == Campaign.State.CANCELLING:
-        return "Cancelling: the load has been told to stop; the target is being cleaned."
+        return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
     seen = Worker.objects.filter(seen_at__gt=now - AWAY)
     if not any(campaign.pool in worker.pools for worker in seen):
-        return f"No worker of the pool “{campaign.pool}” answers. Runs begin as soon as one does."
+        pool = campaign.pool
+        return Wait(
+            f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.", open_end=True
+        )
     if campaign.not_before is not None and campaign.not_before > now:
-        return f"Cool-down until {campaign.not_before:%H:%M:%S} UTC."
+        return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
     lease = (
         TargetLease.objects.filter(address=campaign.target.address, expires_at__gt=now)
         .exclude(attempt__run__campaign=campaign)
@@ -235,5 +252,5 @@ def _waiting(campaign: Campaign, now: datetime) -> str:
         else None
     )
     if lease is not None and lease.holder:
-        return f"Waiting for the target: it is held by {lease.holder}."
-    return "Waiting for a worker to take the next run."
+        return Wait(f"Waiting for the target: it is held by {lease.holder}.", open_end=True)
+    return Wait("Waiting for a worker to take the next run.")

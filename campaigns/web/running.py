@@ -69,7 +69,10 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "progress": progress,
         "elapsed": _time(progress.elapsed_seconds),
         "left": _left(left),
-        "until": _until(left) if campaign.state == Campaign.State.RUNNING else None,
+        "until": _until(left)
+        if campaign.state == Campaign.State.RUNNING
+        and not (progress.waiting and progress.waiting.open_end)
+        else None,
         "bars": _bars(progress),
         "current": current,
         "cell": Levels(factors_of(campaign)).sentence(current.levels) if current else "",

@@ -10,6 +10,7 @@ from django.utils import timezone
 from campaigns import analysis, progress, results
 from campaigns.definition import life
 from campaigns.models import Attempt, Campaign, LogLine, Run, Worker
+from campaigns.queries import live
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome
 
@@ -227,6 +228,31 @@ def test_the_time_that_is_left_comes_from_the_runs_so_far(browser, campaign):
 
     assert "5:00" in text
     assert "3 of 6" in text
+
+
+def test_a_cool_down_is_part_of_the_time_that_is_left(browser, campaign):
+    Worker.objects.create(name="measure@host", host="host", pools=["measure"])
+    results.close(begin(campaign.runs.order_by("position").first()), outcome())
+    before = live.seconds_left(campaign, None)
+    campaign.not_before = timezone.now() + timedelta(hours=1)
+    cooling = live.seconds_left(campaign, None)
+
+    assert before is not None
+    assert cooling is not None
+    assert cooling - before == pytest.approx(3600, abs=60)
+
+
+def test_a_wait_of_unknown_length_has_no_end(browser, campaign):
+    results.close(begin(campaign.runs.order_by("position").first()), outcome())
+    attempt = campaign.runs.order_by("position").first().attempts.get()
+    Attempt.objects.filter(pk=attempt.pk).update(
+        finished_at=attempt.claimed_at + timedelta(seconds=100)
+    )
+
+    text = Page(browser.get(url("campaign-progress", campaign))).text
+
+    assert "after the wait" in text
+    assert "until" not in text.partition("No worker")[0]
 
 
 def test_the_draft_shows_definition_and_plan(browser, draft):

@@ -107,7 +107,7 @@ def test_a_running_campaign_shows_its_phase_and_what_is_left(measuring):
     assert row.run is not None
     assert [step.mark for step in row.run.steps] == ["done", "done", "now", ""]
     assert row.seconds_left == pytest.approx(5 * 10, rel=0.01)
-    assert row.waits == ""
+    assert row.waits is None
 
 
 def test_what_the_run_says_of_itself_is_shown(measuring, monkeypatch):
@@ -126,18 +126,26 @@ def test_a_campaign_that_waits_says_for_what(launched):
     Campaign.objects.filter(pk=launched.pk).update(not_before=timezone.now() + timedelta(hours=1))
     (cooling,) = queries.open_campaigns()
 
-    assert "no worker answers" in no_worker.waits
-    assert "about to begin" in ready.waits
-    assert "cool-down" in cooling.waits
+    assert no_worker.waits is not None
+    assert ready.waits is not None
+    assert cooling.waits is not None
+    assert "No worker" in no_worker.waits.why
+    assert no_worker.waits.open_end
+    assert "take the next run" in ready.waits.why
+    assert "Cool-down" in cooling.waits.why
+    assert not cooling.waits.open_end
 
 
 def test_a_campaign_waits_for_the_one_that_holds_its_target(measuring, target, person):
     other = drafts.create(check(definition(target=target.pk, question="Me too?")), person)
     life.launch(other, person)
+    Worker.objects.create(name="measure@here", host="here", pools=["measure"])
 
     _, waiting = queries.open_campaigns()
 
-    assert "run 2 of the toy" in waiting.waits
+    assert waiting.waits is not None
+    assert "run 2 of the toy" in waiting.waits.why
+    assert waiting.waits.open_end
 
 
 def test_a_try_out_of_a_draft_is_shown(draft, person):
