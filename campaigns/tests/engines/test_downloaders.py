@@ -100,7 +100,7 @@ def test_the_series_holds_every_byte(sandbox, download):
 @pytest.mark.parametrize("concurrency", [1, 30])
 def test_the_server_sees_the_concurrency_that_was_asked_for(sandbox, download, concurrency, engine):
     label = f"seen-{concurrency}-{engine}"
-    url = sandbox.manifest(files=60, size=1000, latency=50 if concurrency > 1 else 1, label=label)
+    url = sandbox.manifest(files=60, size=1000, latency=400 if concurrency > 1 else 1, label=label)
 
     outcome = download(url, concurrency=concurrency)
 
