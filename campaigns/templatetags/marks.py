@@ -38,7 +38,7 @@ RUNS: Mapping[str, Mark] = {
     "accepted": ("accepted", "pass", "check"),
     "failed": ("failed", "fail", "x"),
     "censored": ("timed out", "fail", "clock"),
-    "bound": ("bound", "warn", "warn"),
+    "bound": ("bound", "warn", "edge"),
     "void": ("void", "warn", "no"),
     "lost": ("lost", "worse", "warn"),
     "cancelled": ("cancelled", "thin", "stop"),

@@ -1,7 +1,7 @@
 """The matrix of runs: cells down, repetitions across, each run by its state and value."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
@@ -11,6 +11,8 @@ from campaigns.web.phrases import Levels, inside, level_text, reason_of, value_t
 
 MOST_CELLS = 600
 """More are not drawn at once: repetitions around the one that is on are kept."""
+NARROW_COLUMNS = 4
+"""So many repetitions fit into a column at the side."""
 PHASES = {phase.value for phase in Attempt.Phase if phase.value} | {"running", "queued"}
 
 
@@ -46,6 +48,11 @@ class Matrix:
     heads: tuple[str, ...]
     lines: tuple[Line, ...]
     cut: str
+
+    @property
+    def wide(self) -> bool:
+        """Whether it needs the whole width of a page."""
+        return len(self.heads) > NARROW_COLUMNS
 
 
 def matrix_of(campaign: Campaign, rows: Sequence[RunRow], words: Levels) -> Matrix:
@@ -130,13 +137,13 @@ def _square(campaign: Campaign, row: RunRow) -> Square:
 
 def _look(row: RunRow) -> tuple[str, str, str]:
     """data-state, icon and text."""
-    value = value_text(row.measured)
+    value = _value(row)
     if row.state in PHASES:
         return "now", "clock" if row.state == "queued" else "play", row.state
     looks = {
         "planned": ("planned", "", str(row.position)),
         "done": ("done", "redo" if row.tries > 1 else "check", value),
-        "bound": ("done", "warn", value),
+        "bound": ("bound", "edge", value),
         "failed": ("failed", "x", "failed"),
         "censored": ("failed", "clock", value),
         "void": ("void", "no", "void"),
@@ -144,3 +151,15 @@ def _look(row: RunRow) -> tuple[str, str, str]:
         "cancelled": ("lost", "stop", "cancelled"),
     }
     return looks[row.state]
+
+
+def _value(row: RunRow) -> str:
+    """The value with a sign where it is a limit: a square has no room for words."""
+    if row.measured is None:
+        return value_text(None)
+    text = value_text(replace(row.measured, censored=False, bound=False))
+    if row.measured.censored:
+        return f"> {text}"
+    if row.measured.bound:
+        return f"{'≤' if row.measured.lower_is_better else '≥'} {text}"
+    return text

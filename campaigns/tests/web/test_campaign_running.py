@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from campaigns import analysis, progress, results
 from campaigns.definition import life
+from campaigns.drivers.base import Health
 from campaigns.models import Attempt, Campaign, LogLine, Run, Worker
 from campaigns.queries import live
 from campaigns.tests.web.conftest import Page
@@ -76,6 +77,16 @@ def test_the_matrix_shows_each_run_by_its_state(browser, campaign, attempt):
     assert looks == {1: "now", 2: "done", 3: "failed", 4: "void", 5: "planned", 6: "planned"}
     assert "2.5 s" in page.text
     assert "Not clean." in str(page.by_id("square-4")["title"])
+
+
+def test_a_bound_looks_unlike_a_value(browser, campaign):
+    run = campaign.runs.order_by("position").first()
+    results.close(begin(run), outcome(health=Health("saturated", ("No descriptors left.",), {})))
+
+    page = Page(browser.get(url("campaign", campaign)))
+
+    assert page.by_id(f"square-{run.position}")["data-state"] == "bound"
+    assert "≤ 2.5 s" in page.text
 
 
 def test_pairs_stand_together_in_the_matrix(browser, target, person):
