@@ -52,6 +52,14 @@ def test_the_published_runs_answer_with_a_caveat_on_their_order(browser, publish
     assert "10:39" in page.text
 
 
+def test_an_import_shows_how_exact_it_is_and_no_seed(browser, published):
+    text = Page(get(browser, published)).text
+
+    assert "import: raw values" in text
+    assert "measured here" not in text
+    assert "seed" not in text
+
+
 def test_every_run_is_drawn_and_listed(browser, published):
     response = get(browser, published)
 
