@@ -110,7 +110,11 @@ def form_page(entered: Entered, errors: Errors) -> FormPage:
             for kind, known in kinds_to_choose().items()
         ],
         orders=_cards(ORDERS, Campaign.Order.choices, values.get("order", "")),
-        stop_rules=_cards(STOP_RULES, Campaign.StopRule.choices, values.get("stop_rule", "")),
+        stop_rules=_cards(
+            STOP_RULES,
+            Campaign.StopRule.choices,
+            values.get("stop_rule") or str(Campaign.StopRule.FIXED),
+        ),
         parameters=rows,
         problems=problems(errors, entered),
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},

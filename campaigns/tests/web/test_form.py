@@ -303,6 +303,16 @@ def test_a_draft_is_edited_with_its_values(browser, draft):
     assert "6 runs" in page.text
 
 
+@pytest.mark.parametrize("stored", ["", "fixed"])
+@pytest.mark.parametrize("name", ["campaign-edit", "campaign-clone"])
+def test_the_stop_rule_is_chosen_whatever_is_stored(browser, draft, name, stored):
+    Campaign.objects.filter(pk=draft.pk).update(stop_rule=stored)
+
+    (rule,) = Page(browser.get(reverse(name, args=[draft.pk]))).named("stop_rule")
+
+    assert "checked" in rule
+
+
 def test_an_edit_replaces_the_draft(browser, draft, sent):
     press(browser, reverse("campaign-edit", args=[draft.pk]), sent, "save", question="Another?")
 
