@@ -6,9 +6,10 @@ changes nothing.
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any
 
 from django.db import transaction
@@ -44,6 +45,10 @@ class UnknownMetric(LookupError):
     """A value belongs to a metric that the driver does not declare; nothing was stored."""
 
 
+class NotANumber(ValueError):
+    """A value is infinite or no number at all; nothing was stored."""
+
+
 class Fenced(Exception):
     """The attempt is no longer this keeper's; nothing was stored."""
 
@@ -70,17 +75,18 @@ def close(attempt: Attempt, outcome: Outcome) -> Run:
     """Store an outcome, close the attempt, give its leases back and say what becomes of the run.
 
     Raise Fenced where the attempt was taken as lost meanwhile, UnknownMetric where the driver
-    measured what it does not declare. In both cases nothing is stored.
+    measured what it does not declare, NotANumber. In each case nothing is stored.
     """
-    run = Run.objects.select_for_update().select_related("campaign").get(pk=attempt.run_id)
-    campaign = run.campaign
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=attempt.run.campaign_id)
+    run = Run.objects.select_for_update(no_key=True).get(pk=attempt.run_id)
+    run.campaign = campaign
     measured = outcome.measured
     closed = Attempt.objects.filter(
         pk=attempt.pk, state=Attempt.State.RUNNING, token=attempt.token
     ).update(
         state=outcome.state,
-        reason=outcome.reason,
-        traceback=outcome.traceback,
+        reason=storable(outcome.reason),
+        traceback=storable(outcome.traceback),
         finished_at=Now(),
         measure_started_at=outcome.measure_started_at,
         measure_finished_at=outcome.measure_finished_at,
@@ -94,8 +100,8 @@ def close(attempt: Attempt, outcome: Outcome) -> Run:
     if not closed:
         raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
     _store(attempt, campaign, outcome)
-    release_leases(attempt.pk)
-    settle(run, outcome.state, outcome.reason)
+    release_leases([attempt.pk])
+    settle(attempt, run, outcome.state, storable(outcome.reason))
     if campaign.cool_down_seconds:
         Campaign.objects.filter(pk=campaign.pk).update(
             not_before=Now() + timedelta(seconds=campaign.cool_down_seconds)
@@ -103,31 +109,40 @@ def close(attempt: Attempt, outcome: Outcome) -> Run:
     return run
 
 
-def settle(run: Run, attempt_state: str, reason: str) -> None:
-    """Give a run the state that follows from its attempt's end.
+def storable(text: str) -> str:
+    """Replace what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
+    return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
-    Void and lost attempts are repeated at once, in their block, up to the run's limit.
+
+def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
+    """Give a run the state that follows from its attempt's end. Campaign and run must be locked.
+
+    Void and lost attempts are repeated at once, in their block, up to the run's limit; those that
+    a shutdown interrupted do not count. What a person cancelled is not repeated.
     """
-    tries = run.attempts.count()
+    tries = run.attempts.filter(interrupted_at=None).count()
+    stopping = run.campaign.state == Campaign.State.CANCELLING
     if attempt_state in ENDS:
         run.state, run.reason = ENDS[Attempt.State(attempt_state)], reason
-    elif run.campaign.state == Campaign.State.CANCELLING:
-        run.state, run.reason = Run.State.CANCELLED, run.campaign.state_reason
+    elif stopping or run.attempts.filter(pk=attempt.pk, cancel_requested_at__isnull=False).exists():
+        run.state, run.reason = Run.State.CANCELLED, run.reason or run.campaign.state_reason
     elif tries < run.attempts_allowed:
-        run.state, run.reason = Run.State.PLANNED, ""
+        run.state, run.reason, run.started_at = Run.State.PLANNED, "", None
     else:
         run.state = Run.State.VOID
         run.reason = f"{reason} ({tries} attempts)" if tries > 1 else reason
-    closed = run.state in Run.CLOSED
     Run.objects.filter(pk=run.pk).update(
-        state=run.state, reason=run.reason, finished_at=Now() if closed else None
+        state=run.state,
+        reason=run.reason,
+        started_at=run.started_at,
+        finished_at=Now() if run.state in Run.CLOSED else None,
     )
 
 
-def release_leases(attempt: int) -> None:
-    """Give back what an attempt holds."""
+def release_leases(attempts: Collection[int]) -> None:
+    """Give back what attempts hold."""
     for lease in (TargetLease, GeneratorLease):
-        lease.objects.filter(attempt=attempt).update(attempt=None, holder="", expires_at=None)
+        lease.objects.filter(attempt__in=attempts).update(attempt=None, holder="", expires_at=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +247,8 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             f"The kind {campaign.kind} measured {', '.join(unknown)}, but declares only "
             f"{', '.join(declared)}."
         )
+    if bad := [name for name, value in measured.values.items() if not isfinite(value)]:
+        raise NotANumber(f"{', '.join(bad)} came out as no number, or as an infinite one.")
     saturated = measured.health.verdict == "saturated"
     Measurement.objects.bulk_create(
         Measurement(

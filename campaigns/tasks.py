@@ -6,12 +6,13 @@ import os
 import platform
 import signal
 import threading
-from time import sleep
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from celery import Task, shared_task
 from celery.signals import worker_process_init, worker_ready, worker_shutting_down
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
 from campaigns import analysis, execution
@@ -22,6 +23,7 @@ SEEN_SECONDS = 5
 PR_SET_PDEATHSIG = 1
 
 log = logging.getLogger(__name__)
+presences: dict[str, "Presence"] = {}
 
 
 @shared_task(name="campaigns.execute_attempt", bind=True)
@@ -30,8 +32,8 @@ def execute_attempt(self: Task, attempt: int) -> None:
     close_old_connections()
     try:
         run = execution.execute(attempt, self.request.hostname or "worker", platform.node())
-        if run is not None and dispatching.block_ended(run):
-            dispatching.request_analysis(run.campaign)
+        if run is not None:
+            dispatching.request_analysis_after(run)
     finally:
         connection.close()
         dispatch()
@@ -40,20 +42,19 @@ def execute_attempt(self: Task, attempt: int) -> None:
 @shared_task(name="campaigns.dispatch")
 def dispatch() -> None:
     """Look what may start. While the database is away there is nothing to be done."""
-    try:
-        close_old_connections()
+    close_old_connections()
+    with _without_database():
         dispatching.dispatch()
-    except DatabaseError as error:
-        connection.close()
-        log.warning("Dispatch waits for the database: %s", error)
 
 
 @shared_task(name="campaigns.analyse")
 def analyse(campaign: int) -> None:
-    """Compute the findings of a campaign, then let the next run start."""
+    """Compute the findings of a campaign, unless that was done since; let the next run start."""
     close_old_connections()
     try:
-        analysis.analyse(Campaign.objects.get(pk=campaign))
+        asked = Campaign.objects.filter(pk=campaign, analysis_requested_at__isnull=False).first()
+        if asked is not None:
+            analysis.analyse(asked)
     finally:
         dispatch()
 
@@ -80,35 +81,77 @@ def die_with_the_parent(**kwargs: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Presence(threading.Thread):
+    """Says that a worker lives, as long as its process does; at last takes it back.
+
+    Runs are queued only for who is present. Whatever became of the messages in the broker, a worker
+    that begins lets what was queued be sent again.
+    """
+
+    def __init__(self, worker: str, pools: list[str]) -> None:
+        super().__init__(name="presence", daemon=True)
+        self.worker = worker
+        self.pools = pools
+        self._ending = threading.Event()
+
+    def run(self) -> None:
+        """Say it every few seconds. No connection stays open: the worker's children are forked."""
+        self._do(self._begin)
+        while not self._ending.wait(SEEN_SECONDS):
+            self._do(self._say)
+        self._do(self._take_back)
+
+    def end(self) -> None:
+        """Take it back; return when that is done, or the database does not answer."""
+        self._ending.set()
+        self.join(timeout=2)
+
+    def _do(self, action: Callable[[], object]) -> None:
+        with _without_database():
+            action()
+        connection.close()
+
+    def _begin(self) -> None:
+        self._say()
+        dispatching.send_again(self.pools)
+        dispatching.dispatch()
+
+    def _say(self) -> None:
+        Worker.objects.update_or_create(
+            name=self.worker,
+            defaults={"host": platform.node(), "pools": self.pools, "seen_at": Now()},
+        )
+
+    def _take_back(self) -> None:
+        Worker.objects.filter(name=self.worker).delete()
+
+
 @worker_ready.connect
-def begin_to_say_that_i_live(sender: Any, **kwargs: Any) -> None:
-    """Renew this worker's row from a thread of its own, as long as the process lives."""
+def be_present(sender: Any, **kwargs: Any) -> None:
+    """Let runs be queued for this worker from now on."""
     pools = sorted(queue.name for queue in sender.task_consumer.queues)
-    threading.Thread(
-        target=_say_that_i_live, args=(sender.hostname, pools), name="i-live", daemon=True
-    ).start()
-
-
-def _say_that_i_live(name: str, pools: list[str]) -> None:
-    while True:
-        try:
-            Worker.objects.update_or_create(
-                name=name, defaults={"host": platform.node(), "pools": pools, "seen_at": Now()}
-            )
-        except DatabaseError as error:
-            log.warning("Worker %s cannot say that it lives: %s", name, error)
-        finally:
-            connection.close()
-        sleep(SEEN_SECONDS)
+    presences[sender.hostname] = Presence(sender.hostname, pools)
+    presences[sender.hostname].start()
 
 
 @worker_shutting_down.connect
 def interrupt(sender: Any, **kwargs: Any) -> None:
-    """Stop what this worker measures, so that a shutdown does not wait for a long run."""
-    try:
+    """Stop what this worker measures, so that a shutdown does not wait for a long run.
+
+    Before that it is present no more: else the run would be queued for it again at once.
+    """
+    if str(sender) in presences:
+        presences[str(sender)].end()
+    with _without_database():
         execution.interrupt_worker(str(sender))
-        Worker.objects.filter(name=str(sender)).delete()
-    except DatabaseError as error:
-        log.warning("Worker %s could not interrupt its run: %s", sender, error)
-    finally:
+    connection.close()
+
+
+@contextmanager
+def _without_database() -> Iterator[None]:
+    """Leave out what can wait until the database is back."""
+    try:
+        yield
+    except (DatabaseError, InterfaceError) as error:
         connection.close()
+        log.warning("The database is away: %s", error)

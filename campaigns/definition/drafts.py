@@ -30,9 +30,8 @@ def create(
 @transaction.atomic
 def change(campaign: Campaign, definition: Definition) -> Campaign:
     """Replace a draft's definition. Try-out runs of the former one go. Raise NotADraft."""
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_draft(locked)
-    if locked.runs.filter(attempts__state__in=["queued", "running"]).exists():
+    locked = _locked_with_runs(campaign)
+    if locked.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
     _fill(locked, definition)
     locked.save()
@@ -53,13 +52,19 @@ def require_draft(campaign: Campaign) -> None:
         )
 
 
+def _locked_with_runs(campaign: Campaign) -> Campaign:
+    """Lock a draft and its try-outs, so that nothing begins meanwhile. Raise NotADraft."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    require_draft(locked)
+    list(locked.runs.select_for_update())
+    return locked
+
+
 @transaction.atomic
 def delete(campaign: Campaign) -> None:
     """Delete a draft; a try-out that waits goes with it. Raise NotADraft otherwise."""
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_draft(locked)
-    tried = Attempt.objects.select_for_update().filter(run__campaign=locked)
-    if any(attempt.state == Attempt.State.RUNNING for attempt in tried):
+    locked = _locked_with_runs(campaign)
+    if locked.runs.filter(attempts__state=Attempt.State.RUNNING).exists():
         raise NotADraft("A try-out run is going on; delete the draft when it has ended.")
     locked.runs.all().delete()
     locked.delete()

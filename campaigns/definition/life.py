@@ -5,7 +5,7 @@ Each function changes rows in one transaction and sends nothing; the caller asks
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import F, Max, QuerySet
 from django.db.models.functions import Now
 
 from campaigns import network
@@ -18,13 +18,12 @@ from campaigns.models import (
     Campaign,
     Cell,
     Exclusion,
-    GeneratorLease,
     LogLine,
     Run,
     Session,
-    TargetLease,
 )
 from campaigns.plan import Design, Plan, plan_runs
+from campaigns.results import release_leases
 
 MOST_RUNS_EVER = 20_000
 
@@ -39,6 +38,7 @@ def launch(campaign: Campaign, user: User | None) -> Campaign:
     campaign = _locked(campaign)
     require_draft(campaign)
     _require_executable(campaign)
+    _lock_open_runs(campaign)
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotPossible("A try-out run is going on; launch when it has ended.")
     campaign.runs.filter(state=Run.State.PLANNED).update(
@@ -144,6 +144,7 @@ def cancel(campaign: Campaign, reason: str) -> Campaign:
     campaign.state = Campaign.State.CANCELLING
     campaign.state_reason = reason
     campaign.save(update_fields=["state", "state_reason"])
+    _lock_open_runs(campaign)
     open_attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN)
     _withdraw_queued(open_attempts, reason)
     open_attempts.update(cancel_requested_at=Now())
@@ -157,7 +158,7 @@ def cancel(campaign: Campaign, reason: str) -> Campaign:
 @transaction.atomic
 def cancel_run(run: Run, reason: str) -> Run:
     """End one run; the campaign goes on without it."""
-    run = Run.objects.select_for_update().select_related("campaign").get(pk=run.pk)
+    run = _locked_run(run)
     if run.state in Run.CLOSED:
         raise NotPossible(f"Run {run.position} is {run.state} already.")
     reason = reason.strip() or "no reason given"
@@ -176,8 +177,8 @@ def cancel_run(run: Run, reason: str) -> Run:
 @transaction.atomic
 def run_again(run: Run, user: User | None) -> Run:
     """Plan a failed or void run once more; its former attempts stay on record."""
-    run = Run.objects.select_for_update().select_related("campaign").get(pk=run.pk)
-    campaign = _locked(run.campaign)
+    run = _locked_run(run)
+    campaign = run.campaign
     if run.state not in (Run.State.FAILED, Run.State.VOID):
         raise NotPossible(
             f"Only a failed or void run is run again; run {run.position} is {run.state}."
@@ -245,7 +246,24 @@ def design_of(
 
 
 def _locked(campaign: Campaign) -> Campaign:
-    return Campaign.objects.select_for_update().get(pk=campaign.pk)
+    return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+
+
+def _locked_run(run: Run) -> Run:
+    """Lock the campaign of a run, then the run: the order of everybody."""
+    campaign = _locked(run.campaign)
+    run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    run.campaign = campaign
+    return run
+
+
+def _lock_open_runs(campaign: Campaign) -> None:
+    """Let no run of a campaign be queued or claimed until the transaction ends."""
+    list(
+        campaign.runs.select_for_update(no_key=True)
+        .filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+        .values_list("pk")
+    )
 
 
 def _fresh(campaign: Campaign) -> Campaign:
@@ -313,18 +331,14 @@ def _move(campaign: Campaign, before: Campaign.State, after: Campaign.State, tex
 
 def _withdraw_queued(attempts: QuerySet[Attempt], reason: str) -> None:
     """Cancel attempts that nobody has claimed, and give their leases back."""
-    queued = list(
-        attempts.filter(state=Attempt.State.QUEUED).select_for_update().values_list("pk", "run_id")
-    )
-    keys = [pk for pk, _ in queued]
-    Attempt.objects.filter(pk__in=keys, state=Attempt.State.QUEUED).update(
+    queued = dict(attempts.filter(state=Attempt.State.QUEUED).values_list("pk", "run_id"))
+    Attempt.objects.filter(pk__in=queued).update(
         state=Attempt.State.CANCELLED, reason=reason, finished_at=Now()
     )
-    Run.objects.filter(~Q(state__in=Run.CLOSED), pk__in=[run for _, run in queued]).update(
+    Run.objects.filter(pk__in=queued.values()).update(
         state=Run.State.CANCELLED, reason=reason, finished_at=Now()
     )
-    for lease in (TargetLease, GeneratorLease):
-        lease.objects.filter(attempt__in=keys).update(attempt=None, holder="", expires_at=None)
+    release_leases(queued)
 
 
 def _log(

@@ -1,60 +1,58 @@
 """Take a queued attempt: by one conditional update, together with the leases that it needs."""
 
-import logging
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
-
-log = logging.getLogger(__name__)
+from campaigns.results import release_leases
 
 
 @transaction.atomic
 def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     """Claim an attempt for this worker, or return None where there is nothing to do.
 
-    Nothing to do: the message is old, the lease has lapsed, somebody paused or cancelled, or the
-    host measures something else. In the last three cases the target is given back, so that
-    dispatch sends the attempt again when it may start.
+    Nothing to do: the message is old, the lease has lapsed or is one of a former address, somebody
+    paused or cancelled, or the host measures something else. In the last two cases the target is
+    given back, so that dispatch sends the attempt again when it may start.
     """
-    attempt = (
-        Attempt.objects.select_for_update(of=("self",))
-        .select_related("run__campaign__target", "run__cell", "run__block")
-        .filter(pk=attempt_pk, state=Attempt.State.QUEUED)
-        .first()
-    )
-    if attempt is None:
+    Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
+    attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
+    if attempt is None or attempt.run.campaign.target is None:
         return None
-    mine = TargetLease.objects.filter(attempt=attempt, token=attempt.token, expires_at__gt=Now())
-    if not mine.exists():
+    mine = TargetLease.objects.filter(
+        attempt=attempt,
+        token=attempt.token,
+        address=attempt.run.campaign.target.address,
+        expires_at__gt=Now(),
+    )
+    if not mine.update(expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS)):
         return None
     if not _may_start(attempt.run) or not _lease_host(attempt, host):
-        TargetLease.objects.filter(attempt=attempt).update(attempt=None, holder="", expires_at=None)
+        release_leases([attempt.pk])
         return None
-    mine.update(expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS))
     Attempt.objects.filter(pk=attempt.pk).update(
         state=Attempt.State.RUNNING, claimed_at=Now(), worker=worker, host=host
     )
-    Run.objects.filter(pk=attempt.run_id).update(state=Run.State.RUNNING)
-    Run.objects.filter(pk=attempt.run_id, started_at=None).update(started_at=Now())
+    Run.objects.filter(pk=attempt.run_id).update(state=Run.State.RUNNING, started_at=Now())
     LogLine.objects.create(
         campaign=attempt.run.campaign,
         run=attempt.run,
         text=f"run {attempt.run.position} claimed by {worker}, token {attempt.token}",
     )
-    return Attempt.objects.select_related("run__campaign__target", "run__cell", "run__block").get(
-        pk=attempt.pk
-    )
+    return _attempts().get(pk=attempt.pk)
+
+
+def _attempts() -> QuerySet[Attempt]:
+    return Attempt.objects.select_related("run__campaign__target", "run__cell", "run__block")
 
 
 def _may_start(run: Run) -> bool:
-    campaign = Campaign.objects.only("state").get(pk=run.campaign_id)
     expected = Campaign.State.DRAFT if run.purpose == Run.Purpose.TRIAL else Campaign.State.RUNNING
-    return campaign.state == expected and run.state == Run.State.PLANNED
+    return run.campaign.state == expected and run.state == Run.State.PLANNED
 
 
 def _lease_host(attempt: Attempt, host: str) -> bool:
@@ -66,7 +64,7 @@ def _lease_host(attempt: Attempt, host: str) -> bool:
             Q(attempt=None) | Q(expires_at__lt=Now() - grace), host=host
         ).update(
             attempt=attempt,
-            holder=f"run {attempt.run.position} of {attempt.run.campaign.name}",
+            holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
             token=F("token") + 1,
             expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
         )

@@ -8,7 +8,7 @@ from campaigns.credentials import SecretUnreadable
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import AddressRefused, Driver, DriverError
-from campaigns.models import Target, TargetLease
+from campaigns.models import Attempt, Target, TargetLease
 from campaigns.network import NetworkError
 
 
@@ -19,8 +19,11 @@ def probe_all() -> None:
 
 
 def probe(target: Target) -> None:
-    """Probe one target and store what it said, unless a run holds it."""
-    if TargetLease.objects.filter(address=target.address, attempt__isnull=False).exists():
+    """Probe one target and store what it said, unless a run goes on there."""
+    measured = TargetLease.objects.filter(
+        address=target.address, attempt__state=Attempt.State.RUNNING
+    )
+    if measured.exists():
         return
     target.proofs = []
     try:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django import forms
+from django.utils import timezone
 
 from campaigns.definition.servers import save_target
 from campaigns.drivers import all_kinds
@@ -19,6 +20,7 @@ from campaigns.drivers.base import (
     Target,
 )
 from campaigns.models import Target as TargetRow
+from campaigns.models import Worker
 from campaigns.network import Rules
 
 
@@ -99,6 +101,14 @@ def target(toy, db, settings) -> TargetRow:
             "password": "correct horse battery",
             "confirm_address": True,
         }
+    )
+
+
+@pytest.fixture
+def worker(db) -> Worker:
+    """A worker that is present; without one nothing is queued."""
+    return Worker.objects.create(
+        name="measure@here", host="here", pools=["measure"], seen_at=timezone.now()
     )
 
 

@@ -1,11 +1,14 @@
 """A kind that does what its parameters say, and campaigns of it."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django import forms
+from django.db.models.functions import Now
+from django.utils import timezone
 
-from campaigns import drivers
+from campaigns import dispatch, drivers
 from campaigns.definition import checking, drafts, life
 from campaigns.drivers.base import (
     Driver,
@@ -19,7 +22,10 @@ from campaigns.drivers.base import (
     Series,
     TargetUnavailable,
 )
-from campaigns.models import Attempt, Target
+from campaigns.models import Attempt, Run, Target, TargetLease, Worker
+from campaigns.tests.toy import worker
+
+__all__ = ["worker"]
 
 
 class StandInForm(forms.Form):
@@ -49,6 +55,8 @@ class StandIn(Driver):
     def reset(self, target, parameters, context):
         if parameters["manners"] == "dirty":
             raise NotClean("3 files were left and could not be removed.")
+        if parameters["manners"] == "proofless":
+            return []
         return [Proof("files", 0, 0, "files", ok=parameters["manners"] != "unclean")]
 
     def apply(self, target, parameters, context):
@@ -68,6 +76,12 @@ class StandIn(Driver):
                 raise DriverError("The manifest is empty.")
             case "buggy":
                 raise ZeroDivisionError("a bug")
+            case "unreadable":
+                raise DriverError("The target said a\0b and \ud800.")
+            case "infinite":
+                return self._measured({"duration": float("inf"), "rate": float("nan")})
+            case "chatty":
+                context.say("the target said a\0b")
             case "undeclared":
                 return self._measured({"duration": 1.0, "nonsense": 1.0})
             case "slow":
@@ -96,7 +110,10 @@ class StandIn(Driver):
         )
 
     def verify(self, target, parameters, context, measured):
-        return [Proof("files", 2, 2, "files", ok=parameters["manners"] != "lazy")]
+        if parameters["manners"] == "unprovable":
+            return []
+        found = float("nan") if parameters["manners"] == "odd" else 2
+        return [Proof("files", 2, found, "files", ok=parameters["manners"] != "lazy")]
 
     def clean_up(self, target, parameters, context):
         self.cleaned += 1
@@ -119,7 +136,14 @@ def target(db, settings, tmp_path):
 
 
 @pytest.fixture
-def draft(stand_in, target):
+def control(db):
+    return Worker.objects.create(
+        name="control@here", host="here", pools=["control"], seen_at=timezone.now()
+    )
+
+
+@pytest.fixture
+def draft(stand_in, target, worker):
     """Make a draft: `draft(factors={"level": [1, 2]}, repetitions=3)`."""
 
     def make(**changes):
@@ -149,3 +173,16 @@ def launched(draft):
 def open_attempt():
     """The attempt that is queued now; there is exactly one."""
     return lambda: Attempt.objects.get(state=Attempt.State.QUEUED)
+
+
+@pytest.fixture
+def abandoned():
+    """Let the first run of a campaign be on, with a worker that gave no sign for long."""
+
+    def abandon(campaign):
+        dispatch.dispatch()
+        Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now(), worker="gone")
+        Run.objects.filter(campaign=campaign, position=1).update(state=Run.State.RUNNING)
+        TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+
+    return abandon

@@ -10,10 +10,12 @@ from kombu.exceptions import OperationalError
 
 from campaigns import dispatch, execution
 from campaigns.definition import life
+from campaigns.execution.claim import claim
 from campaigns.models import (
     Attempt,
     Campaign,
     Dispatcher,
+    Finding,
     GeneratorLease,
     LogLine,
     Run,
@@ -66,8 +68,7 @@ def test_another_address_is_leased_beside_it_where_a_second_worker_lives(launche
     other = Target.objects.create(
         name="other", family="stand-in", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
     )
-    for name in ("measure@a", "measure@b"):
-        Worker.objects.create(name=name, host=name[-1], pools=["measure"], seen_at=timezone.now())
+    Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
     launched()
     launched(target=other.pk)
 
@@ -77,6 +78,56 @@ def test_another_address_is_leased_beside_it_where_a_second_worker_lives(launche
         "127.0.0.1:9",
         "127.0.0.2:9",
     }
+
+
+def test_nothing_is_queued_for_a_pool_without_a_living_worker(launched, worker):
+    Worker.objects.update(seen_at=Now() - timedelta(minutes=1))
+    launched()
+
+    dispatch.dispatch()
+
+    assert not Attempt.objects.exists()
+    assert not TargetLease.objects.exclude(attempt=None).exists()
+
+
+def test_nothing_is_queued_for_a_host_that_measures_already(launched, worker):
+    other = Target.objects.create(
+        name="other", family="stand-in", base_url="http://127.0.0.2:9", address="127.0.0.2:9"
+    )
+    Worker.objects.create(name="far@here", host="here", pools=["far"], seen_at=timezone.now())
+    busy = launched()
+    dispatch.dispatch()
+    claim(Attempt.objects.get().pk, "measure@here", "here")
+    waiting = launched(target=other.pk)
+    Campaign.objects.filter(pk=waiting.pk).update(pool="far")
+
+    dispatch.dispatch()
+
+    assert set(Attempt.objects.values_list("run__campaign", flat=True)) == {busy.pk}
+
+
+def test_what_was_queued_is_sent_again_for_a_worker_that_begins(launched):
+    launched()
+    dispatch.dispatch()
+    before = Attempt.objects.get()
+
+    dispatch.send_again(["measure"])
+    dispatch.dispatch()
+
+    after = Attempt.objects.get()
+    assert (after.pk, after.token) == (before.pk, before.token + 1)
+    assert execution.execute(after.pk, "w", "here") is not None
+
+
+def test_a_second_campaign_has_its_turn_while_the_first_one_cools_down(launched):
+    first, second = launched(cool_down_seconds=60), launched()
+    dispatch.dispatch()
+    execution.execute(Attempt.objects.get().pk, "w", "here")
+
+    dispatch.dispatch()
+
+    assert first.runs.filter(state=Run.State.DONE).count() == 1
+    assert Attempt.objects.get(state=Attempt.State.QUEUED).run.campaign == second
 
 
 def test_a_campaign_runs_to_its_end_and_is_finished(launched):
@@ -120,12 +171,9 @@ def test_an_emptied_broker_heals_when_the_lease_has_lapsed(launched):
     assert run.state == Run.State.DONE
 
 
-def test_a_lost_attempt_is_repeated_and_stays_on_record(launched):
+def test_a_lost_attempt_is_repeated_and_stays_on_record(launched, abandoned):
     campaign = launched(repetitions=1)
-    dispatch.dispatch()
-    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now(), worker="gone")
-    Run.objects.filter(position=1).update(state=Run.State.RUNNING)
-    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    abandoned(campaign)
 
     run_all(campaign)
 
@@ -133,6 +181,47 @@ def test_a_lost_attempt_is_repeated_and_stays_on_record(launched):
     assert [a.state for a in first.attempts.order_by("number")] == ["lost", "accepted"]
     assert first.state == Run.State.DONE
     assert LogLine.objects.filter(text__contains="lost with gone").exists()
+
+
+def test_a_repeated_run_began_with_the_attempt_that_counts(launched, abandoned):
+    campaign = launched(repetitions=1)
+    abandoned(campaign)
+
+    run_all(campaign)
+
+    first = campaign.runs.get(position=1)
+    assert first.attempts.count() == 2
+    claimed_at = first.attempts.get(state=Attempt.State.ACCEPTED).claimed_at
+    assert abs(first.started_at - claimed_at) < timedelta(seconds=0.5)
+
+
+def test_a_run_that_was_cancelled_before_its_worker_died_is_not_repeated(launched, abandoned):
+    campaign = launched(repetitions=1)
+    abandoned(campaign)
+    life.cancel_run(campaign.runs.get(position=1), "a mistake")
+
+    dispatch.dispatch()
+
+    run = campaign.runs.get(position=1)
+    assert (run.state, run.reason) == (Run.State.CANCELLED, "a mistake")
+    assert run.attempts.get().state == Attempt.State.LOST
+
+
+def test_a_campaign_whose_worker_is_dead_is_cancelled_when_its_lease_is_over(launched, abandoned):
+    campaign = launched()
+    abandoned(campaign)
+    TargetLease.objects.update(expires_at=Now() + timedelta(seconds=30))
+    life.cancel(campaign, "enough")
+
+    dispatch.dispatch()
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.CANCELLING
+
+    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    dispatch.dispatch()
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.CANCELLED
+    assert set(campaign.runs.values_list("state", "reason")) == {("cancelled", "enough")}
 
 
 def test_a_run_that_is_lost_again_and_again_ends_void_with_its_reason(launched):
@@ -250,7 +339,7 @@ def test_a_failed_run_can_be_run_again_by_a_person(launched, stand_in):
     assert [a.state for a in run.attempts.order_by("number")] == ["failed", "accepted"]
 
 
-def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched):
+def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched, control):
     campaign = launched()
     dispatch.dispatch()
     execution.execute(Attempt.objects.get().pk, "w", "here")
@@ -261,6 +350,77 @@ def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched
     campaign.refresh_from_db()
     assert campaign.analysis_sent_at is not None
     assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
+
+
+def test_an_analysis_that_never_comes_through_does_not_hold_the_runs_back_for_ever(
+    launched, control
+):
+    campaign = launched()
+    dispatch.request_analysis(campaign)
+    dispatch.dispatch()
+    assert not Attempt.objects.exists()
+
+    for minutes in (2, 4):  # each time it is sent again, as nobody cleared the request
+        Campaign.objects.update(
+            analysis_requested_at=Now() - timedelta(minutes=minutes),
+            analysis_sent_at=Now() - timedelta(minutes=2),
+        )
+        dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.analysis_requested_at is not None
+    assert Attempt.objects.get().state == Attempt.State.QUEUED
+
+
+def test_no_run_waits_for_an_analysis_that_nobody_takes(launched):
+    campaign = launched()
+    dispatch.request_analysis(campaign)
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.get().state == Attempt.State.QUEUED
+
+
+def test_a_request_that_is_repeated_keeps_its_age_until_it_is_sent(launched):
+    campaign = launched()
+    dispatch.request_analysis(campaign)
+    first = Campaign.objects.get().analysis_requested_at
+
+    dispatch.request_analysis(campaign)
+    assert Campaign.objects.get().analysis_requested_at == first
+
+    Campaign.objects.update(analysis_sent_at=Now())
+    dispatch.request_analysis(campaign)
+    again = Campaign.objects.get()
+    assert again.analysis_requested_at != first
+    assert again.analysis_sent_at is None
+
+
+def test_an_analysis_is_requested_at_the_end_of_a_block_and_not_too_often(launched):
+    campaign = launched()
+    first, second, third, fourth = campaign.runs.order_by("position")
+
+    def requested_after(*runs):
+        Campaign.objects.update(analysis_requested_at=None)
+        Run.objects.filter(pk__in=[run.pk for run in runs]).update(state=Run.State.DONE)
+        dispatch.request_analysis_after(runs[-1])
+        return Campaign.objects.get().analysis_requested_at is not None
+
+    assert not requested_after(first)
+    assert requested_after(second)
+    Finding.objects.create(campaign=campaign, name="answer", result={}, data_hash="x")
+    assert not requested_after(third, fourth)
+    Finding.objects.update(computed_at=Now() - timedelta(seconds=1))
+    assert requested_after(fourth)
+
+
+def test_a_try_out_is_never_analysed(draft):
+    run = life.try_one(draft(), None)
+    Run.objects.update(state=Run.State.DONE)
+
+    dispatch.request_analysis_after(run)
+
+    assert Campaign.objects.get().analysis_requested_at is None
 
 
 def test_an_analysis_waits_while_something_is_measured(launched):

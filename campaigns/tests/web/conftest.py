@@ -7,9 +7,9 @@ from django.test import Client
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
-from campaigns.tests.toy import definition, target, toy
+from campaigns.tests.toy import definition, target, toy, worker
 
-__all__ = ["target", "toy"]
+__all__ = ["target", "toy", "worker"]
 
 PASSWORD = "only for tests 1"  # noqa: S105
 

@@ -19,7 +19,7 @@ def state_of(campaign):
     return Campaign.objects.get(pk=campaign.pk).state
 
 
-def test_a_launch_queues_the_first_run(browser, draft):
+def test_a_launch_queues_the_first_run(browser, draft, worker):
     answer = post(browser, "campaign-launch", draft.pk)
 
     assert state_of(draft) == Campaign.State.RUNNING

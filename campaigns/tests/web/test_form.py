@@ -77,7 +77,7 @@ def test_save_draft_stores_and_sends_nothing(browser, sent):
     assert not stored.runs.exists()
 
 
-def test_lock_and_launch_plans_the_runs_and_dispatches(browser, sent, person):
+def test_lock_and_launch_plans_the_runs_and_dispatches(browser, sent, person, worker):
     press(browser, NEW, sent, "launch")
 
     stored = Campaign.objects.get()
