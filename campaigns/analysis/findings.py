@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Now
 
 from campaigns.analysis.answer import answer
@@ -13,15 +14,34 @@ from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.pairs import compare
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
-from campaigns.models import Campaign, Exclusion, Finding
+from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 
 
 def analyse(campaign: Campaign) -> None:
-    """Compute and store the findings of what is there, and note that it was done."""
-    requested_at = campaign.analysis_requested_at
+    """Compute and store the findings of what is there, and note that it was done.
+
+    A bug is told in the campaign's log, where somebody could take old findings for new ones, and
+    raised again; the request is over then, too, as it would fail again.
+    """
+    request = Campaign.objects.filter(pk=campaign.pk).annotate(now=Now())
+    requested_at, read_at = request.values_list("analysis_requested_at", "now").get()
+    try:
+        _store(campaign, *_compute(campaign), read_at)
+    except (OperationalError, InterfaceError):  # the database is away: it is sent again
+        raise
+    except Exception as bug:
+        text = f"the analysis failed, findings are older than the runs: {type(bug).__name__}: {bug}"
+        LogLine.objects.create(campaign=campaign, tone=LogLine.Tone.BAD, text=text)
+        _note_done(campaign, requested_at)
+        raise
+    _note_done(campaign, requested_at)
+
+
+def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
+    """Give results by the name of their finding, and the hash of what they rest on."""
     metrics = {metric.name: metric for metric in driver_of(campaign.kind).metrics}
     runs = observed_runs_by_metric(campaign, metrics)
     criteria = Criteria(
@@ -37,14 +57,22 @@ def analyse(campaign: Campaign) -> None:
     if pairs is not None:
         results["pairs"] = pairs
     results["answer"] = answer(campaign, primary, results["cells"], pairs)
-    _store(campaign, results, _hash(campaign, runs, criteria))
+    return results, _hash(campaign, runs, criteria)
+
+
+def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:
+    """Clear the request, unless another one came meanwhile."""
     Campaign.objects.filter(pk=campaign.pk, analysis_requested_at=requested_at).update(
         analysis_requested_at=None, analysis_sent_at=None
     )
 
 
 @transaction.atomic
-def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str) -> None:
+def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at: datetime) -> None:
+    """Replace the findings, unless those that are there rest on newer data."""
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
+        return
     versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram")}
     for name, result in results.items():
         Finding.objects.update_or_create(
@@ -54,7 +82,7 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str) -> None:
                 "result": result,
                 "data_hash": hashed,
                 "versions": versions,
-                "computed_at": Now(),
+                "computed_at": read_at,
             },
         )
     Finding.objects.filter(campaign=campaign).exclude(name__in=results).delete()
