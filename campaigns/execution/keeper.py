@@ -31,16 +31,19 @@ class LeaseLost(Exception):
 
 
 class Keeper:
-    """Use as a context manager around everything that touches the target."""
+    """Use as a context manager around everything that touches the target.
 
-    def __init__(self, attempt: Attempt) -> None:
+    `claimed_at`: monotonic seconds from before the claim was asked for.
+    """
+
+    def __init__(self, attempt: Attempt, claimed_at: float) -> None:
         self.attempt = attempt
         self.cancelled = threading.Event()
         self.why = ""
         self.lost = False
         self.interrupted = False
         self._done = threading.Event()
-        self._certain_until = monotonic() + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
+        self._certain_until = claimed_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
         self._thread = threading.Thread(target=self._keep, name="keeper", daemon=True)
         self._progress: dict[str, Any] = {}
 
@@ -86,7 +89,7 @@ class Keeper:
                         self._renew()
                         renew_at = monotonic() + settings.RENEW_SECONDS
                     self._look()
-                except DatabaseError as error:
+                except (DatabaseError, InterfaceError) as error:
                     connection.close()
                     log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)
                 if self.lease_seconds() <= 0:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from time import monotonic, sleep
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
 from campaigns import results
@@ -22,10 +22,11 @@ def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
 
     A bug in a driver is stored with the attempt and raised again.
     """
+    asked_at = monotonic()
     attempt = claim(attempt_pk, worker, host)
     if attempt is None:
         return None
-    keeper = Keeper(attempt)
+    keeper = Keeper(attempt, asked_at)
     with keeper:
         outcome, bug = Steps(attempt, keeper).go()
         run = _close(attempt, outcome)
@@ -50,34 +51,46 @@ def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
     give_up_at = monotonic() + 4 * settings.LEASE_SECONDS
     while True:
         try:
-            run = results.close(attempt, outcome)
+            return _store(attempt, outcome)
         except results.Fenced as fenced:
             log.warning("%s Its outcome (%s) is dropped.", fenced, outcome.state)
             return None
-        except results.UnknownMetric as error:
-            log.exception("Attempt %s measured what its driver does not declare.", attempt.pk)
-            outcome = replace(outcome, state=Attempt.State.VOID, reason=str(error), measured=None)
         except (OperationalError, InterfaceError) as error:
             connection.close()
             if monotonic() > give_up_at:
                 raise
             log.warning("The outcome of attempt %s waits for the database: %s", attempt.pk, error)
             sleep(0.5)
-        else:
-            _say(attempt, outcome, run)
-            return run
+        except (results.UnknownMetric, DatabaseError, ValueError, TypeError) as error:
+            log.exception("Attempt %s observed what cannot be stored.", attempt.pk)
+            less = _without_what_cannot_be_stored(outcome, error)
+            if less == outcome:
+                raise
+            outcome = less
 
 
-def _say(attempt: Attempt, outcome: results.Outcome, run: Run) -> None:
-    bad = outcome.state != Attempt.State.ACCEPTED
+def _without_what_cannot_be_stored(outcome: results.Outcome, error: Exception) -> results.Outcome:
+    """Leave out what was measured; where that is gone already, all but state and reason."""
+    if outcome.measured is None:
+        return results.Outcome(state=outcome.state, reason=outcome.reason)
+    reason = f"What was measured cannot be stored: {error}"
+    return replace(outcome, state=Attempt.State.VOID, reason=reason, measured=None)
+
+
+@transaction.atomic
+def _store(attempt: Attempt, outcome: results.Outcome) -> Run:
+    """Close the attempt, and tell it in the log."""
+    run = results.close(attempt, outcome)
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
     if outcome.reason:
         text += f": {outcome.reason}"
+    bad = outcome.state != Attempt.State.ACCEPTED
     if bad and run.state == Run.State.PLANNED:
         text += " It is repeated."
     LogLine.objects.create(
         campaign_id=run.campaign_id,
         run=run,
-        text=text,
+        text=results.storable(text),
         tone=LogLine.Tone.BAD if bad else LogLine.Tone.PLAIN,
     )
+    return run

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 
+from campaigns.credentials import SecretUnreadable
 from campaigns.definition.servers import as_driver_sees_it, rules_for
-from campaigns.drivers import driver_of
+from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import (
     Cancelled,
     Context,
@@ -30,10 +31,11 @@ from campaigns.drivers.base import (
 from campaigns.execution.environment import generator_facts
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.models import Attempt, EnvironmentFact, LogLine
-from campaigns.results import Outcome
+from campaigns.results import Outcome, storable
 
 Result = TypeVar("Result")
 MOST_DETAILS = 5
+PREFIX = "attempt-"
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ class Steps:
         self.record = Record()
         run = attempt.run
         self.campaign = run.campaign
-        self.driver: Driver = driver_of(self.campaign.kind)
+        self.driver: Driver
         self.parameters: dict[str, Any] = {
             **self.campaign.parameters,
             **run.cell.levels_by_factor,
@@ -84,7 +86,7 @@ class Steps:
     def go(self) -> tuple[Outcome, Exception | None]:
         """Do all that is to be done. The second value is a bug, to be raised again."""
         state = Attempt.State
-        directory = Path(settings.WORK_DIRECTORY) / f"attempt-{self.attempt.pk}"
+        directory = Path(settings.WORK_DIRECTORY) / f"{PREFIX}{self.attempt.pk}"
         try:
             target, context = self._prepare(directory)
             try:
@@ -98,6 +100,8 @@ class Steps:
         except DriverError as error:
             ended = state.VOID if error.void else state.FAILED
             return self.record.outcome(ended, str(error)), None
+        except (UnknownKind, SecretUnreadable) as error:
+            return self.record.outcome(state.VOID, str(error)), None
         except Exception as bug:  # noqa: BLE001  the boundary: stored with its traceback, re-raised
             reason = f"An error of perfdash itself: {type(bug).__name__}: {bug}"
             return self.record.outcome(state.VOID, reason, traceback.format_exc()), bug
@@ -109,7 +113,9 @@ class Steps:
         server = self.campaign.target
         if server is None:
             raise DriverError("The campaign has no target; it cannot be executed.")
+        self.driver = driver_of(self.campaign.kind)
         rules = rules_for(server)
+        self.keeper.patiently(remove_leftovers)
         context = Context(
             cancelled=self.keeper.cancelled,
             lease_seconds=self.keeper.lease_seconds,
@@ -129,8 +135,8 @@ class Steps:
         record.clean_state = self._step(
             Attempt.Phase.RESET, context, lambda: driver.reset(target, values, context)
         )
-        if bad := [proof for proof in record.clean_state if not proof.ok]:
-            return record.outcome(Attempt.State.VOID, f"Not clean before the run: {_words(bad)}.")
+        if unproved := _unproved(record.clean_state):
+            return record.outcome(Attempt.State.VOID, f"Not clean before the run: {unproved}.")
         record.settings = self._step(
             Attempt.Phase.APPLY, context, lambda: driver.apply(target, values, context)
         )
@@ -148,8 +154,8 @@ class Steps:
         record.same_work = self._step(
             Attempt.Phase.VERIFY, context, lambda: driver.verify(target, values, context, measured)
         )
-        if bad := [proof for proof in record.same_work if not proof.ok]:
-            return record.outcome(Attempt.State.VOID, f"Not the same work: {_words(bad)}.")
+        if unproved := _unproved(record.same_work):
+            return record.outcome(Attempt.State.VOID, f"Not the same work: {unproved}.")
         return None
 
     def _step(self, phase: Attempt.Phase, context: Context, action: Callable[[], Result]) -> Result:
@@ -189,9 +195,31 @@ class Steps:
         run = self.attempt.run
         self.keeper.patiently(
             lambda: LogLine.objects.create(
-                campaign=self.campaign, run=run, tone=tone, text=f"run {run.position} {text}"
+                campaign=self.campaign,
+                run=run,
+                tone=tone,
+                text=storable(f"run {run.position} {text}"),
             )
         )
+
+
+def remove_leftovers() -> None:
+    """Remove what attempts have left whose worker was killed before it could clean up."""
+    directories = {
+        int(path.name.removeprefix(PREFIX)): path
+        for path in Path(settings.WORK_DIRECTORY).glob(f"{PREFIX}*")
+        if path.name.removeprefix(PREFIX).isdecimal()
+    }
+    ended = Attempt.objects.filter(pk__in=directories).exclude(state__in=Attempt.OPEN)
+    for pk in ended.values_list("pk", flat=True):
+        shutil.rmtree(directories[pk], ignore_errors=True)
+
+
+def _unproved(proofs: Sequence[Proof]) -> str:
+    """What is not as it has to be, in words; empty where all is proved."""
+    if not proofs:
+        return "nothing proves it"
+    return _words([proof for proof in proofs if not proof.ok])
 
 
 def _words(things: Sequence[Proof | EffectiveSetting]) -> str:

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from time import monotonic
 
 import pytest
 from django.db import connection
@@ -9,7 +10,17 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
 from campaigns.definition import life
-from campaigns.models import Attempt, Campaign, GeneratorLease, Measurement, Run, TargetLease
+from campaigns.execution.claim import claim
+from campaigns.execution.keeper import Keeper
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    GeneratorLease,
+    Measurement,
+    Run,
+    Target,
+    TargetLease,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,6 +74,12 @@ def test_what_was_observed_is_stored_with_its_proofs(attempt_of):
         ("stubborn", "void", "asked 3, in force 99"),
         ("unreachable", "void", "refused the connection"),
         ("lazy", "void", "Not the same work"),
+        ("proofless", "void", "Not clean before the run: nothing proves it"),
+        ("unprovable", "void", "Not the same work: nothing proves it"),
+        ("unreadable", "failed", "The target said a\ufffdb"),
+        ("infinite", "void", "duration, rate came out as no number"),
+        ("odd", "void", "cannot be stored"),
+        ("chatty", "accepted", ""),
         ("refusing", "failed", "The manifest is empty."),
         ("timed out", "failed", "longer than 5 s"),
     ],
@@ -141,6 +158,48 @@ def test_a_metric_that_nobody_declared_is_not_stored(attempt_of):
     assert not Measurement.objects.exists()
 
 
+def test_a_kind_that_is_gone_is_said_in_words(attempt_of, monkeypatch):
+    attempt = attempt_of()
+    Campaign.objects.update(kind="gone")
+
+    finished(attempt)
+
+    assert attempt.state == Attempt.State.VOID
+    assert "There is no kind “gone”" in attempt.reason
+
+
+def test_a_password_that_no_key_opens_is_said_in_words(attempt_of, target):
+    attempt = attempt_of()
+    Target.objects.update(password="gAAAA")  # noqa: S106
+
+    finished(attempt)
+
+    assert attempt.state == Attempt.State.VOID
+    assert "PERFDASH_ENCRYPTION_KEYS" in attempt.reason
+    assert not attempt.traceback
+
+
+def test_what_a_killed_worker_left_is_removed(attempt_of, tmp_path):
+    attempt = attempt_of()
+    lost = Attempt.objects.create(
+        run=attempt.run.campaign.runs.create(
+            cell=attempt.run.cell, block=attempt.run.block, position=99, state=Run.State.VOID
+        ),
+        number=1,
+        pool="measure",
+        token=1,
+        state=Attempt.State.LOST,
+        claimed_at=Now(),
+    )
+    for name in (f"attempt-{lost.pk}", f"attempt-{lost.pk + 1000}", "attempt-x", "mine"):
+        (tmp_path / name / "files").mkdir(parents=True)
+
+    finished(attempt)
+
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {f"attempt-{lost.pk + 1000}", "attempt-x", "mine"}
+
+
 def test_a_message_for_a_claimed_attempt_returns_at_once(attempt_of):
     attempt = attempt_of()
     finished(attempt)
@@ -156,6 +215,17 @@ def test_an_attempt_whose_lease_has_lapsed_is_not_claimed(attempt_of):
     assert execution.execute(attempt.pk, "w", "here") is None
     attempt.refresh_from_db()
     assert attempt.state == Attempt.State.QUEUED
+
+
+def test_an_attempt_whose_target_has_moved_is_queued_for_its_new_address(attempt_of, target):
+    attempt = attempt_of()
+    Target.objects.update(address="127.0.0.2:9", base_url="http://127.0.0.2:9")
+
+    assert execution.execute(attempt.pk, "w", "here") is None
+    TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
+    dispatch.dispatch()
+
+    assert TargetLease.objects.get(attempt=attempt).address == "127.0.0.2:9"
 
 
 def test_a_host_that_measures_already_gives_the_target_back(attempt_of, draft):
@@ -231,7 +301,25 @@ def test_a_worker_that_shuts_down_gives_the_run_back(attempt_of, stand_in):
 
     assert attempt.state == Attempt.State.LOST
     assert "shut down" in attempt.reason
-    assert Run.objects.get().state == Run.State.PLANNED
+    run = Run.objects.get()
+    assert (run.state, run.started_at) == (Run.State.PLANNED, None)
+    assert not TargetLease.objects.exclude(attempt=None).exists()
+    assert not GeneratorLease.objects.exclude(attempt=None).exists()
+
+
+def test_a_run_is_given_back_as_often_as_workers_shut_down(attempt_of, stand_in, open_attempt):
+    attempt_of("slow")
+    Run.objects.update(attempts_allowed=1)
+    for _ in range(2):
+        stand_in.measuring.clear()
+        joined = in_background(open_attempt())
+        assert stand_in.measuring.wait(10)
+        execution.interrupt_worker("measure@here")
+        assert joined().state == Attempt.State.LOST
+        dispatch.dispatch()
+
+    stand_in.go_on.set()
+    assert finished(open_attempt()).state == Run.State.DONE
 
 
 def test_the_lease_is_renewed_while_it_measures(attempt_of, stand_in, settings):
@@ -264,6 +352,15 @@ def test_a_keeper_without_its_lease_stops_and_stores_nothing(attempt_of, stand_i
     assert attempt.state == Attempt.State.LOST
     assert not Measurement.objects.exists()
     assert stand_in.cleaned == 1
+
+
+def test_the_lease_counts_from_before_the_claim(attempt_of, settings):
+    attempt = claim(attempt_of().pk, "measure@here", "here")
+    assert attempt is not None
+
+    keeper = Keeper(attempt, monotonic() - settings.LEASE_SECONDS)
+
+    assert keeper.lease_seconds() < 0
 
 
 def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_in, settings):
