@@ -245,6 +245,11 @@ def _caveat(campaign: Campaign, cells: Cells, pairs: Mapping[str, Any] | None) -
         )
     if min((s["n_ok"] for s in summaries), default=0) < 3:
         return "Some cells have fewer than 3 runs: no verdict is given for them."
+    if pairs is not None and pairs["sessions"] > 1:
+        return (
+            f"The pairs of {pairs['sessions']} sessions are taken together; whether the sessions "
+            "agree is not judged."
+        )
     if pairs is not None:
         return "Seen in one session: repeat it on another day before calling it confirmed."
     return (

@@ -42,7 +42,7 @@ def _summary(runs: Sequence[ObservedRun]) -> dict[str, Any]:
         [run.value for run in runs if run.state == "ok"],
         failed=count("failed", "censored"),
         censored=count("censored"),
-        lost=count("lost", "bound"),
+        lost=count("lost", "cancelled", "bound"),
         saturated=count("bound"),
     )
     return asdict(summary)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from campaigns.analysis.sessions import number_of_sessions, same_session
 from campaigns.charts.labels import told_apart
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
@@ -69,6 +70,7 @@ def compare(
             }
             for comparison in family.comparisons
         ],
+        "sessions": number_of_sessions(runs),
         "order_effect": asdict(family.order_effect) if family.order_effect else None,
     }
 
@@ -98,7 +100,9 @@ def _stratum_levels(campaign: Campaign, cell: Cell) -> dict[str, Any]:
 
 
 def _name(levels: Mapping[str, Any]) -> str:
-    return ", ".join(str(level) for level in levels.values()) or "all pairs"
+    """Tell strata apart in words; a level that looks like two is quoted."""
+    texts = (str(level) for level in levels.values())
+    return ", ".join(f"“{text}”" if ", " in text else text for text in texts) or "all pairs"
 
 
 def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> Stratum:
@@ -107,11 +111,11 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
     pairs = []
     for sides in blocks.values():
         states = {run.state for run in sides.values()}
-        if states == {"ok"} and len(sides) == 2:
+        if _is_complete(sides):
             pairs.append(_pair(sides))
         elif states & {"failed", "censored"}:
             failed += 1
-        elif states & {"lost", "bound"}:
+        elif states & {"lost", "bound"} or states == {"ok"}:
             lost += 1
     return Stratum(
         name=name,
@@ -120,6 +124,15 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
         incomplete_by_loss=lost,
         baseline=_side(campaign, metric, blocks, is_candidate=False),
         candidate=_side(campaign, metric, blocks, is_candidate=True),
+    )
+
+
+def _is_complete(sides: Mapping[bool, ObservedRun]) -> bool:
+    """Say whether both sides have a value, made in one session; a block never crosses sessions."""
+    return (
+        len(sides) == 2
+        and all(run.state == "ok" and run.value is not None for run in sides.values())
+        and same_session(sides[False], sides[True])
     )
 
 
@@ -152,11 +165,7 @@ def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: b
 
 
 def _pairs_shown(comparison: PairedComparison, blocks: Blocks) -> list[dict[str, Any]]:
-    complete = [
-        (number, sides)
-        for number, sides in blocks.items()
-        if len(sides) == 2 and {run.state for run in sides.values()} == {"ok"}
-    ]
+    complete = [(number, sides) for number, sides in blocks.items() if _is_complete(sides)]
     changes = comparison.pair_changes_pct or (None,) * len(complete)
     return [
         {

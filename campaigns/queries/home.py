@@ -137,9 +137,7 @@ def means_of_cells(campaigns: Sequence[int]) -> dict[int, list[float | None]]:
 
     Not of paired campaigns: their strata do different work, so that no curve joins them.
     """
-    found = Finding.objects.filter(
-        campaign__in=campaigns, campaign__paired_factor="", name="cells"
-    )
+    found = Finding.objects.filter(campaign__in=campaigns, campaign__paired_factor="", name="cells")
     return {
         finding.campaign_id: [
             _mean(cell.get("summary") or {}) for cell in finding.result.get("cells", [])

@@ -233,14 +233,17 @@ def waiting_for(campaign: Campaign) -> Wait:
     """Say why no run is going on."""
     now = timezone.now()
     if campaign.state == Campaign.State.PAUSED:
-        return Wait("Paused: no further run begins until somebody resumes the campaign.", open_end=True)
+        return Wait(
+            "Paused: no further run begins until somebody resumes the campaign.", open_end=True
+        )
     if campaign.state == Campaign.State.CANCELLING:
         return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
     seen = Worker.objects.filter(seen_at__gt=now - AWAY)
     if not any(campaign.pool in worker.pools for worker in seen):
         pool = campaign.pool
         return Wait(
-            f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.", open_end=True
+            f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",
+            open_end=True,
         )
     if campaign.not_before is not None and campaign.not_before > now:
         return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")

@@ -14,7 +14,7 @@ class ObservedRun:
     """A run that counts or might: its place, its state, and one metric's value.
 
     state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated),
-    `lost` (void or cancelled), `excluded`, `open` (planned or running).
+    `lost` (void), `cancelled` (by a person), `excluded`, `open` (planned or running).
     value: in the metric's unit; None where nothing was measured.
     """
 
@@ -136,4 +136,6 @@ def _state(run: Run, measurement: Measurement | None, is_excluded: bool) -> str:
         return "censored" if measurement is not None and measurement.censored else "failed"
     if run.state == Run.State.DONE:
         return "bound" if measurement is not None and measurement.bound else "ok"
+    if run.state == Run.State.CANCELLED:
+        return "cancelled"
     return "lost" if run.state in Run.CLOSED else "open"

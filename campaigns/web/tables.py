@@ -19,7 +19,13 @@ from campaigns.web.phrases import (
 
 WITHOUT_VALUE = ("empty", "all_failed")
 """What says no more than the counts of failed and lost runs do."""
-TOLD = (("failed", "failed"), ("censored", "timed out"), ("bound", "bound"), ("lost", "lost"))
+TOLD = (
+    ("failed", "failed"),
+    ("censored", "timed out"),
+    ("bound", "bound"),
+    ("lost", "lost"),
+    ("cancelled", "cancelled"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,94 +1,26 @@
 """From stored runs to stored findings."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 
 from campaigns import analysis, results
-from campaigns.definition import checking, drafts, life
-from campaigns.drivers import driver_of
-from campaigns.models import Campaign, Run, Target
+from campaigns.analysis import findings as storing
+from campaigns.definition import life
+from campaigns.models import Campaign, Run
+from campaigns.tests.analysis.conftest import START, findings, store
 
 pytestmark = pytest.mark.django_db
 
 GOLDEN = Path(__file__).parent.parent / "stats" / "golden"
-START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
 def published():
     return json.loads((GOLDEN / "b_paired_downloader.json").read_text())
-
-
-@pytest.fixture
-def target(settings):
-    settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
-    return Target.objects.create(
-        name="server", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
-    )
-
-
-@pytest.fixture
-def interleaved(target):
-    """Launch an interleaved downloader campaign over levels of concurrency; nothing runs."""
-
-    def make(levels, **others):
-        data = {
-            "question": "How many connections?",
-            "kind": "downloader",
-            "target": target.pk,
-            "factors": {"concurrency": levels, **others},
-            "repetitions": 3,
-            "seed": 1,
-        }
-        return life.launch(drafts.create(checking.check(data), None), None)
-
-    return make
-
-
-@pytest.fixture
-def paired(target):
-    """Launch a paired downloader campaign of n manifests and repetitions; nothing runs."""
-
-    def make(manifests, repetitions):
-        data = {
-            "question": "Is asyncio faster?",
-            "kind": "downloader",
-            "target": target.pk,
-            "factors": {"manifest": manifests, "engine": ["futures", "asyncio"]},
-            "order": "paired",
-            "paired_factor": "engine",
-            "baseline": "futures",
-            "repetitions": repetitions,
-            "seed": 1,
-        }
-        return life.launch(drafts.create(checking.check(data), None), None)
-
-    return make
-
-
-def store(campaign, value_of, failing=()):
-    """Give every run a duration, in the order of the plan, one minute after another."""
-    primary = driver_of(campaign.kind).primary_metric
-    for run in campaign.runs.select_related("cell", "block").order_by("position"):
-        if run.position in failing:
-            Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="refused")
-            continue
-        started = START + timedelta(minutes=run.position)
-        results.import_run(
-            run,
-            [results.ImportedValue(primary.name, value_of(run), "s", lower_is_better=True)],
-            started_at=started,
-            finished_at=started + timedelta(seconds=30),
-        )
-
-
-def findings(campaign):
-    analysis.analyse(campaign)
-    return {finding.name: finding.result for finding in campaign.findings.all()}
 
 
 def test_a_paired_campaign_gives_the_published_numbers(paired, published):
@@ -208,17 +140,56 @@ def test_an_analysis_of_nothing_says_so(paired):
     assert all(cell["summary"]["flags"] == ["empty"] for cell in found["cells"]["cells"])
 
 
-def test_the_request_is_only_cleared_if_none_came_meanwhile(paired):
+def test_the_request_is_only_cleared_if_none_came_meanwhile(paired, monkeypatch):
     campaign = paired(["/a"], 3)
-    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=START)
-    campaign.refresh_from_db()
+    Campaign.objects.update(analysis_requested_at=START)
     later = START + timedelta(seconds=1)
-    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=later)
 
-    analysis.analyse(campaign)
+    def meanwhile(*arguments):
+        Campaign.objects.update(analysis_requested_at=later)
 
+    with monkeypatch.context() as patched:
+        patched.setattr(storing, "compare", meanwhile)
+        analysis.analyse(campaign)
     campaign.refresh_from_db()
     assert campaign.analysis_requested_at == later
+
+    analysis.analyse(campaign)
+    campaign.refresh_from_db()
+    assert campaign.analysis_requested_at is None
+
+
+def test_an_analysis_that_fails_is_told_in_the_log_and_asked_for_no_more(paired, monkeypatch):
+    campaign = paired(["/a"], 3)
+    Campaign.objects.update(analysis_requested_at=START, analysis_sent_at=START)
+
+    def fail(*arguments):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(storing, "compare", fail)
+    with pytest.raises(ZeroDivisionError):
+        analysis.analyse(campaign)
+
+    campaign.refresh_from_db()
+    assert campaign.analysis_requested_at is None
+    assert "the analysis failed" in campaign.log.last().text
+    assert "a bug" in campaign.log.last().text
+
+
+def test_an_analysis_of_older_data_does_not_replace_a_newer_one(paired, monkeypatch):
+    campaign = paired(["/a"], 3)
+
+    def slowly(*arguments):
+        monkeypatch.undo()
+        store(campaign, lambda run: 10.0)
+        analysis.analyse(campaign)
+        return
+
+    monkeypatch.setattr(storing, "compare", slowly)
+    analysis.analyse(campaign)
+
+    cells = campaign.findings.get(name="cells").result["cells"]
+    assert {cell["summary"]["n_ok"] for cell in cells} == {3}
 
 
 def test_the_answer_of_single_cells_names_the_fastest_and_the_slowest(interleaved):

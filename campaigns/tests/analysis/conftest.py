@@ -1,0 +1,80 @@
+"""Launched campaigns whose runs get the values that a test gives them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from campaigns import analysis, results
+from campaigns.definition import checking, drafts, life
+from campaigns.drivers import driver_of
+from campaigns.models import Run, Target
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def target(settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    return Target.objects.create(
+        name="server", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+    )
+
+
+@pytest.fixture
+def interleaved(target):
+    """Launch an interleaved downloader campaign over levels of concurrency; nothing runs."""
+
+    def make(levels, **others):
+        data = {
+            "question": "How many connections?",
+            "kind": "downloader",
+            "target": target.pk,
+            "factors": {"concurrency": levels, **others},
+            "repetitions": 3,
+            "seed": 1,
+        }
+        return life.launch(drafts.create(checking.check(data), None), None)
+
+    return make
+
+
+@pytest.fixture
+def paired(target):
+    """Launch a paired downloader campaign of n manifests and repetitions; nothing runs."""
+
+    def make(manifests, repetitions):
+        data = {
+            "question": "Is asyncio faster?",
+            "kind": "downloader",
+            "target": target.pk,
+            "factors": {"manifest": manifests, "engine": ["futures", "asyncio"]},
+            "order": "paired",
+            "paired_factor": "engine",
+            "baseline": "futures",
+            "repetitions": repetitions,
+            "seed": 1,
+        }
+        return life.launch(drafts.create(checking.check(data), None), None)
+
+    return make
+
+
+def store(campaign, value_of, failing=()):
+    """Give every run a duration, in the order of the plan, one minute after another."""
+    primary = driver_of(campaign.kind).primary_metric
+    for run in campaign.runs.select_related("cell", "block").order_by("position"):
+        if run.position in failing:
+            Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="refused")
+            continue
+        started = START + timedelta(minutes=run.position)
+        results.import_run(
+            run,
+            [results.ImportedValue(primary.name, value_of(run), "s", lower_is_better=True)],
+            started_at=started,
+            finished_at=started + timedelta(seconds=30),
+        )
+
+
+def findings(campaign):
+    analysis.analyse(campaign)
+    return {finding.name: finding.result for finding in campaign.findings.all()}
