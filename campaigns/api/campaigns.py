@@ -134,7 +134,7 @@ class Pause(Step):
 
     def take(self, campaign: Campaign) -> None:
         """Let the run that is going on end."""
-        life.pause(campaign)
+        life.pause(campaign, self.user)
 
 
 class Resume(Step):
@@ -142,7 +142,7 @@ class Resume(Step):
 
     def take(self, campaign: Campaign) -> None:
         """Begin the next run."""
-        life.resume(campaign)
+        life.resume(campaign, self.user)
 
 
 class Cancel(Step):
@@ -150,7 +150,7 @@ class Cancel(Step):
 
     def take(self, campaign: Campaign) -> None:
         """Tell what is going on to stop."""
-        life.cancel(campaign, self.read(CancelInput)["reason"])
+        life.cancel(campaign, self.read(CancelInput)["reason"], self.user)
 
 
 class Extend(Step):

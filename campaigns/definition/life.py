@@ -45,12 +45,16 @@ def launch(campaign: Campaign, user: User | None) -> Campaign:
         state=Run.State.CANCELLED, reason="launched before it began", finished_at=Now()
     )
     session = _new_session(campaign, Session.Kind.LAUNCH, user)
-    plan = plan_runs(design_of(campaign), session=session.number)
+    plan = plan_runs(design_of(campaign), session=_planned_sessions(campaign))
     _store(campaign, session, plan)
     campaign.state = Campaign.State.RUNNING
     campaign.launched_at = Now()
     campaign.save(update_fields=["state", "launched_at"])
-    _log(campaign, f"launched: {len(plan.runs)} runs, order {campaign.order}, seed {campaign.seed}")
+    _log(
+        campaign,
+        f"launched: {len(plan.runs)} runs, order {campaign.order}, seed {campaign.seed}, "
+        f"by {_name(user)}",
+    )
     return _fresh(campaign)
 
 
@@ -75,7 +79,7 @@ def extend(campaign: Campaign, blocks: int, user: User | None) -> Campaign:
     design = design_of(campaign, repetitions=blocks, warm_ups=0)
     plan = plan_runs(
         design,
-        session=session.number,
+        session=_planned_sessions(campaign),
         first_repetition=(last["last_repetition"] or 0) + 1,
         first_position=(last["last_position"] or 0) + 1,
         first_block=(last["last_block"] or 0) + 1,
@@ -88,7 +92,10 @@ def extend(campaign: Campaign, blocks: int, user: User | None) -> Campaign:
         campaign.state = Campaign.State.RUNNING
         campaign.closed_at = None
     campaign.save(update_fields=["repetitions", "state", "closed_at"])
-    _log(campaign, f"extended by {blocks} repetitions: {len(plan.runs)} more runs")
+    _log(
+        campaign,
+        f"extended by {_name(user)}: {blocks} more repetitions, {len(plan.runs)} more runs",
+    )
     return _fresh(campaign)
 
 
@@ -116,24 +123,26 @@ def try_one(campaign: Campaign, user: User | None, cell: Cell | None = None) -> 
         purpose=Run.Purpose.TRIAL,
         attempts_allowed=1,
     )
-    _log(campaign, f"try-out of {str(cell) or 'the only cell'} asked for", run)
+    _log(campaign, f"try-out of {str(cell) or 'the only cell'} asked for by {_name(user)}", run)
     return run
 
 
 @transaction.atomic
-def pause(campaign: Campaign) -> Campaign:
+def pause(campaign: Campaign, user: User | None = None) -> Campaign:
     """Begin no further run; the one that is going on ends as planned."""
-    return _move(campaign, Campaign.State.RUNNING, Campaign.State.PAUSED, "paused after this run")
+    text = f"paused by {_name(user)}; a run that is on ends as planned"
+    return _move(campaign, Campaign.State.RUNNING, Campaign.State.PAUSED, text)
 
 
 @transaction.atomic
-def resume(campaign: Campaign) -> Campaign:
+def resume(campaign: Campaign, user: User | None = None) -> Campaign:
     """Go on after a pause."""
-    return _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, "resumed")
+    text = f"resumed by {_name(user)}"
+    return _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text)
 
 
 @transaction.atomic
-def cancel(campaign: Campaign, reason: str) -> Campaign:
+def cancel(campaign: Campaign, reason: str, user: User | None = None) -> Campaign:
     """End a campaign: what is planned is cancelled, what is going on is told to stop."""
     campaign = _locked(campaign)
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
@@ -151,12 +160,12 @@ def cancel(campaign: Campaign, reason: str) -> Campaign:
     campaign.runs.filter(state=Run.State.PLANNED).update(
         state=Run.State.CANCELLED, reason=reason, finished_at=Now()
     )
-    _log(campaign, f"cancelled: {reason}", tone=LogLine.Tone.BAD)
+    _log(campaign, f"cancelled by {_name(user)}: {reason}", tone=LogLine.Tone.BAD)
     return _fresh(campaign)
 
 
 @transaction.atomic
-def cancel_run(run: Run, reason: str) -> Run:
+def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
     """End one run; the campaign goes on without it."""
     run = _locked_run(run)
     if run.state in Run.CLOSED:
@@ -164,13 +173,16 @@ def cancel_run(run: Run, reason: str) -> Run:
     reason = reason.strip() or "no reason given"
     open_attempts = run.attempts.filter(state__in=Attempt.OPEN)
     _withdraw_queued(open_attempts, reason)
-    if not open_attempts.update(cancel_requested_at=Now()):
-        run.state, run.reason, run.finished_at = Run.State.CANCELLED, reason, Now()
-        run.save(update_fields=["state", "reason", "finished_at"])
-    else:
+    if open_attempts.update(cancel_requested_at=Now()):
+        done = "is told to stop"
         run.reason = reason
         run.save(update_fields=["reason"])
-    _log(run.campaign, f"run {run.position} cancelled: {reason}", run, LogLine.Tone.BAD)
+    else:
+        done = "cancelled"
+        run.state, run.reason, run.finished_at = Run.State.CANCELLED, reason, Now()
+        run.save(update_fields=["state", "reason", "finished_at"])
+    text = f"run {run.position} {done} by {_name(user)}: {reason}"
+    _log(run.campaign, text, run, LogLine.Tone.BAD)
     return Run.objects.get(pk=run.pk)
 
 
@@ -189,17 +201,20 @@ def run_again(run: Run, user: User | None) -> Run:
         Campaign.State.FINISHED,
     ):
         raise NotPossible(f"The campaign is {campaign.state}; nothing can be run again in it.")
+    if run.exclusions.filter(withdrawn_at=None).exists():
+        raise NotPossible(
+            f"Run {run.position} is excluded, and so would be its new value; include it first."
+        )
     _require_executable(campaign)
     _log(
         campaign,
-        f"run {run.position}, {run.state} ({run.reason}), is run again by "
-        f"{user.get_username() if user else 'perfdash'}",
+        f"run {run.position}, {run.state} ({run.reason}), is run again by {_name(user)}",
         run,
         LogLine.Tone.BAD,
     )
-    run.state, run.reason, run.finished_at = Run.State.PLANNED, "", None
-    run.attempts_allowed = run.attempts.count() + 1
-    run.save(update_fields=["state", "reason", "finished_at", "attempts_allowed"])
+    run.state, run.reason, run.started_at, run.finished_at = Run.State.PLANNED, "", None, None
+    run.attempts_allowed = run.attempts.filter(interrupted_at=None).count() + 1
+    run.save(update_fields=["state", "reason", "started_at", "finished_at", "attempts_allowed"])
     if campaign.state == Campaign.State.FINISHED:
         campaign.state, campaign.closed_at = Campaign.State.RUNNING, None
         campaign.save(update_fields=["state", "closed_at"])
@@ -211,20 +226,23 @@ def exclude(run: Run, user: User | None, reason: str) -> Exclusion:
     """Take a run out of the analysis, by name and with a reason; it stays visible."""
     if not reason.strip():
         raise NotPossible("Say why the run is excluded.")
+    run = _locked_run(run)
     if run.state not in Run.CLOSED:
         raise NotPossible(f"Run {run.position} is {run.state}; only a closed run is excluded.")
     if run.exclusions.filter(withdrawn_at=None).exists():
         raise NotPossible(f"Run {run.position} is excluded already.")
-    _log(run.campaign, f"run {run.position} excluded: {reason}", run, LogLine.Tone.BAD)
+    text = f"run {run.position} excluded by {_name(user)}: {reason.strip()}"
+    _log(run.campaign, text, run, LogLine.Tone.BAD)
     return Exclusion.objects.create(run=run, user=user, reason=reason.strip())
 
 
 @transaction.atomic
-def include(run: Run) -> None:
+def include(run: Run, user: User | None = None) -> None:
     """Withdraw the exclusion of a run; the record of it stays."""
     if not run.exclusions.filter(withdrawn_at=None).update(withdrawn_at=Now()):
         raise NotPossible(f"Run {run.position} is not excluded.")
-    _log(run.campaign, f"run {run.position} counts again", run, LogLine.Tone.BAD)
+    text = f"run {run.position} counts again, says {_name(user)}"
+    _log(run.campaign, text, run, LogLine.Tone.BAD)
 
 
 def design_of(
@@ -277,6 +295,8 @@ def _require_executable(campaign: Campaign) -> None:
         raise NotPossible(f"{error} Install the package that brings it.") from None
     if not executable or campaign.target is None:
         raise NotPossible("The runs of this campaign come from outside; it cannot be executed.")
+    if campaign.target.retired_at is not None:
+        raise NotPossible(f"The target was retired: {campaign.target.name}. Clone the campaign.")
     try:
         network.check_url(campaign.target.base_url, rules_for(campaign.target))
     except network.NetworkError as error:
@@ -286,6 +306,11 @@ def _require_executable(campaign: Campaign) -> None:
 def _new_session(campaign: Campaign, kind: Session.Kind, user: User | None) -> Session:
     last = campaign.sessions.aggregate(Max("number"))["number__max"] or 0
     return Session.objects.create(campaign=campaign, number=last + 1, kind=kind, user=user)
+
+
+def _planned_sessions(campaign: Campaign) -> int:
+    """Count what the order of runs depends on beside the seed; a try-out changes no order."""
+    return campaign.sessions.exclude(kind=Session.Kind.TRIAL).count()
 
 
 def _store(campaign: Campaign, session: Session, plan: Plan) -> None:
@@ -339,6 +364,10 @@ def _withdraw_queued(attempts: QuerySet[Attempt], reason: str) -> None:
         state=Run.State.CANCELLED, reason=reason, finished_at=Now()
     )
     release_leases(queued)
+
+
+def _name(user: User | None) -> str:
+    return user.get_username() if user else "perfdash"
 
 
 def _log(

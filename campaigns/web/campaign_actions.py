@@ -40,13 +40,15 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin no further run."""
-    return _steer(request, pk, life.pause)
+    user = user_of(request)
+    return _steer(request, pk, lambda campaign: life.pause(campaign, user))
 
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Go on after a pause."""
-    return _steer(request, pk, life.resume)
+    user = user_of(request)
+    return _steer(request, pk, lambda campaign: life.resume(campaign, user))
 
 
 @require_POST
@@ -63,8 +65,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask for the reason, then end the campaign."""
     campaign = get_object_or_404(Campaign, pk=pk)
     if request.method == "POST":
-        reason = reason_in(request)
-        return _steer(request, pk, lambda stored: life.cancel(stored, reason))
+        user, reason = user_of(request), reason_in(request)
+        return _steer(request, pk, lambda stored: life.cancel(stored, reason, user))
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
         messages.warning(request, f"There is nothing to cancel: the campaign is {campaign.state}.")
         return redirect("campaign", pk)

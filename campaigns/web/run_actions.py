@@ -52,7 +52,9 @@ def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 def include(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Let an excluded run count again; the record of the exclusion stays."""
-    return _steer(request, find_run(pk, position), life.include, analyse=True)
+    user = user_of(request)
+    run = find_run(pk, position)
+    return _steer(request, run, lambda found: life.include(found, user), analyse=True)
 
 
 def find_run(pk: int, position: int, *, trial: bool = False) -> Run:
@@ -72,8 +74,8 @@ def page_of(run: Run) -> str:
 
 def _cancel(request: HttpRequest, run: Run) -> HttpResponse:
     if request.method == "POST":
-        reason = reason_in(request)
-        return _steer(request, run, lambda found: life.cancel_run(found, reason))
+        user, reason = user_of(request), reason_in(request)
+        return _steer(request, run, lambda found: life.cancel_run(found, reason, user))
     text = "Load stops within seconds. The campaign goes on with its next run."
     name = "trial-cancel" if run.purpose == Run.Purpose.TRIAL else "run-cancel"
     return _ask(request, run, f"Cancel run {run.position}?", text, name, "Cancel the run")
