@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from campaigns.models import Campaign
 
 MOST_REPETITIONS = 200
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def no_control_characters(text: str) -> None:
@@ -46,7 +46,7 @@ class DesignForm(forms.Form):
         choices=Campaign.Order.choices, initial=Campaign.Order.INTERLEAVED, required=False
     )
     paired_factor = forms.CharField(max_length=50, required=False)
-    baseline = forms.CharField(max_length=200, required=False)
+    baseline = forms.CharField(max_length=2000, required=False)
     repetitions = forms.IntegerField(min_value=1, max_value=MOST_REPETITIONS, initial=3)
     warm_ups = forms.IntegerField(
         min_value=0, max_value=100, initial=0, required=False, label="Warm-up runs"

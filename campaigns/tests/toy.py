@@ -32,7 +32,7 @@ class ToyForm(forms.Form):
     slow = forms.FloatField(min_value=0, max_value=10, initial=0)
     careful = forms.BooleanField(required=False)
     note = forms.CharField(max_length=50, required=False)
-    path = forms.CharField(max_length=50)
+    path = forms.CharField(max_length=5000)
 
     def clean(self):
         super().clean()

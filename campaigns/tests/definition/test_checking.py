@@ -4,9 +4,12 @@ from random import Random
 from typing import Any
 
 import pytest
+from django import forms
+from django.db import transaction
 
+from campaigns.definition import drafts
 from campaigns.definition.checking import KNOWN_FIELDS, Invalid, check
-from campaigns.tests.toy import definition
+from campaigns.tests.toy import ToyForm, definition
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +76,54 @@ def test_a_baseline_is_compared_as_text_and_kept_as_a_level(target):
     )
 
     assert found.baseline == 2
+
+
+@pytest.mark.parametrize("field", [forms.FloatField, forms.DecimalField])
+@pytest.mark.parametrize(
+    ("levels", "baseline"), [([2.5, 5.0], "5"), (["5.00", "1e0"], 5), (["0.50", "1"], ".5")]
+)
+def test_levels_are_the_same_where_the_parameter_says_so(
+    target, monkeypatch, field, levels, baseline
+):
+    monkeypatch.setitem(ToyForm.base_fields, "slow", field())
+
+    found = check(definition(target=target.pk, factors={"slow": levels}, baseline=baseline))
+
+    assert found.baseline == float(baseline)
+    assert found.baseline in found.factors["slow"]
+
+
+def test_a_parameter_that_is_no_plain_value_is_refused(errors_of, monkeypatch):
+    monkeypatch.setitem(ToyForm.base_fields, "note", forms.DateField(required=False))
+
+    errors = errors_of(parameters={"path": "/a", "note": "2026-01-01"})
+
+    assert "This is a date" in errors["parameters.note"][0]
+
+
+def test_an_excluded_level_is_read_by_the_parameters_own_field(target):
+    found = check(
+        definition(
+            target=target.pk,
+            order="random",
+            factors={"slow": [2.5, 5.0], "engine": ["new", "old"]},
+            excluded=[{"engine": "old", "slow": "5"}],
+        )
+    )
+
+    assert found.excluded == ({"engine": "old", "slow": 5.0},)
+
+
+def test_a_long_level_can_be_the_baseline(target):
+    long = "/" + 900 * "x"
+
+    found = check(
+        definition(
+            target=target.pk, factors={"path": ["/a", long]}, paired_factor="path", baseline=long
+        )
+    )
+
+    assert found.baseline == long
 
 
 def test_a_long_question_gives_a_short_name(target):
@@ -162,6 +213,11 @@ def test_a_long_question_gives_a_short_name(target):
         ({"factors": {"workers": [None, 2]}}, "factors.workers", ""),
         ({"factors": {"path": ["\x00", "/a"]}}, "factors.path", "Null"),
         ({"factors": {"workers": list(range(1, 502))}}, "factors.workers", "at most 500"),
+        ({"factors": {"path": ["x" * 2001, "/a"]}}, "factors.path", "2,001 bytes"),
+        ({"factors": {"path": ["\ud800", "/a"]}}, "factors.path", "U+D800"),
+        ({"factors": {"path": ["\x1b[1m", "/a"]}}, "factors.path", "U+001B"),
+        ({"parameters": {"path": "/\udfff"}}, "parameters.path", "U+DFFF"),
+        ({"question": "a\ud800"}, "question", "U+D800"),
         ({"paired_factor": "workers"}, "paired_factor", "“workers” has 0 levels"),
         ({"baseline": "ancient"}, "baseline", "is not one of new and old"),
         ({"excluded": "x"}, "excluded", "combinations"),
@@ -254,12 +310,12 @@ JUNK: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def test_junk_in_any_field_is_invalid_or_fine_but_no_crash(target):
+def test_junk_in_any_field_is_invalid_or_can_be_stored(target):
     random = Random(7)
 
     for _ in range(500):
         data = definition(target=target.pk)
         for name in random.sample(sorted(KNOWN_FIELDS), random.randint(1, 3)):
             data[name] = random.choice(JUNK)
-        with suppress(Invalid):
-            check(data)
+        with suppress(Invalid), transaction.atomic():
+            drafts.create(check(data), None)

@@ -1,3 +1,5 @@
+from random import Random
+
 import pytest
 
 from campaigns.definition import drafts, life
@@ -35,6 +37,16 @@ def test_levels_that_look_alike_stay_apart(target):
     campaign = drafts.create(check(sent), None)
 
     assert [cell.levels_by_factor["path"] for cell in campaign.cells.all()] == ["1", "1.0", "01"]
+
+
+def test_the_longest_levels_that_are_allowed_can_be_stored(target):
+    random = Random(1)
+    one, two = ("".join(chr(random.randrange(0x4E00, 0x9FFF)) for _ in range(666)) for _ in "12")
+    sent = definition(target=target.pk, order="random", factors={"path": [one, two]})
+
+    campaign = drafts.create(check(sent), None)
+
+    assert [cell.levels_by_factor["path"] for cell in campaign.cells.all()] == [one, two]
 
 
 def test_excluded_combinations_make_no_cell(target):

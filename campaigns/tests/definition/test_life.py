@@ -5,7 +5,9 @@ from django.contrib.auth.models import User
 
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
+from campaigns.definition.servers import retire_target
 from campaigns.models import Attempt, Campaign, Run, Session, TargetLease
+from campaigns.plan import plan_runs
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +56,20 @@ def test_the_same_seed_gives_the_same_order(target):
         orders.append([str(run.cell) for run in campaign.runs.select_related("cell")])
 
     assert orders[0] == orders[1]
+
+
+def test_a_try_out_before_the_launch_does_not_change_the_order(target):
+    sent = definition(target=target.pk, order="random", factors={"workers": [1, 2, 3, 4]}, seed=11)
+    planned = plan_runs(check(sent).design)
+    campaign = drafts.create(check(sent), None)
+    life.try_one(campaign, None)
+
+    life.launch(campaign, None)
+
+    runs = campaign.runs.filter(purpose="measured").select_related("cell")
+    assert [run.cell.levels_by_factor for run in runs] == [
+        planned.cells[run.cell] for run in planned.runs
+    ]
 
 
 def test_pairs_alternate_in_who_begins_also_after_an_extension(launched):
@@ -113,6 +129,13 @@ def test_a_target_that_no_rule_allows_keeps_a_campaign_from_its_launch(draft, se
     draft.refresh_from_db()
     assert draft.state == Campaign.State.DRAFT
     assert not draft.runs.exists()
+
+
+def test_a_campaign_whose_target_was_retired_is_not_launched(draft):
+    retire_target(draft.target)
+
+    with pytest.raises(life.NotPossible, match="was retired"):
+        life.launch(draft, None)
 
 
 def test_an_imported_campaign_is_neither_launched_nor_tried():
@@ -229,6 +252,7 @@ def test_a_run_that_goes_on_is_asked_to_stop(launched):
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
 
     asked = life.cancel_run(run, "too slow")
+    assert "is told to stop" in launched.log.last().text
 
     attempt.refresh_from_db()
     assert (asked.state, asked.reason) == ("running", "too slow")
@@ -271,6 +295,34 @@ def test_only_a_failed_or_void_run_is_run_again(launched, state):
 
     with pytest.raises(life.NotPossible, match=state):
         life.run_again(launched.runs.get(position=2), None)
+
+
+def test_an_excluded_run_is_included_before_it_is_run_again(launched, user):
+    run = launched.runs.get(position=2)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="disk full")
+    run.refresh_from_db()
+    life.exclude(run, user, "my disk was full")
+
+    with pytest.raises(life.NotPossible, match="include it first"):
+        life.run_again(run, user)
+
+    life.include(run, user)
+    assert life.run_again(run, user).state == Run.State.PLANNED
+
+
+def test_everything_that_a_person_does_is_logged_with_the_name(draft, user):
+    life.launch(draft, user)
+    life.pause(draft, user)
+    life.resume(draft, user)
+    life.extend(draft, 1, user)
+    life.cancel_run(draft.runs.get(position=2), "too slow", user)
+    life.exclude(draft.runs.get(position=2), user, "too slow")
+    life.include(draft.runs.get(position=2), user)
+    life.cancel(draft, "enough", user)
+
+    texts = list(draft.log.values_list("text", flat=True))
+    assert len(texts) == 8
+    assert all("owner" in text for text in texts)
 
 
 def test_an_exclusion_needs_a_closed_run_and_a_reason(launched, user):
