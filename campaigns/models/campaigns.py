@@ -94,6 +94,22 @@ class Campaign(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
+                condition=models.Q(
+                    state__in=[
+                        "draft",
+                        "running",
+                        "paused",
+                        "cancelling",
+                        "cancelled",
+                        "finished",
+                    ]
+                ),
+                name="campaign_state_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(run_limit_seconds__gt=0), name="run_limit_positive"
+            ),
+            models.CheckConstraint(
                 condition=models.Q(repetitions__gte=1), name="at_least_one_repetition"
             ),
             models.CheckConstraint(

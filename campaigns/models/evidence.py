@@ -24,7 +24,11 @@ class Measurement(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["attempt", "metric"], name="metric_once_an_attempt")
+            models.UniqueConstraint(fields=["attempt", "metric"], name="metric_once_an_attempt"),
+            models.CheckConstraint(
+                condition=models.Q(value__gt=float("-inf"), value__lt=float("inf")),
+                name="value_is_a_number",  # not a number counts as above infinity
+            ),
         ]
 
     def __str__(self) -> str:

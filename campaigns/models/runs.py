@@ -40,6 +40,17 @@ class Run(models.Model):
         ordering = ["position"]
         indexes = [models.Index(fields=["campaign", "state", "position"], name="runs_by_state")]
         constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    state__in=["planned", "running", "done", "failed", "void", "cancelled"]
+                ),
+                name="run_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state__in=["planned", "running"])
+                | models.Q(finished_at__isnull=True),
+                name="open_run_has_not_ended",
+            ),
             models.UniqueConstraint(
                 fields=["campaign", "position"],
                 condition=~models.Q(purpose="trial"),
@@ -64,6 +75,16 @@ class Exclusion(models.Model):
     reason = models.TextField()
     at = models.DateTimeField(db_default=Now())
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run"],
+                condition=models.Q(withdrawn_at__isnull=True),
+                name="one_exclusion_a_run",
+            ),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="exclusion_says_why"),
+        ]
 
     def __str__(self) -> str:
         return f"exclusion of {self.run}"
@@ -120,6 +141,20 @@ class Attempt(models.Model):
     class Meta:
         ordering = ["run", "number"]
         constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    state__in=[
+                        "queued",
+                        "running",
+                        "accepted",
+                        "failed",
+                        "void",
+                        "lost",
+                        "cancelled",
+                    ]
+                ),
+                name="attempt_state_known",
+            ),
             models.UniqueConstraint(fields=["run", "number"], name="attempt_number_once"),
             models.UniqueConstraint(
                 fields=["run"],

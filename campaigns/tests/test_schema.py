@@ -1,5 +1,6 @@
 """The database's own rules: what no code may get past."""
 
+import math
 from datetime import timedelta
 from io import StringIO
 
@@ -24,6 +25,7 @@ from campaigns.models import (
     Cell,
     Distribution,
     EnvironmentFact,
+    Exclusion,
     Factor,
     Finding,
     GeneratorLease,
@@ -142,6 +144,28 @@ def test_a_position_is_not_negative(run):
         Run.objects.filter(pk=run.pk).update(position=-1)
 
 
+def test_runs_and_attempts_are_in_a_state_that_somebody_knows(run, attempt):
+    for row, constraint in ((run, "run_state_known"), (attempt, "attempt_state_known")):
+        with refused(constraint), transaction.atomic():
+            type(row).objects.filter(pk=row.pk).update(state="nonsense")
+
+
+@pytest.mark.parametrize("state", ["planned", "running"])
+def test_an_open_run_has_not_ended(run, state):
+    with refused("open_run_has_not_ended"):
+        Run.objects.filter(pk=run.pk).update(state=state, finished_at=Now())
+
+
+def test_one_exclusion_of_a_run_is_in_force_and_says_why(run):
+    Exclusion.objects.create(run=run, reason="a backup", withdrawn_at=Now())
+    Exclusion.objects.create(run=run, reason="a backup")
+
+    for reason, constraint in (("again", "one_exclusion_a_run"), ("", "exclusion_says_why")):
+        withdrawn_at = None if reason else Now()
+        with refused(constraint), transaction.atomic():
+            Exclusion.objects.create(run=run, reason=reason, withdrawn_at=withdrawn_at)
+
+
 def test_a_cell_and_a_block_with_runs_are_not_deleted(run):
     for row in (run.cell, run.block):
         with pytest.raises(ProtectedError):
@@ -160,6 +184,8 @@ def test_a_cell_and_a_block_with_runs_are_not_deleted(run):
         ({"smallest_effect": 0}, "effect_and_margin_positive"),
         ({"margin": -0.1}, "effect_and_margin_positive"),
         ({"launched_at": None}, "launched_before_it_leaves_draft"),
+        ({"state": "nonsense"}, "campaign_state_known"),
+        ({"run_limit_seconds": 0}, "run_limit_positive"),
         ({"order": "paired", "paired_factor": ""}, "paired_order_names_its_factor"),
     ],
 )
@@ -245,6 +271,14 @@ def test_an_observation_is_stored_once_an_attempt(attempt, constraint, make):
 
     with refused(constraint):
         make(attempt).save()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_measured_value_is_a_number(attempt, value):
+    with refused("value_is_a_number"):
+        Measurement.objects.create(
+            attempt=attempt, metric="duration", value=value, unit="s", lower_is_better=True
+        )
 
 
 # Targets, leases, people
