@@ -65,11 +65,13 @@ def dispatch() -> None:
         _send("campaigns.execute_attempt", attempt, pool)
 
 
+@transaction.atomic
 def send_again(pools: list[str]) -> None:
     """Let what is queued in these pools lapse now: nobody knows whether the broker still has it."""
-    TargetLease.objects.filter(attempt__state=Attempt.State.QUEUED, attempt__pool__in=pools).update(
-        expires_at=Now()
-    )
+    leases = TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    queued = leases.filter(attempt__state=Attempt.State.QUEUED, attempt__pool__in=pools)
+    keys = list(queued.values_list("pk", flat=True))
+    TargetLease.objects.filter(pk__in=keys).update(expires_at=Now())
 
 
 def request_probe(target: Target) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django import forms
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.credentials import new_token, token_hash
@@ -52,16 +53,14 @@ def make_sign_in_link(user: User, minutes: float = 10) -> str:
     return text
 
 
+@transaction.atomic
 def redeem(text: str) -> User:
     """Use up a sign-in link and give its user. Raise LinkRefused.
 
-    One conditional update decides, on the database's clock: of many who come at once, one gets in.
+    The row is locked while it is looked at: of many who come at once, one gets in.
     """
-    links = SignInLink.objects.filter(hash=token_hash(text))
-    usable = links.filter(used_at=None, expires_at__gt=Now(), user__is_active=True)
-    if usable.update(used_at=Now()):
-        return links.select_related("user").get().user
-    link = links.select_related("user").first()
+    links = SignInLink.objects.select_for_update(of=("self",)).filter(hash=token_hash(text))
+    link = links.select_related("user").annotate(now=Now()).first()
     if link is None:
         raise LinkRefused(
             "This sign-in link is unknown. Copy the whole link, or ask for a new one."
@@ -70,4 +69,8 @@ def redeem(text: str) -> User:
         raise LinkRefused("This sign-in link was used already; each works once. Ask for a new one.")
     if not link.user.is_active:
         raise LinkRefused("This sign-in link belongs to an account that is switched off.")
-    raise LinkRefused("This sign-in link has expired. Ask for a new one.")
+    if link.expires_at <= link.now:
+        raise LinkRefused("This sign-in link has expired. Ask for a new one.")
+    link.used_at = Now()
+    link.save(update_fields=["used_at"])
+    return link.user
