@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.charts.labels import told_apart
 from campaigns.definition.checking import Definition
 from campaigns.definition.preview import Preview
 from campaigns.models import Campaign
@@ -28,10 +29,15 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A block, or as many runs as fit into a row. `more`: runs of it that are not drawn."""
+    """A block, or as many runs as fit into a row.
+
+    title: what the block is of, in full; short: the same, as far as it tells blocks apart.
+    more: runs of it that are not drawn.
+    """
 
     label: str
     title: str
+    short: str
     tiles: tuple[Tile, ...]
     more: int
 
@@ -78,10 +84,11 @@ def plan_view(definition: Definition, preview: Preview) -> PlanView:
             StripRow(
                 label,
                 title,
+                short,
                 tuple(tiles[run.cell] for run in runs[:MOST_TILES]),
                 max(0, len(runs) - MOST_TILES),
             )
-            for label, title, runs in rows[:MOST_ROWS]
+            for label, title, short, runs in rows[:MOST_ROWS]
         ),
         more_rows=max(0, len(rows) - MOST_ROWS),
         row_name="pair" if definition.order == Campaign.Order.PAIRED else "row",
@@ -105,8 +112,13 @@ def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
     )
     if factor:
         ranks = _ranks(definition.factors[factor])
+        short = _shorten(definition)[factor]
         return [
-            Tile(as_text(cell[factor]), _shade(ranks[repr(cell[factor])], len(ranks)), _words(cell))
+            Tile(
+                short[as_text(cell[factor])],
+                _shade(ranks[repr(cell[factor])], len(ranks)),
+                _words(cell),
+            )
             for cell in cells
         ]
     return [
@@ -131,31 +143,41 @@ def _words(cell: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {as_text(level)}" for name, level in cell.items()) or "the only cell"
 
 
-def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, list[PlannedRun]]]:
-    """(label, title, runs) in the order of execution."""
+def _shorten(definition: Definition) -> dict[str, dict[str, str]]:
+    """What of each factor's levels tells them apart."""
+    return {
+        name: told_apart([as_text(level) for level in levels])
+        for name, levels in definition.factors.items()
+    }
+
+
+def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str, list[PlannedRun]]]:
+    """(label, title, short title, runs) in the order of execution."""
     plan = preview.plan
     warm_ups = [run for run in plan.runs if run.warm_up]
-    rows: list[tuple[str, str, list[PlannedRun]]] = []
+    rows: list[tuple[str, str, str, list[PlannedRun]]] = []
     if warm_ups:
-        rows.append(("warm-up", "Not analysed", warm_ups))
+        rows.append(("warm-up", "Not analysed", "Not analysed", warm_ups))
     measured = [run for run in plan.runs if not run.warm_up]
     if definition.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
         by_block: dict[int, list[PlannedRun]] = {}
         for run in measured:
             by_block.setdefault(run.block, []).append(run)
         strata = {block.number: block.stratum for block in plan.blocks}
+        short = _shorten(definition)
         name = "pair" if definition.order == Campaign.Order.PAIRED else "block"
         return rows + [
             (
                 f"{name} {number}",
                 ", ".join(f"{factor} {as_text(level)}" for factor, level in strata[number].items()),
+                ", ".join(short[name][as_text(level)] for name, level in strata[number].items()),
                 runs,
             )
             for number, runs in by_block.items()
         ]
     for start in range(0, len(measured), MOST_TILES):
         runs = measured[start : start + MOST_TILES]
-        rows.append((f"{start + 1} to {start + len(runs)}", "", runs))
+        rows.append((f"{start + 1} to {start + len(runs)}", "", "", runs))
     return rows
 
 

@@ -162,6 +162,19 @@ def test_pairs_are_drawn_with_their_stratum(target):
 
 
 @pytest.mark.django_db
+def test_long_levels_are_shortened_in_the_plan(target):
+    names = [f"a/very/long/common/beginning/of/{name}/rest" for name in ("one", "two")]
+    plan = view(
+        target=target.pk,
+        paired_factor="engine",
+        factors={"engine": ["new", "old"], "path": names},
+    )
+
+    assert {row.short for row in plan.rows} == {"one", "two"}
+    assert {row.title for row in plan.rows} == {f"path {name}" for name in names}
+
+
+@pytest.mark.django_db
 def test_a_higher_level_has_a_stronger_shade(target):
     plan = view(
         target=target.pk, order="interleaved", factors={"workers": [20, 5, 10]}, repetitions=1
