@@ -43,7 +43,10 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """One parameter: its single value, and, where it can vary, its levels."""
+    """One parameter: its single value, and, where it can vary, its levels.
+
+    initial: the value that nobody chose; it does not become a level by itself.
+    """
 
     name: str
     help: str
@@ -52,6 +55,7 @@ class ParameterRow:
     varied: bool
     numeric: bool
     errors: Sequence[str]
+    initial: str = ""
 
     @property
     def id(self) -> str:
@@ -241,7 +245,9 @@ def _row(
     levels = _levels(name, form_field, entered, messages) if name in driver.factors else None
     numeric = isinstance(form_field, NUMBERS)
     help_text = str(form_field.help_text)
-    return ParameterRow(name, help_text, single, levels, varied, numeric, messages)
+    return ParameterRow(
+        name, help_text, single, levels, varied, numeric, messages, as_text(form_field.initial)
+    )
 
 
 def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequence[str]) -> Field:

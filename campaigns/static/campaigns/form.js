@@ -76,7 +76,8 @@
     box.append(list);
   }
 
-  /* A parameter that begins to vary begins with the level it has, a choice with all of its own. */
+  /* A parameter that begins to vary begins with the value that somebody gave it, not with the
+     initial one, which nobody chose; a choice begins with all of its own. */
   document.addEventListener("input", (event) => {
     const name = event.target.name ?? "";
     if (!name.startsWith("vary-") || !event.target.checked) return;
@@ -85,7 +86,8 @@
     if (boxes.length && !boxes.some((box) => box.checked)) boxes.forEach((box) => { box.checked = true; });
     const area = row.querySelector(".levels textarea");
     const single = row.querySelector(".single :is(input, select, textarea)");
-    if (area && area.value.trim() === "" && single?.value) {
+    const chosen = single?.value.trim();
+    if (area && area.value.trim() === "" && chosen && chosen !== area.closest(".levels").dataset.initial) {
       area.value = single.value;
       area.dispatchEvent(new CustomEvent("levels-changed"));
     }

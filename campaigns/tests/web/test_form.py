@@ -313,6 +313,21 @@ def test_the_stop_rule_is_chosen_whatever_is_stored(browser, draft, name, stored
     assert "checked" in rule
 
 
+def test_the_buttons_stand_above_the_plan_that_grows_and_shrinks(browser, target):
+    page = browser.get(reverse("campaign-new")).content.decode()
+
+    assert page.index('value="launch"') < page.index('id="plan"')
+
+
+def test_a_parameter_names_the_value_that_nobody_chose(browser, target):
+    page = Page(browser.get(reverse("campaign-new")))
+
+    initial = {a["data-levels"]: a["data-initial"] for _, a in page.elements if "data-levels" in a}
+
+    assert initial
+    assert all(page.named(f"p-{name}")[0].get("value") == text for name, text in initial.items())
+
+
 def test_an_edit_replaces_the_draft(browser, draft, sent):
     press(browser, reverse("campaign-edit", args=[draft.pk]), sent, "save", question="Another?")
 
