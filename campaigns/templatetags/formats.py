@@ -1,12 +1,13 @@
 """How numbers, times and sizes are written. Pure but for `ago`, which looks at the clock."""
 
+import re
 from datetime import UTC, datetime
 from math import isfinite
 
 from django.template import Library
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 register = Library()
 
@@ -14,6 +15,9 @@ MISSING = "—"
 MINUS = "\u2212"
 SPACE = "\u202f"
 """Narrow and not breaking: between thousands, and between a number and its unit."""
+
+UNITS = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B(?:/s)?|m?s|min|files?|runs?)(?!\w))")
+LIMIT = re.compile(r"(at least|at most|below|above) (\d+)")
 
 
 def _is_number(value: object) -> bool:
@@ -121,6 +125,31 @@ def quantity(value: object, unit: str) -> str:
     if unit == "B":
         return size(value)
     return number(value) if unit in {"", "count"} else f"{number(value)}{SPACE}{unit}"
+
+
+@register.filter
+def unbroken(text: object) -> str:
+    """Keep numbers and their units of a sentence on one line."""
+    return UNITS.sub("\u00a0", str(text))
+
+
+@register.filter
+def breakable(text: object) -> SafeString:
+    """Let a long name go on in the next line after a slash or a comma, and nowhere else."""
+    return mark_safe(re.sub(r"([/,])(?=\w)", r"\1<wbr>", escape(text)))  # noqa: S308
+
+
+@register.filter
+def observed(value: object, unit: str) -> str:
+    """Write what a proof expects or found: a number, or a limit in words."""
+    if isinstance(value, bool) or value is None:
+        return "none" if value is None else "on" if value else "off"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int | float):
+        return quantity(value, unit or "count")
+    limit = LIMIT.fullmatch(str(value))
+    return f"{limit[1]} {quantity(int(limit[2]), unit)}" if limit else str(value)
 
 
 @register.filter

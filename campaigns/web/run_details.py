@@ -9,7 +9,7 @@ from campaigns.charts import formats
 from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Measurement, Phase, Proof
 from campaigns.queries.rows import Standing
-from campaigns.units import UNITS
+from campaigns.templatetags.formats import number, observed
 from campaigns.web.phrases import inside, level_text, value_text
 from campaigns.web.plots import Plot, samples_plot, throughput_plot
 
@@ -113,8 +113,8 @@ def _proofs(proofs: Sequence[Proof], step: Proof.Step) -> tuple[ProofLine, ...]:
     return tuple(
         ProofLine(
             proof.name,
-            _probe(proof.expected, proof.unit),
-            _probe(proof.measured, proof.unit),
+            _probe(proof.expected, proof.unit, exact=not proof.ok),
+            _probe(proof.measured, proof.unit, exact=not proof.ok),
             proof.ok,
         )
         for proof in proofs
@@ -122,14 +122,11 @@ def _proofs(proofs: Sequence[Proof], step: Proof.Step) -> tuple[ProofLine, ...]:
     )
 
 
-def _probe(value: Any, unit: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return level_text(value)
-    if isinstance(value, int) or value.is_integer():
-        return f"{int(value):,} {unit}".strip()
-    return (
-        formats.amount(value, unit) if unit in UNITS else f"{formats.number(value)} {unit}".strip()
-    )
+def _probe(value: Any, unit: str, *, exact: bool) -> str:
+    """Write a value; exactly where the two differ, since rounded they may be the same."""
+    if exact and unit == "B" and isinstance(value, int | float):
+        return f"{number(int(value))} B"
+    return level_text(value) if value == "" else observed(value, unit)
 
 
 def _values(

@@ -116,6 +116,34 @@ def test_quantities(value, unit, text):
     assert plain(formats.quantity(value, unit)) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0, "files", "0 files"),
+        (83_337_768_960, "B", "83.3 GB"),
+        ("at least 80000", "B", "at least 80 kB"),
+        ("at least 80000", "files", "at least 80 000 files"),
+        ("below 500", "", "below 500"),
+        ("within 5 s", "s", "within 5 s"),
+        (True, "", "on"),
+        (None, "", "none"),
+    ],
+)
+def test_what_a_proof_found_has_separators_and_its_unit(value, unit, text):
+    assert plain(formats.observed(value, unit)) == text
+
+
+def test_a_number_is_not_parted_from_its_unit():
+    text = formats.unbroken("5 takes 71.5 % longer: 1.2 s of 3 bars, 2 files.")
+
+    assert text == "5 takes 71.5\u00a0% longer: 1.2\u00a0s of 3 bars, 2\u00a0files."
+
+
+def test_a_long_name_breaks_after_a_slash_and_stays_text():
+    assert formats.breakable("a/<b>=1.5MB") == "a/&lt;b&gt;=1.5MB"
+    assert formats.breakable("files=100/total=407.679MB") == "files=100/<wbr>total=407.679MB"
+
+
 def test_instants_are_written_in_utc():
     there = timezone.get_fixed_timezone(120)
     moment = datetime(2026, 7, 25, 12, 41, 5, tzinfo=there)
