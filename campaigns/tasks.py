@@ -21,6 +21,8 @@ from campaigns.models import Campaign, Target, Worker
 
 SEEN_SECONDS = 5
 PR_SET_PDEATHSIG = 1
+LOADED_IN = os.getpid()
+"""The worker loads its tasks before it forks its children."""
 
 log = logging.getLogger(__name__)
 presences: dict[str, "Presence"] = {}
@@ -77,7 +79,7 @@ def probe_targets() -> None:
 def die_with_the_parent(**kwargs: Any) -> None:
     """A child without its worker would go on measuring where nobody can stop it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() == 1:
+    if os.getppid() != LOADED_IN:  # it died before the kernel was told
         os.kill(os.getpid(), signal.SIGKILL)
 
 
