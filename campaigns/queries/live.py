@@ -5,7 +5,7 @@ Every function here is asked every two seconds by every open page, so each is a 
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q

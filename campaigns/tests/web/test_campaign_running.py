@@ -89,6 +89,18 @@ def test_a_bound_looks_unlike_a_value(browser, campaign):
     assert "≤ 2.5 s" in page.text
 
 
+@pytest.mark.parametrize(("repetitions", "wide"), [(3, False), (6, True)])
+def test_a_matrix_of_many_repetitions_has_the_whole_width(
+    browser, target, person, repetitions, wide
+):
+    campaign = launched(target, person, repetitions=repetitions)
+
+    text = browser.get(url("campaign", campaign)).content.decode()
+
+    assert text.count('id="matrix"') == 1
+    assert (text.index('id="matrix"') < text.index('id="log"')) is wide
+
+
 def test_pairs_stand_together_in_the_matrix(browser, target, person):
     campaign = launched(
         target,
