@@ -10,7 +10,7 @@ import psutil
 import pytest
 import redis
 
-from e2e.conftest import wait_for
+from e2e.conftest import FAST, served, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -23,6 +23,11 @@ ATTEMPTS = """
     SELECT run.position, run.state, attempt.number, attempt.state, attempt.claimed_at
     FROM campaigns_run run LEFT JOIN campaigns_attempt attempt ON attempt.run_id = run.id
     WHERE run.campaign_id = %s ORDER BY attempt.claimed_at, attempt.id
+"""
+
+REASONS = """
+    SELECT attempt.reason FROM campaigns_attempt attempt JOIN campaigns_run run ON run.id = run_id
+    WHERE run.campaign_id = %s AND attempt.state = 'lost'
 """
 
 
@@ -158,6 +163,25 @@ def test_cancelling_stops_the_load_for_good(perfdash):
     assert {row[1] for row in perfdash.rows(ATTEMPTS, campaign)} == {"cancelled"}
     assert at_the_target()["requests"] == requests
     assert requests < 40 + 1
+
+
+def test_after_ctrl_c_the_next_start_goes_on_at_once(tmp_path):
+    data = tmp_path / "data"
+    patient = FAST | {"LEASE_SECONDS": "600", "LEASE_GRACE_SECONDS": "600"}
+    with served(data, **patient) as perfdash:
+        campaign = launch(perfdash, "ctrl-c")
+        until_measuring(perfdash, campaign, "ctrl-c")
+        everything = psutil.Process(perfdash.process.pid).children(recursive=True)
+
+    _gone, alive = psutil.wait_procs(everything, timeout=1)
+    assert not alive
+
+    with served(data, **patient) as perfdash:
+        until_finished(perfdash, campaign)
+        rows = perfdash.rows(ATTEMPTS, campaign)
+        reasons = perfdash.rows(REASONS, campaign)
+    assert sorted(row[0] for row in rows if row[3] == "accepted") == [1, 2, 3, 4]
+    assert reasons == [("the worker was shut down",)]
 
 
 def _redis_url(perfdash):

@@ -86,7 +86,7 @@ def _store(attempt: Attempt, outcome: results.Outcome) -> Run:
         text += f": {outcome.reason}"
     bad = outcome.state != Attempt.State.ACCEPTED
     if bad and run.state == Run.State.PLANNED:
-        text += " It is repeated."
+        text = f"{text.rstrip('.')}; it is repeated"
     LogLine.objects.create(
         campaign_id=run.campaign_id,
         run=run,

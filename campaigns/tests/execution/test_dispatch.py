@@ -32,7 +32,8 @@ def run_all(campaign, most=50):
     for _ in range(most):
         Campaign.objects.update(analysis_requested_at=None)
         dispatch.dispatch()
-        attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
+        sent = Attempt.objects.filter(state=Attempt.State.QUEUED, targetlease__isnull=False)
+        attempt = sent.first()
         if attempt is None:
             break
         execution.execute(attempt.pk, "measure@here", "here")
@@ -56,6 +57,7 @@ def test_two_campaigns_on_one_address_take_turns(launched, target):
     twin = Target.objects.create(
         name="the same server", family="stand-in", base_url=target.base_url, address=target.address
     )
+    Worker.objects.create(name="measure@b", host="b", pools=["measure"], seen_at=timezone.now())
     launched()
     launched(target=twin.pk)
 
@@ -280,6 +282,22 @@ def test_a_paused_campaign_starts_nothing_and_goes_on_when_resumed(launched, ope
     life.resume(campaign)
     run_all(campaign)
     assert campaign.state == Campaign.State.FINISHED
+
+
+def test_a_paused_campaign_does_not_keep_the_target_from_another_one(launched):
+    paused = launched()
+    dispatch.dispatch()
+    life.pause(paused)
+    second = launched()
+    TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
+
+    dispatch.dispatch()
+    assert TargetLease.objects.filter(attempt__run__campaign=second).exists()
+
+    run_all(second)
+    life.resume(paused)
+    run_all(paused)
+    assert (second.state, paused.state) == (Campaign.State.FINISHED, Campaign.State.FINISHED)
 
 
 def test_a_cancelled_campaign_withdraws_what_is_queued_and_ends(launched):

@@ -197,6 +197,17 @@ def _close(attempt):
         results.close(attempt, results.Outcome(state=Attempt.State.ACCEPTED))
 
 
+def test_a_run_is_excluded_once_however_many_say_so(launched):
+    run = launched().runs.get(position=1)
+    Run.objects.update(state=Run.State.DONE)
+
+    saying = [Beside(life.exclude, run, None, f"reason {n}") for n in range(3)]
+
+    assert all(each.ended() for each in saying)
+    assert [type(each.error) for each in saying].count(life.NotPossible) == 2
+    assert run.exclusions.count() == 1
+
+
 def test_a_dispatcher_that_stands_still_holds_nobody_up_for_long(launched, monkeypatch):
     monkeypatch.setattr(dispatch, "WAIT_SECONDS", 0.2)
     launched()

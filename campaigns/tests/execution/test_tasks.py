@@ -1,0 +1,95 @@
+"""Celery's face, without Celery: what a worker does when it begins, works and ends."""
+
+from time import monotonic, sleep
+
+import pytest
+from django.db import OperationalError
+
+from campaigns import analysis, tasks
+from campaigns import dispatch as dispatching
+from campaigns.definition import life
+from campaigns.models import Attempt, Campaign, Run, Worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def until(condition):
+    end = monotonic() + 10
+    while not condition():
+        assert monotonic() < end, "it did not come to it"
+        sleep(0.02)
+
+
+def test_runs_begin_when_a_worker_does_and_none_is_queued_once_it_ends(launched, worker):
+    worker.delete()
+    campaign = launched()
+    dispatching.dispatch()
+    assert not Attempt.objects.exists()
+
+    presence = tasks.Presence("measure@there", ["measure"])
+    presence.start()
+    until(Attempt.objects.filter(state=Attempt.State.QUEUED).exists)
+    presence.end()
+
+    assert not Worker.objects.exists()
+    life.cancel_run(campaign.runs.get(position=1), "to have the next one queued")
+    dispatching.dispatch()
+    assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
+
+
+def test_a_worker_goes_on_saying_that_it_lives(db, monkeypatch):
+    monkeypatch.setattr(tasks, "SEEN_SECONDS", 0.05)
+    presence = tasks.Presence("measure@there", ["measure"])
+    presence.start()
+    for _ in range(2):
+        until(Worker.objects.filter(name="measure@there", pools=["measure"]).exists)
+        Worker.objects.all().delete()
+
+    presence.end()
+
+
+def test_a_shutdown_gives_its_own_run_back_and_no_other(launched, open_attempt):
+    launched()
+    dispatching.dispatch()
+    attempt = open_attempt()
+    Attempt.objects.update(state="running", claimed_at=attempt.queued_at, worker="measure@here")
+
+    tasks.interrupt("measure@there")
+    assert Attempt.objects.get().interrupted_at is None
+
+    tasks.interrupt("measure@here")
+    assert Attempt.objects.get().interrupted_at is not None
+
+
+def test_an_analysis_that_was_done_since_is_not_done_again(launched, monkeypatch):
+    campaign = launched()
+    analysed: list[Campaign] = []
+    monkeypatch.setattr(analysis, "analyse", analysed.append)
+
+    tasks.analyse(campaign.pk)
+    assert not analysed
+
+    dispatching.request_analysis(campaign)
+    tasks.analyse(campaign.pk)
+    assert analysed == [campaign]
+
+
+def test_the_end_of_a_block_asks_for_an_analysis(launched, open_attempt):
+    campaign = launched(factors={"level": [1]}, repetitions=2)
+    dispatching.dispatch()
+
+    tasks.execute_attempt(open_attempt().pk)
+
+    assert campaign.runs.get(position=1).state == Run.State.DONE
+    assert Campaign.objects.get().analysis_requested_at is not None
+
+
+def test_dispatch_waits_for_a_database_that_is_away(launched, monkeypatch, caplog):
+    def away():
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr(dispatching, "dispatch", away)
+
+    tasks.dispatch()
+
+    assert "The database is away" in caplog.text
