@@ -40,6 +40,7 @@ def change(campaign: Campaign, definition: Definition) -> Campaign:
     locked.sessions.all().delete()
     locked.cells.all().delete()
     locked.factors.all().delete()
+    locked.findings.all().delete()
     _make_cells(locked, definition)
     return locked
 

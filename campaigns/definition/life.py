@@ -227,6 +227,8 @@ def exclude(run: Run, user: User | None, reason: str) -> Exclusion:
     if not reason.strip():
         raise NotPossible("Say why the run is excluded.")
     run = _locked_run(run)
+    if run.purpose != Run.Purpose.MEASURED:
+        raise NotPossible(f"A {run.get_purpose_display()} run is in no analysis anyway.")
     if run.state not in Run.CLOSED:
         raise NotPossible(f"Run {run.position} is {run.state}; only a closed run is excluded.")
     if run.exclusions.filter(withdrawn_at=None).exists():

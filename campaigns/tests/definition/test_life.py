@@ -341,6 +341,13 @@ def test_an_exclusion_needs_a_closed_run_and_a_reason(launched, user):
         life.exclude(run, user, "again")
 
 
+def test_a_warm_up_is_not_excluded(launched, user):
+    Run.objects.update(state=Run.State.DONE)
+
+    with pytest.raises(life.NotPossible, match="warm-up run is in no analysis"):
+        life.exclude(launched.runs.get(position=1), user, "too slow")
+
+
 def test_a_withdrawn_exclusion_stays_on_record(launched, user):
     run = launched.runs.get(position=2)
     Run.objects.update(state=Run.State.DONE)
