@@ -1,7 +1,7 @@
 """What the page of a result is written from: answer, chart, cells, runs, environment."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -45,6 +45,9 @@ WITHOUT_VALUE = "without"
 """What the filter of runs calls all of these together, warm-ups aside."""
 
 
+NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "form": "open"}
+
+
 @dataclass(frozen=True, slots=True)
 class RunLine:
     """One run as the table writes it. `states`: under what the filter finds it."""
@@ -67,17 +70,20 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     primary = metric == campaign.primary_metric
     rows = run_rows(campaign, metric)
     without = _without_value(rows)
+    is_open = campaign.state in Campaign.ACTIVE
     pairs = findings.pairs if primary else None
+    if pairs and is_open:
+        pairs = _undecided(pairs)
     facts = environment_of(campaign)
     return {
         "campaign": campaign,
         "outline": outline,
         "findings": findings,
-        "answer": findings.answer if primary else None,
+        "answer": findings.answer if primary and not is_open else None,
         "metric": metric_of(campaign, metric),
         "primary": primary,
         "choices": _choices(campaign, outline, findings, metric, axis),
-        "plot": _plot(findings, words, axis, pairs=pairs is not None),
+        "plot": _plot(findings, words, axis, pairs=pairs),
         "strata": strata_table(pairs, words) if pairs else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
         "drift": drift_plot(findings.cells, words) if findings.cells else None,
@@ -94,12 +100,17 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],
         "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
         "amendments": amendments_of(campaign),
-        "is_open": campaign.state in Campaign.ACTIVE,
-        "awaited": campaign.analysis_requested_at is not None
-        and campaign.state not in Campaign.ACTIVE,
+        "is_open": is_open,
+        "awaited": campaign.analysis_requested_at is not None and not is_open,
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
+
+
+def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave the numbers, take the words: nobody judges before the stop rule says so."""
+    strata = [{**each, "display": NO_VERDICT_YET, "advice": ""} for each in pairs["strata"]]
+    return {**pairs, "strata": strata}
 
 
 def _without_value(rows: Sequence[RunRow]) -> list[RunRow]:
@@ -130,10 +141,14 @@ def _axis(request: HttpRequest, outline: Outline) -> FactorOutline | None:
 
 
 def _plot(
-    findings: Findings, words: Levels, axis: FactorOutline | None, *, pairs: bool
+    findings: Findings,
+    words: Levels,
+    axis: FactorOutline | None,
+    *,
+    pairs: Mapping[str, Any] | None,
 ) -> Plot | None:
-    if pairs and findings.pairs:
-        return pairs_plot(findings.pairs, words)
+    if pairs:
+        return pairs_plot(pairs, words)
     return levels_plot(findings.cells, words, axis) if findings.cells else None
 
 

@@ -366,3 +366,16 @@ def test_long_levels_are_shortened_to_what_tells_them_apart(browser, target, per
     assert "files=500" in page.text
     titles = [a.get("title") for tag, a in page.elements if tag == "th"]
     assert paths[0] in titles
+
+
+def test_nothing_is_judged_before_the_stop_rule(browser, target, person):
+    campaign = launched(target, person, paired_factor="engine")
+    store(campaign, lambda run: 20 if run.cell.levels_by_factor["engine"] == "old" else 10)
+    finish(campaign)
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.RUNNING)
+
+    text = Page(get(browser, campaign, view="results")).text
+
+    assert "no verdict yet" in text
+    assert "slower" not in text
+    assert "+100.0 %" in text
