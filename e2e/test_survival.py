@@ -121,6 +121,24 @@ def test_the_workers_child_is_killed(perfdash):
     check_the_books(perfdash, campaign, samples, repeated=True)
 
 
+def test_the_workers_child_is_stopped_for_longer_than_its_lease(perfdash):
+    campaign = launch(perfdash, "stopped")
+    with perfdash.watching("stopped") as samples:
+        until_measuring(perfdash, campaign, "stopped")
+        child = measure_worker(perfdash).children()[0]
+        engines = child.children(recursive=True)
+        assert engines
+
+        child.suspend()
+        try:
+            wait_for(lambda: perfdash.rows(REASONS, campaign), "an attempt that is taken as lost")
+            assert all(each.status() == psutil.STATUS_ZOMBIE for each in engines)
+        finally:
+            child.resume()
+        until_finished(perfdash, campaign)
+    check_the_books(perfdash, campaign, samples, repeated=True)
+
+
 def test_the_broker_is_emptied(perfdash):
     campaign = launch(perfdash, "emptied")
     with perfdash.watching("emptied") as samples:

@@ -5,10 +5,10 @@ from datetime import timedelta
 from time import monotonic
 
 import pytest
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
-from campaigns import dispatch, execution
+from campaigns import dispatch, execution, results
 from campaigns.definition import life
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import Keeper
@@ -16,6 +16,7 @@ from campaigns.models import (
     Attempt,
     Campaign,
     GeneratorLease,
+    LogLine,
     Measurement,
     Run,
     Target,
@@ -375,3 +376,39 @@ def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_
 
     assert attempt.state == Attempt.State.LOST
     assert "could not be renewed" in attempt.reason
+
+
+def test_an_outcome_waits_for_a_database_that_is_away(attempt_of, monkeypatch):
+    attempt = attempt_of()
+    close, failures = results.close, [OperationalError("away"), InterfaceError("closed")]
+
+    def close_later(*arguments):
+        if failures:
+            raise failures.pop()
+        return close(*arguments)
+
+    monkeypatch.setattr(results, "close", close_later)
+    finished(attempt)
+
+    assert attempt.state == Attempt.State.ACCEPTED
+    assert LogLine.objects.filter(text="run 1 attempt 1 accepted").count() == 1
+
+
+def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, stand_in):
+    def connections():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            )
+            return cursor.fetchone()[0]
+
+    attempt = attempt_of("slow")
+    before = connections()
+    joined = in_background(attempt)
+    assert stand_in.measuring.wait(10)
+    assert connections() > before
+
+    stand_in.go_on.set()
+    joined()
+
+    assert connections() == before
