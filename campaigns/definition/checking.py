@@ -3,14 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from random import SystemRandom
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.definition.forms import DesignForm, no_control_characters
+from campaigns.definition.forms import DesignForm
+from campaigns.definition.levels import check_lengths, read_levels, same_level
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
@@ -19,8 +19,6 @@ from campaigns.plan import Design, Unplannable, number_of_cells, plan_runs
 MOST_CELLS = 500
 MOST_RUNS = 5000
 MOST_FACTORS = 6
-MOST_BYTES = 2000
-"""Of the levels of a cell, as text: PostgreSQL indexes them, and takes 2,704 bytes with the rest."""
 
 
 class Invalid(ValueError):
@@ -215,71 +213,14 @@ def _factors(
         elif len(levels) > MOST_CELLS:
             errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
         else:
-            checked[name] = _levels(driver.parameters.base_fields[name], levels, path, errors)
+            checked[name] = read_levels(driver.parameters.base_fields[name], levels, path, errors)
     if number_of_cells(checked) > MOST_CELLS:
         errors["factors"] = [
             f"These levels make {number_of_cells(checked):,} cells; at most {MOST_CELLS} are "
             "allowed. Take out levels, or vary fewer parameters."
         ]
-    _check_lengths(checked, errors)
+    check_lengths(checked, errors)
     return checked
-
-
-def _check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:
-    """Refuse levels that are too long for the index which keeps cells apart."""
-    longest = {
-        name: max(len(str(level).encode()) for level in levels)
-        for name, levels in factors.items()
-        if levels
-    }
-    if sum(longest.values()) > MOST_BYTES:
-        name = max(longest, key=lambda name: longest[name])
-        errors.setdefault(f"factors.{name}", []).append(
-            f"The longest levels of a cell have {sum(longest.values()):,} bytes together; at most "
-            f"{MOST_BYTES:,} are allowed. Shorten the levels."
-        )
-
-
-def _levels(
-    field: forms.Field, levels: Sequence[Any], path: str, errors: dict[str, list[str]]
-) -> tuple[Any, ...]:
-    values: list[Any] = []
-    for level in levels:
-        try:
-            value = _cleaned(field, level)
-        except ValidationError as error:
-            errors.setdefault(path, []).append(f"“{str(level)[:60]}”: {' '.join(error.messages)}")
-            continue
-        if value in values:
-            errors.setdefault(path, []).append(f"“{value}” is there twice.")
-        values.append(value)
-    return tuple(values)
-
-
-def _cleaned(field: forms.Field, given: Any) -> Any:
-    """Read one value as the parameter's own field does. Raise ValidationError."""
-    return _plain(field.clean("" if isinstance(given, dict | list) else given))
-
-
-def _plain(value: Any) -> Any:
-    """Give a value as JSON can hold it. Raise ValidationError where it cannot."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, str):
-        no_control_characters(value)
-    elif not isinstance(value, int | float | None):
-        kind = type(value).__name__
-        raise ValidationError(f"This is a {kind}; a parameter is a text, a number, yes or no.")
-    return value
-
-
-def _same(field: forms.Field, given: Any, levels: Sequence[Any]) -> list[Any]:
-    """Find the level that somebody means: “5” is 5.0 where the parameter is a number."""
-    try:
-        wanted = _cleaned(field, given)
-    except ValidationError:
-        return []
-    return [level for level in levels if level == wanted]
 
 
 def _parameters(
@@ -310,13 +251,13 @@ def _parameters(
         if name in fixed:
             errors[f"parameters.{name}"] = messages
     errors.update(_many_for_one(given, known, "parameters."))
-    plain = {}
+    fixed_values = {}
     for name in fixed:
         try:
-            plain[name] = _plain(form.cleaned_data.get(name))
+            fixed_values[name] = plain(form.cleaned_data.get(name))
         except ValidationError as error:
             errors[f"parameters.{name}"] = error.messages
-    return plain
+    return fixed_values
 
 
 def _excluded(
@@ -341,7 +282,7 @@ def _excluded(
             errors.setdefault("excluded", []).append("A combination names no level.")
         for name, level in combination.items():
             known = factors.get(name, ())
-            same = known and _same(driver.parameters.base_fields[name], level, known)
+            same = known and same_level(driver.parameters.base_fields[name], level, known)
             if not same:
                 errors.setdefault("excluded", []).append(
                     f"“{str(name)[:40]} = {str(level)[:40]}” is not a level of this campaign."
@@ -383,7 +324,7 @@ def _paired(
         ]
         return name, None
     baseline = clean.get("baseline") or levels[0]
-    same = _same(driver.parameters.base_fields[name], baseline, levels)
+    same = same_level(driver.parameters.base_fields[name], baseline, levels)
     if not same:
         errors["baseline"] = [f"“{baseline}” is not one of {levels[0]} and {levels[1]}."]
         return name, None

@@ -1,0 +1,71 @@
+"""Values of parameters: read by the parameter's own field, and storable as JSON."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.definition.forms import no_control_characters
+
+MOST_BYTES = 2000
+"""Of the levels of a cell, as text: PostgreSQL indexes them, and takes 2,704 bytes with the rest."""
+
+
+def read_levels(
+    field: forms.Field, levels: Sequence[Any], path: str, errors: dict[str, list[str]]
+) -> tuple[Any, ...]:
+    """Read the levels of a factor; note at `path` what is wrong with each, and doubles."""
+    values: list[Any] = []
+    for level in levels:
+        try:
+            value = _cleaned(field, level)
+        except ValidationError as error:
+            errors.setdefault(path, []).append(f"“{str(level)[:60]}”: {' '.join(error.messages)}")
+            continue
+        if value in values:
+            errors.setdefault(path, []).append(f"“{value}” is there twice.")
+        values.append(value)
+    return tuple(values)
+
+
+def same_level(field: forms.Field, given: Any, levels: Sequence[Any]) -> list[Any]:
+    """Find the level that somebody means: “5” is 5.0 where the parameter is a number."""
+    try:
+        wanted = _cleaned(field, given)
+    except ValidationError:
+        return []
+    return [level for level in levels if level == wanted]
+
+
+def _cleaned(field: forms.Field, given: Any) -> Any:
+    """Read one value as the parameter's own field does. Raise ValidationError."""
+    return plain(field.clean("" if isinstance(given, dict | list) else given))
+
+
+def plain(value: Any) -> Any:
+    """Give a value as JSON can hold it. Raise ValidationError where it cannot."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, str):
+        no_control_characters(value)
+    elif not isinstance(value, int | float | None):
+        kind = type(value).__name__
+        raise ValidationError(f"This is a {kind}; a parameter is a text, a number, yes or no.")
+    return value
+
+
+def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:
+    """Refuse levels that are too long for the index which keeps cells apart."""
+    longest = {
+        name: max(len(str(level).encode()) for level in levels)
+        for name, levels in factors.items()
+        if levels
+    }
+    if sum(longest.values()) > MOST_BYTES:
+        name = max(longest, key=lambda name: longest[name])
+        errors.setdefault(f"factors.{name}", []).append(
+            f"The longest levels of a cell have {sum(longest.values()):,} bytes together; at most "
+            f"{MOST_BYTES:,} are allowed. Shorten the levels."
+        )
