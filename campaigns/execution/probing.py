@@ -10,6 +10,7 @@ from campaigns.drivers import all_kinds
 from campaigns.drivers.base import AddressRefused, Driver, DriverError
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.network import NetworkError
+from campaigns.results import storable
 
 
 def probe_all() -> None:
@@ -40,7 +41,7 @@ def probe(target: Target) -> None:
         target.proofs = [asdict(proof) for proof in proofs]
     Target.objects.filter(pk=target.pk).update(
         health=target.health,
-        health_message=target.health_message,
+        health_message=storable(target.health_message),
         proofs=target.proofs,
         probed_at=Now(),
     )
