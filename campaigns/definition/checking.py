@@ -10,7 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.definition.forms import DesignForm
-from campaigns.definition.levels import check_lengths, read_levels, same_level
+from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
