@@ -1,5 +1,6 @@
 """Turns what was raised into problem+json (RFC 9457), in one place for the whole API."""
 
+import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +18,8 @@ from campaigns.definition.life import NotPossible
 MEDIA_TYPE = "application/problem+json"
 INVALID = "urn:perfdash:invalid"
 NOT_POSSIBLE = "urn:perfdash:not-possible"
+USER_INFO = re.compile(r"//[^/\s]*@")
+"""A name and password within a URL."""
 LONGEST_VALUE = 200
 MOST_ERRORS = 100
 SECRETS = frozenset({"password"})
@@ -97,7 +100,7 @@ def _value_at(path: str, sent: Any) -> Any:
             return None
         sent = sent.get(name)
     if isinstance(sent, str):
-        return sent[:LONGEST_VALUE]
+        return USER_INFO.sub("//…@", sent)[:LONGEST_VALUE]
     return sent if isinstance(sent, bool | int | float) else None
 
 

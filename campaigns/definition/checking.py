@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns import network
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
 from campaigns.drivers import UnknownKind, driver_of
@@ -347,6 +348,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
             }
         )
     for cell in plan.cells:
+        _check_urls(definition, driver, cell)
         form = driver.parameters({**definition.parameters, **cell})
         if not form.is_valid():
             where = ", ".join(f"{name} {level}" for name, level in cell.items())
@@ -358,3 +360,21 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
                     for name, messages in messages_of(form).items()
                 }
             )
+
+
+def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
+    """Raise Invalid where a run would load another server than the one that it leases."""
+    target = definition.target
+    if target is None:
+        return
+    for name, url in driver.urls(target.base_url, {**definition.parameters, **cell}).items():
+        try:
+            elsewhere = network.normalised_address(url) != target.address
+            message = (
+                f"{url} is not on {target.name} ({target.address}). A run loads only the server "
+                "that it holds: save that server as a target, and measure it."
+            )
+        except network.NetworkError as error:
+            elsewhere, message = True, str(error)
+        if elsewhere:
+            raise Invalid({f"{'factors' if name in cell else 'parameters'}.{name}": [message]})

@@ -119,7 +119,12 @@ class TargetForm(forms.Form):
         label="Base URL",
         help_text="http:// or https://, host and port; no user name in it.",
     )
-    username = Text(max_length=200, required=False, label="User name")
+    username = Text(
+        max_length=200,
+        required=False,
+        label="User name",
+        help_text="For kinds that sign in at the server; the downloader does not.",
+    )
     password = forms.CharField(
         max_length=500,
         required=False,

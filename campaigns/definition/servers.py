@@ -60,6 +60,7 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
         address = network.normalised_address(clean["base_url"])
     except network.NetworkError as error:
         raise Invalid({"base_url": [str(error)]}) from None
+    _refuse_what_is_never_allowed(clean["base_url"], address)
     if target.pk and address != target.address and _is_measured(target):
         raise Invalid(
             {"base_url": ["A campaign is measuring this target; change its address afterwards."]}
@@ -90,6 +91,16 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
     except IntegrityError:
         raise Invalid({"name": [f"There is a target “{clean['name']}” already."]}) from None
     return target
+
+
+def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
+    """Raise Invalid for perfdash's own services, by whatever name, and for half a URL."""
+    if "?" in base_url or "#" in base_url:
+        raise Invalid({"base_url": ["Give the URL without ? and #: paths are added to it."]})
+    try:
+        network.check_url(f"http://{address}/", installation_rules().allowing(address))
+    except network.Refused as refusal:
+        raise Invalid({"base_url": [str(refusal)]}) from None
 
 
 def retire_target(target: Target) -> None:

@@ -239,6 +239,13 @@ class Driver(ABC):
     ) -> list[Proof]:
         """Prove that the work was really done."""
 
+    def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
+        """What a run asks for, by the parameter that says so; all of it has to be on the target.
+
+        A run leases its target's address alone: what it loads elsewhere, another one could load too.
+        """
+        return {}
+
     def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
         """Facts about the target that must stay the same within a session, by name."""
         return {}

@@ -77,7 +77,7 @@ class DownloaderForm(forms.Form):
         initial="PULP_MANIFEST",
         max_length=500,
         validators=[check_manifest],
-        help_text="Path below the target's base URL, or a whole URL. What is downloaded.",
+        help_text="Path below the target's base URL, or a whole URL on the target.",
     )
     engine = forms.ChoiceField(
         initial="asyncio",
@@ -221,6 +221,10 @@ class Downloader(Driver):
             Proof("digests that match", len(done), whole, "files", whole == len(done)),
             Proof("files dealt with", len(entries), ended, "files", ended == len(entries)),
         ]
+
+    def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
+        """The manifest; its files stand beside it."""
+        return {"manifest": manifest_url(base_url, parameters["manifest"])}
 
     def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
         """Tell what the server calls itself."""

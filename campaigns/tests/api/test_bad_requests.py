@@ -289,3 +289,14 @@ def test_junk_for_a_step_is_never_a_crash(api, draft, action, body):
     status, _ = post_raw(api, f"campaigns/{draft}/{action}", json.dumps(body).encode())
 
     assert status in (200, 201, 400, 409)
+
+
+def test_a_password_within_a_url_is_not_said_again(api):
+    status, problem = api.post(
+        "targets",
+        {"name": "x", "family": "http", "base_url": "http://user:pw-5ecret@127.0.0.1:9/"},
+    )
+
+    assert status == 400
+    assert "//…@127.0.0.1:9/" in str(problem)
+    assert "pw-5ecret" not in str(problem)

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import KNOWN_FIELDS, Invalid, check
+from campaigns.models import Target
 from campaigns.tests.toy import ToyForm, definition
 
 pytestmark = pytest.mark.django_db
@@ -319,3 +320,27 @@ def test_junk_in_any_field_is_invalid_or_can_be_stored(target):
             data[name] = random.choice(JUNK)
         with suppress(Invalid), transaction.atomic():
             drafts.create(check(data), None)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    ["http://127.0.0.2:8080/PULP_MANIFEST", "http://169.254.169.254/PULP_MANIFEST"],
+)
+def test_a_manifest_on_another_server_than_the_target_is_refused_at_its_field(manifest):
+    server = Target.objects.create(
+        name="server", family="http", base_url="http://127.0.0.1:8080", address="127.0.0.1:8080"
+    )
+    data = {
+        "question": "Is it fast?",
+        "kind": "downloader",
+        "target": server.pk,
+        "parameters": {"manifest": manifest},
+        "repetitions": 3,
+    }
+
+    with pytest.raises(Invalid) as caught:
+        check(data)
+
+    assert "is not on server (127.0.0.1:8080)" in caught.value.errors["parameters.manifest"][0]
+    allowed = {"parameters": {"manifest": "http://127.0.0.1:8080/PULP_MANIFEST"}}
+    assert check(data | allowed).target == server

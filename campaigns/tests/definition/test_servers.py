@@ -195,3 +195,20 @@ def test_junk_is_refused(changes):
     errors_of(SERVER | changes)
 
     assert not Target.objects.exists()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_perfdash_itself_is_no_target_by_any_name(host, settings):
+    settings.OWN_ADDRESSES = (("127.0.0.1", 8411),)
+
+    errors = errors_of(SERVER | {"base_url": f"http://{host}:8411/"})
+
+    assert "a service of perfdash itself" in errors["base_url"][0]
+
+
+@pytest.mark.parametrize("end", ["?a=b", "#top"])
+def test_a_base_url_ends_before_a_query(end):
+    assert (
+        "without ? and #"
+        in errors_of(SERVER | {"base_url": SERVER["base_url"] + end})["base_url"][0]
+    )
