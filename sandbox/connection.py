@@ -38,6 +38,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._parser = httptools.HttpRequestParser(self)
         self._url = b""
+        self._sender = b""
         self._unfinished = 0
         self._owed: deque[_Owed] = deque()
         self._sending: Sending | None = None
@@ -95,14 +96,19 @@ class Connection(asyncio.Protocol):
     def on_url(self, url: bytes) -> None:
         self._url += url
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if name.lower() == b"user-agent":
+            self._sender = value
+
     def on_message_complete(self) -> None:
         self._unfinished = 0
         if self._deaf:
             return
         url, self._url = self._url, b""
+        sender, self._sender = self._sender, b""
         method = self._parser.get_method()
         close = not self._parser.should_keep_alive() or self._parser.get_http_version() == "1.0"
-        self._owe(self._site.receive(method, url), method == b"HEAD", close)
+        self._owe(self._site.receive(method, url, sender), method == b"HEAD", close)
 
     def _parse(self, data: bytes) -> None:
         try:

@@ -11,6 +11,7 @@ from sandbox.tallies import Tally
 _MOST_REPOSITORIES = 4096
 _MOST_BYTES_OF_TRIES = 64 * 1024 * 1024
 _MOST_TRIES = 255
+_MOST_SENDERS = 10_000
 
 
 class Registry:
@@ -21,6 +22,7 @@ class Registry:
         self._since = clock()
         self._all = Tally()
         self._labels: dict[str, Tally] = {}
+        self._senders: dict[bytes, Tally] = {}
         self._repositories: dict[str, Repository] = {}
         self._tries: Shelf[str, bytearray] = Shelf(_MOST_BYTES_OF_TRIES)
         self._forgotten = 0
@@ -50,6 +52,15 @@ class Registry:
             repository.tallies += (self._labels.setdefault(label, Tally()),)
         self._repositories[repository.path] = repository
         return crowded
+
+    def sender(self, name: bytes) -> Tally:
+        """Give the counts of one sender; of the oldest, nothing is kept where they are too many."""
+        tally = self._senders.get(name)
+        if tally is None:
+            if len(self._senders) >= _MOST_SENDERS:
+                del self._senders[next(iter(self._senders))]
+            tally = self._senders[name] = Tally()
+        return tally
 
     def _forget_one(self) -> None:
         """Forget the oldest repository, one without requests under way if there is one."""
@@ -83,7 +94,7 @@ class Registry:
         self._forgotten = 0
         self._connections_max = self._connections
         self._tries.clear()
-        for tally in (self._all, *self._labels.values()):
+        for tally in (self._all, *self._labels.values(), *self._senders.values()):
             tally.reset()
         for repository in self._repositories.values():
             repository.tally.reset()
@@ -103,6 +114,11 @@ class Registry:
             "labels": {
                 label: tally.report(instant)
                 for label, tally in self._labels.items()
+                if tally.asked()
+            },
+            "senders": {
+                name.decode("latin-1"): tally.report(instant)
+                for name, tally in self._senders.items()
                 if tally.asked()
             },
             "repositories": {

@@ -44,18 +44,21 @@ class Site:
         """Abandon the manifests that are being made."""
         self._library.close()
 
-    def receive(self, method: bytes, url: bytes) -> Reply:
-        """Answer a request; what reaches a repository counts as in flight from now."""
+    def receive(self, method: bytes, url: bytes, sender: bytes = b"") -> Reply:
+        """Answer a request; what reaches a repository counts as in flight from now.
+
+        `sender` is the header User-Agent: whom the request is counted for.
+        """
         folder_url, _, name = url.rpartition(b"/")
         route = self._routes.get(folder_url)
         if route is None or method not in _READING or b"?" in name:
-            return self._receive_slowly(method, url)
+            return self._receive_slowly(method, url, sender)
         repository, folder = route
         if b"%" in name:
             name = unquote_to_bytes(name)
-        return self._ask(repository, folder + name.decode("latin-1"))
+        return self._ask(repository, folder + name.decode("latin-1"), sender)
 
-    def _receive_slowly(self, method: bytes, url: bytes) -> Reply:
+    def _receive_slowly(self, method: bytes, url: bytes, sender: bytes) -> Reply:
         """Find a page, or a repository for the first time."""
         if not url.startswith(b"/") and b"://" in url:  # as one asks a proxy: http://host/path
             url = b"/" + url.partition(b"://")[2].partition(b"/")[2]
@@ -71,7 +74,7 @@ class Site:
             repository, name = self._route(url)
         except BadPath as bad:
             return Reply(text(HTTPStatus.BAD_REQUEST, f"{bad}\n"))
-        return self._ask(repository, name)
+        return self._ask(repository, name, sender)
 
     def _page(self, path: str) -> Answer:
         match path:
@@ -115,10 +118,11 @@ class Site:
             self._routes.clear()
         return repository
 
-    def _ask(self, repository: Repository, name: str) -> Reply:
+    def _ask(self, repository: Repository, name: str, sender: bytes) -> Reply:
         now = self._clock()
+        tallies = (*repository.tallies, self.registry.sender(sender))
         if repository.full():
-            for tally in repository.tallies:
+            for tally in tallies:
                 tally.refuse(now, HTTPStatus.TOO_MANY_REQUESTS)
             sentence = f"more than connections={repository.settings.connections} at once\n"
             return Reply(text(HTTPStatus.TOO_MANY_REQUESTS, sentence, "Retry-After: 1"))
@@ -128,16 +132,18 @@ class Site:
             tries = self.registry.attempt(repository, index) if repository.tries_matter else 0
             answer = repository.file(index, tries)
         elif name == NAME:
-            answer = self._manifest(repository)
+            answer = self._manifest(repository, tallies)
         else:
             answer = repository.unknown(name)
-        for tally in repository.tallies:
+        for tally in tallies:
             tally.begin(now)
-        return Reply(answer, repository.tallies)
+        return Reply(answer, tallies)
 
-    def _manifest(self, repository: Repository) -> Answer | asyncio.Task[Answer]:
+    def _manifest(
+        self, repository: Repository, tallies: tuple[Tally, ...]
+    ) -> Answer | asyncio.Task[Answer]:
         self.registry.anew(repository)
-        for tally in repository.tallies:
+        for tally in tallies:
             tally.manifests += 1
         written = self._library.get(repository.content, repository.settings.manifest)
         if isinstance(written, bytes):

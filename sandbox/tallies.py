@@ -12,7 +12,7 @@ class Tally:
     """
 
     __slots__ = (
-        "broken_off", "bytes", "in_flight", "in_flight_max", "last", "manifests", "requests",
+        "broken_off", "bytes", "first", "in_flight", "in_flight_max", "last", "manifests", "requests",
         "statuses",
     )  # fmt: skip
 
@@ -25,12 +25,13 @@ class Tally:
         self.in_flight_max = self.in_flight
         self.requests = self.manifests = self.bytes = self.broken_off = 0
         self.statuses: dict[int, int] = {}
+        self.first: float | None = None
         self.last: float | None = None
 
     def begin(self, now: float) -> None:
         """Count a request that was read."""
         self.requests += 1
-        self.last = now
+        self._at(now)
         self.in_flight += 1
         if self.in_flight > self.in_flight_max:
             self.in_flight_max = self.in_flight
@@ -47,8 +48,13 @@ class Tally:
     def refuse(self, now: float, status: int) -> None:
         """Count a request that was refused at once."""
         self.requests += 1
-        self.last = now
+        self._at(now)
         self.statuses[status] = self.statuses.get(status, 0) + 1
+
+    def _at(self, now: float) -> None:
+        self.last = now
+        if self.first is None:
+            self.first = now
 
     def asked(self) -> bool:
         """Say whether there was a request since the last reset, or one is under way."""
@@ -64,5 +70,6 @@ class Tally:
             "statuses": {str(status): self.statuses[status] for status in sorted(self.statuses)},
             "bytes": self.bytes,
             "broken_off": self.broken_off,
+            "first_request": None if self.first is None else instant(self.first),
             "last_request": None if self.last is None else instant(self.last),
         }

@@ -183,6 +183,7 @@ class Context:
     directory: a place of this attempt alone, that the driver makes and empties.
     rules: where connections may go.
     deadline_seconds: the longest that `measure` may take.
+    sender: who loads the target, as its owner reads it in the access log (User-Agent).
     """
 
     cancelled: threading.Event
@@ -193,6 +194,7 @@ class Context:
     directory: Path
     rules: Rules
     deadline_seconds: float
+    sender: str = "perfdash"
 
     def check(self) -> None:
         """Raise Cancelled where the cancel flag is set or the lease has run out."""

@@ -314,7 +314,7 @@ def _ask(
     """Fetch something small from the target. Raise DriverError where there is no answer."""
     check = context.check if context else lambda: None
     try:
-        return fetch(url, rules, check, limits, method)
+        return fetch(url, rules, check, limits, method, context.sender if context else "perfdash")
     except Refused as refusal:
         raise AddressRefused(str(refusal)) from None
     except BadUrl as error:
@@ -362,6 +362,7 @@ def _request(
         "time_limit_seconds": limit_seconds,
         "event_loop": parameters["event_loop"],
         "hashing": parameters["hashing"],
+        "sender": context.sender,
         "only_describe": only_describe,
     }
 

@@ -48,7 +48,12 @@ async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
     job = Job.from_request(request)
     tls = ssl.create_default_context()
     session = checked_session(
-        job.rules, tls, job.concurrency, job.connect_timeout_seconds, job.read_timeout_seconds
+        job.rules,
+        tls,
+        job.concurrency,
+        job.connect_timeout_seconds,
+        job.read_timeout_seconds,
+        job.sender,
     )
     executor = ThreadPoolExecutor(EXECUTOR_THREADS) if job.hashing == "executor" else None
     async with session:

@@ -10,7 +10,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 from aiohttp.resolver import ThreadedResolver
 
-from campaigns.engines.downloading import HEADERS, ErrorClasses
+from campaigns.engines.downloading import ANONYMOUS, ErrorClasses, headers
 from campaigns.network import Refused, Rules
 
 FAILURE_CLASSES: ErrorClasses = (
@@ -39,6 +39,7 @@ def checked_session(
     concurrency: int,
     connect_timeout_seconds: float,
     read_timeout_seconds: float,
+    sender: str = ANONYMOUS,
 ) -> aiohttp.ClientSession:
     """Give a session without cookies, decoding, proxies, netrc, or a limit of the total time."""
     checked = _Checked(rules)
@@ -53,7 +54,7 @@ def checked_session(
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
-        headers=HEADERS,
+        headers=headers(sender),
         timeout=aiohttp.ClientTimeout(
             total=None, sock_connect=connect_timeout_seconds, sock_read=read_timeout_seconds
         ),

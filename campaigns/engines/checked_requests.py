@@ -12,7 +12,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
-from campaigns.engines.downloading import HEADERS, ErrorClasses
+from campaigns.engines.downloading import ANONYMOUS, ErrorClasses, headers
 from campaigns.network import Refused, Rules
 
 FAILURE_CLASSES: ErrorClasses = (
@@ -35,7 +35,10 @@ are ValueErrors. Anything else is a bug."""
 
 
 def checked_session(
-    rules: Rules, tls: ssl.SSLContext, opened: list[HTTPConnection] | None = None
+    rules: Rules,
+    tls: ssl.SSLContext,
+    opened: list[HTTPConnection] | None = None,
+    sender: str = ANONYMOUS,
 ) -> requests.Session:
     """Give a session of one connection, without cookies, retries, proxies or netrc.
 
@@ -44,7 +47,7 @@ def checked_session(
     session = _Session()
     session.trust_env = False
     session.headers.clear()
-    session.headers.update(HEADERS)
+    session.headers.update(headers(sender))
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     adapter = CheckedAdapter(rules, tls, opened)
     session.mount("http://", adapter)

@@ -19,8 +19,7 @@ from campaigns.engines.lifeline import Lifeline
 from campaigns.engines.transfers import FileFailed, Item, Tally
 from campaigns.network import NetworkError, Refused, Rules, check_url
 
-HEADERS = {"User-Agent": "perfdash", "Accept": "*/*", "Accept-Encoding": "identity"}
-"""What every engine sends, beside Host."""
+ANONYMOUS = "perfdash"
 CHUNK_BYTES = 64 * 1024
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -48,6 +47,7 @@ class Job:
     time_limit_seconds: float
     event_loop: str
     hashing: str
+    sender: str = ANONYMOUS
 
     @classmethod
     def from_request(cls, request: Mapping[str, Any]) -> "Job":
@@ -66,7 +66,13 @@ class Job:
             time_limit_seconds=request["time_limit_seconds"],
             event_loop=request["event_loop"],
             hashing=request["hashing"],
+            sender=request["sender"],
         )
+
+
+def headers(sender: str) -> dict[str, str]:
+    """Give what every engine sends beside Host; `sender` tells the server's owner who loads it."""
+    return {"User-Agent": sender, "Accept": "*/*", "Accept-Encoding": "identity"}
 
 
 def file_url(base_url: str, name: str) -> str:

@@ -21,7 +21,7 @@ from campaigns.engines.checked_requests import (
     checked_session,
     location_of,
 )
-from campaigns.engines.downloading import CHUNK_BYTES, REDIRECTS, classified, next_url
+from campaigns.engines.downloading import ANONYMOUS, CHUNK_BYTES, REDIRECTS, classified, next_url
 from campaigns.engines.transfers import FileFailed
 from campaigns.network import Rules, check_url
 
@@ -50,7 +50,12 @@ class Answer:
 
 
 def fetch(
-    url: str, rules: Rules, check: Callable[[], None], limits: Limits, method: str = "GET"
+    url: str,
+    rules: Rules,
+    check: Callable[[], None],
+    limits: Limits,
+    method: str = "GET",
+    sender: str = ANONYMOUS,
 ) -> Answer:
     """Fetch a document. `check` is called again and again; what it raises ends the fetch.
 
@@ -58,7 +63,7 @@ def fetch(
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
     """
     check_url(url, rules)
-    work = _Fetch(url, rules, limits, method)
+    work = _Fetch(url, rules, limits, method, sender)
     started = time.monotonic()
     try:
         while wait((work.answer,), LOOK_SECONDS).not_done:
@@ -75,10 +80,10 @@ def fetch(
 class _Fetch:
     """The thread that waits for the network."""
 
-    def __init__(self, url: str, rules: Rules, limits: Limits, method: str) -> None:
+    def __init__(self, url: str, rules: Rules, limits: Limits, method: str, sender: str) -> None:
         self.answer: Future[Answer] = Future()
         self._opened: list[HTTPConnection] = []
-        self._given = (url, rules, limits, method)
+        self._given = (url, rules, limits, method, sender)
         threading.Thread(target=self._run, name="fetch", daemon=True).start()
 
     def break_off(self) -> None:
@@ -96,11 +101,12 @@ class _Fetch:
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self.answer.set_exception(error)
 
-    def _fetch(self, url: str, rules: Rules, limits: Limits, method: str) -> Answer:
+    def _fetch(self, url: str, rules: Rules, limits: Limits, method: str, sender: str) -> Answer:
         started = time.perf_counter()
         timeout = (limits.connect_timeout_seconds, limits.read_timeout_seconds)
         hops = 0
-        with checked_session(rules, ssl.create_default_context(), self._opened) as session:
+        tls = ssl.create_default_context()
+        with checked_session(rules, tls, self._opened, sender) as session:
             while True:
                 with session.request(
                     method, url, stream=True, allow_redirects=False, timeout=timeout

@@ -47,7 +47,7 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
     run = Run(keeper, job)
 
     def prepare() -> None:
-        own.session = checked_session(job.rules, tls)
+        own.session = checked_session(job.rules, tls, sender=job.sender)
         own.counter = run.tally.counter()
 
     with ThreadPoolExecutor(max_workers=job.concurrency, initializer=prepare) as pool:

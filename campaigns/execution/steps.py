@@ -125,6 +125,7 @@ class Steps:
             directory=directory,
             rules=rules,
             deadline_seconds=self.campaign.run_limit_seconds,
+            sender=f"perfdash attempt/{self.attempt.pk}",
         )
         return as_driver_sees_it(server), context
 

@@ -57,6 +57,20 @@ def test_repositories_and_labels_are_counted_apart_and_in_all(
     }
 
 
+def test_each_sender_is_counted_apart(sandbox: Sandbox, session: requests.Session) -> None:
+    url = sandbox.manifest(files=1)
+    for sender, times in (("one", 2), ("two", 1)):
+        for _ in range(times):
+            session.get(url, headers={"User-Agent": sender})
+
+    counts = sandbox.stats()["senders"]
+    assert {sender: count["requests"] for sender, count in counts.items()} == {"one": 2, "two": 1}
+    first, last = (
+        datetime.fromisoformat(counts["one"][f"{which}_request"]) for which in ("first", "last")
+    )
+    assert first <= last <= datetime.fromisoformat(counts["two"]["first_request"])
+
+
 def test_pages_and_mistakes_are_not_counted(sandbox: Sandbox, session: requests.Session) -> None:
     for path in ("/", "/health", "/stats", "/other", "/repo/files=x/PULP_MANIFEST"):
         session.get(sandbox.base_url + path)

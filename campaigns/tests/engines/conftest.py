@@ -36,6 +36,7 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
         "time_limit_seconds": 30.0,
         "event_loop": "asyncio",
         "hashing": "loop",
+        "sender": "perfdash attempt/7",
         "only_describe": False,
     } | changes
 

@@ -443,3 +443,11 @@ def self_signed(directory: Path) -> tuple[Path, Path]:
         )
     )
     return certificate_path, key_path
+
+
+def test_the_server_reads_who_loads_it(sandbox, engine, download):
+    sender = f"perfdash attempt/{engine}"
+
+    download(sandbox.manifest(files=3, size=10, label="sender"), sender=sender)
+
+    assert sandbox.stats()["senders"][sender]["requests"] == 3
