@@ -70,6 +70,15 @@ class Campaign(models.Model):
     warm_ups = models.PositiveIntegerField(default=0)
     cool_down_seconds = models.FloatField(default=0)
     run_limit_seconds = models.FloatField(default=3600)
+    time_budget_seconds = models.FloatField(
+        null=True, blank=True, help_text="From launch or resumption to the end of the last run."
+    )
+    max_failed_share = models.FloatField(
+        default=0.5, help_text="Of the runs that ended; more of them failed or void: it pauses."
+    )
+    max_consecutive_failures = models.PositiveIntegerField(
+        default=5, help_text="So many runs failed or void one after another: it pauses."
+    )
     seed = models.BigIntegerField(default=1)
     pool = models.CharField(max_length=50, default="measure")
 
@@ -86,6 +95,12 @@ class Campaign(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    counted_from = models.DateTimeField(
+        null=True, blank=True, help_text="Budget and failures count from here: launch, resumption."
+    )
+    queue_place = models.BigIntegerField(
+        null=True, blank=True, help_text="Campaigns of one target go first with the lower one."
+    )
     not_before = models.DateTimeField(null=True, blank=True, help_text="End of the cool-down.")
     analysis_requested_at = models.DateTimeField(null=True, blank=True)
     analysis_sent_at = models.DateTimeField(null=True, blank=True)
@@ -108,6 +123,17 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(run_limit_seconds__gt=0), name="run_limit_positive"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(time_budget_seconds__lte=0), name="time_budget_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(max_failed_share__gt=0, max_failed_share__lte=1),
+                name="failed_share_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(max_consecutive_failures__gte=1),
+                name="some_failures_in_a_row",
             ),
             models.CheckConstraint(
                 condition=models.Q(repetitions__gte=1), name="at_least_one_repetition"

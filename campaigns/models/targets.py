@@ -10,6 +10,9 @@ class Target(models.Model):
     """A server under test. `address` is its normalised host:port: what a lease holds.
 
     `password` is encrypted (campaigns.credentials); it is never shown again.
+    The limits are its owner's: campaigns keep to them, and a null sets none. `quiet_hours` are lines
+    that campaigns.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
+    A production server is loaded only when somebody typed its name.
     `confirmed_rule` is the rule that its owner confirmed when saving it, or empty.
     """
 
@@ -28,6 +31,11 @@ class Target(models.Model):
     password = models.TextField(blank=True, editable=False)
     settings = models.JSONField(default=dict, blank=True)
     confirmed_rule = models.CharField(max_length=300, blank=True)
+    max_concurrency = models.PositiveIntegerField(null=True, blank=True)
+    max_requests_per_second = models.FloatField(null=True, blank=True)
+    quiet_hours = models.TextField(blank=True)
+    quiet_zone = models.CharField(max_length=60, default="UTC")
+    is_production = models.BooleanField(default=False)
     notes = models.TextField(blank=True)
     created_at = models.DateTimeField(db_default=Now())
     retired_at = models.DateTimeField(null=True, blank=True)
@@ -40,7 +48,11 @@ class Target(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["team", "name"], name="target_name_once_in_a_team")
+            models.UniqueConstraint(fields=["team", "name"], name="target_name_once_in_a_team"),
+            models.CheckConstraint(
+                condition=~models.Q(max_concurrency=0) & ~models.Q(max_requests_per_second__lte=0),
+                name="limits_of_a_target_let_something_through",
+            ),
         ]
 
     def __str__(self) -> str:
