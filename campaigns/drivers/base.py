@@ -184,6 +184,8 @@ class Context:
     rules: where connections may go.
     deadline_seconds: the longest that `measure` may take.
     sender: who loads the target, as its owner reads it in the access log (User-Agent).
+    most_concurrent: the most requests at a time that the target's owner allows; None: any number.
+    most_per_second: the most requests that may begin in any second, redirects included; None: any.
     """
 
     cancelled: threading.Event
@@ -195,6 +197,8 @@ class Context:
     rules: Rules
     deadline_seconds: float
     sender: str = "perfdash"
+    most_concurrent: int | None = None
+    most_per_second: float | None = None
 
     def check(self) -> None:
         """Raise Cancelled where the cancel flag is set or the lease has run out."""
@@ -247,6 +251,10 @@ class Driver(ABC):
         A run leases its target's address alone: what it loads elsewhere, another one could load too.
         """
         return {}
+
+    def concurrency(self, parameters: Parameters) -> int | None:
+        """Say how many requests at a time the parameters ask for; None where that is not known."""
+        return None
 
     def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
         """Facts about the target that must stay the same within a session, by name."""

@@ -226,6 +226,10 @@ class Downloader(Driver):
         """The manifest; its files stand beside it."""
         return {"manifest": manifest_url(base_url, parameters["manifest"])}
 
+    def concurrency(self, parameters: Parameters) -> int:
+        """Give the number of tasks or threads; each has one request at a time."""
+        return int(parameters["concurrency"])
+
     def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
         """Tell what the server calls itself."""
         answer = _ask(target.base_url, rules, None, PROBE, method="HEAD")

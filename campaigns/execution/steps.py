@@ -126,6 +126,8 @@ class Steps:
             rules=rules,
             deadline_seconds=self.campaign.run_limit_seconds,
             sender=f"perfdash attempt/{self.attempt.pk}",
+            most_concurrent=server.max_concurrency,
+            most_per_second=server.max_requests_per_second,
         )
         return as_driver_sees_it(server), context
 

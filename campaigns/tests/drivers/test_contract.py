@@ -85,6 +85,16 @@ def test_a_run_is_guessed_to_take_some_time(kind):
     assert driver.estimate_seconds(given) > 0
 
 
+@pytest.mark.parametrize("kind", EXECUTABLE)
+def test_a_kind_says_how_many_requests_at_a_time_its_parameters_ask_for(kind):
+    driver = driver_of(kind)
+    given = {name: field.initial for name, field in driver.parameters.base_fields.items()}
+
+    asked = driver.concurrency(given)
+
+    assert asked is None or asked >= 1
+
+
 def test_a_kind_that_is_not_there_is_refused_by_name():
     with pytest.raises(UnknownKind, match=r"no kind “nonsense”; there are .*downloader"):
         driver_of("nonsense")

@@ -81,6 +81,10 @@ def test_a_parameter_that_cannot_be_is_refused_at_its_field(name, value):
     assert list(form.errors) == [name]
 
 
+def test_as_many_requests_at_a_time_are_asked_for_as_the_concurrency_says():
+    assert driver.concurrency(parameters(concurrency=37)) == 37
+
+
 @pytest.mark.parametrize(
     ("base", "written", "url"),
     [

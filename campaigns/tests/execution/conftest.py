@@ -48,6 +48,7 @@ class StandIn(Driver):
         self.measuring = threading.Event()
         self.go_on = threading.Event()
         self.cleaned = 0
+        self.context = None
 
     def probe(self, target, rules):
         return [Proof("answers", "yes", "yes", "", ok=True)]
@@ -68,6 +69,7 @@ class StandIn(Driver):
         ]
 
     def measure(self, target, parameters, context):
+        self.context = context
         self.measuring.set()
         match parameters["manners"]:
             case "unreachable":

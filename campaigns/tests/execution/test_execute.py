@@ -94,6 +94,15 @@ def test_what_did_not_come_through_is_said_in_words(attempt_of, manners, state, 
     assert reason in attempt.reason
 
 
+def test_a_driver_is_told_what_the_owner_of_the_target_allows(attempt_of, stand_in, target):
+    Target.objects.filter(pk=target.pk).update(max_concurrency=3, max_requests_per_second=2.5)
+
+    finished(attempt_of())
+
+    assert stand_in.context.most_concurrent == 3
+    assert stand_in.context.most_per_second == 2.5
+
+
 def test_a_void_run_is_repeated_at_once_up_to_a_limit(attempt_of, stand_in):
     attempt = attempt_of("unreachable")
     run = attempt.run
