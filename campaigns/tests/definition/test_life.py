@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
@@ -359,3 +360,78 @@ def test_a_withdrawn_exclusion_stays_on_record(launched, user):
     assert run.exclusions.get().withdrawn_at is not None
     with pytest.raises(life.NotPossible, match="not excluded"):
         life.include(run)
+
+
+@pytest.fixture
+def production(target):
+    target.name, target.is_production = "Prod", True
+    target.save()
+
+
+@pytest.mark.usefixtures("production")
+@pytest.mark.parametrize("typed", ["", "prod", "Prod "])
+def test_a_production_server_is_loaded_only_when_its_exact_name_was_typed(draft, typed):
+    for function in (life.launch, life.try_one):
+        with pytest.raises(life.NotConfirmed, match="“Prod” is a production server"):
+            function(draft, None, confirmed_name=typed)
+    assert not draft.runs.exists()
+
+    life.try_one(draft, None, confirmed_name="Prod")
+    campaign = life.launch(draft, None, confirmed_name="Prod")
+
+    with pytest.raises(life.NotConfirmed):
+        life.extend(campaign, 1, None, confirmed_name=typed)
+    life.extend(campaign, 1, None, confirmed_name="Prod")
+
+
+@pytest.mark.usefixtures("production")
+def test_a_run_on_a_production_server_is_run_again_only_when_its_name_was_typed(draft):
+    campaign = life.launch(draft, None, confirmed_name="Prod")
+    run = campaign.runs.get(position=2)
+    Run.objects.filter(pk=run.pk).update(state="failed", finished_at=Now())
+
+    with pytest.raises(life.NotConfirmed):
+        life.run_again(run, None)
+    assert life.run_again(run, None, confirmed_name="Prod").state == Run.State.PLANNED
+
+
+def test_any_name_does_for_a_server_that_is_no_production_server(draft):
+    assert life.launch(draft, None, confirmed_name="whatever").state == Campaign.State.RUNNING
+
+
+def test_each_launch_goes_to_the_end_of_the_queue_and_counts_from_now(target):
+    drafted = [drafts.create(check(definition(target=target.pk)), None) for _ in range(3)]
+
+    places = [life.launch(draft, None) for draft in drafted]
+
+    assert [campaign.queue_place for campaign in places] == [1, 2, 3]
+    assert all(campaign.counted_from >= campaign.launched_at for campaign in places)
+
+
+def test_a_campaign_that_is_opened_again_goes_to_the_end_of_the_queue(launched, target):
+    Campaign.objects.filter(pk=launched.pk).update(
+        state="finished", state_reason="time budget of 2 h is over", closed_at=Now()
+    )
+    life.launch(drafts.create(check(definition(target=target.pk)), None), None)
+
+    extended = life.extend(launched, 1, None)
+
+    assert (extended.queue_place, extended.state_reason) == (3, "")
+    assert extended.counted_from > launched.counted_from
+
+
+def test_an_extension_of_a_running_campaign_leaves_its_place(launched):
+    extended = life.extend(launched, 1, None)
+
+    assert extended.queue_place == launched.queue_place
+    assert extended.counted_from == launched.counted_from
+
+
+def test_resumption_counts_anew(launched):
+    life.pause(launched)
+    Campaign.objects.filter(pk=launched.pk).update(state_reason="stopped by itself")
+
+    resumed = life.resume(launched)
+
+    assert (resumed.queue_place, resumed.state_reason) == (launched.queue_place, "")
+    assert resumed.counted_from > launched.counted_from

@@ -1,0 +1,27 @@
+"""The life of a campaign and of its runs.
+
+Each function changes rows in one transaction and sends nothing; the caller asks dispatch.
+`campaigns` and `runs` hold the steps, `guards` what forbids one, `planning` what is planned, `rows`
+what they share. `confirmed_name` is what a person typed as the name of a production server.
+"""
+
+from campaigns.definition.life.campaigns import cancel, extend, launch, pause, resume, try_one
+from campaigns.definition.life.guards import NotConfirmed, NotPossible
+from campaigns.definition.life.planning import design_of
+from campaigns.definition.life.runs import cancel_run, exclude, include, run_again
+
+__all__ = [
+    "NotConfirmed",
+    "NotPossible",
+    "cancel",
+    "cancel_run",
+    "design_of",
+    "exclude",
+    "extend",
+    "include",
+    "launch",
+    "pause",
+    "resume",
+    "run_again",
+    "try_one",
+]

@@ -1,0 +1,44 @@
+"""What has to be true before anything loads a target."""
+
+from campaigns import network
+from campaigns.definition.servers import rules_for
+from campaigns.drivers import UnknownKind, driver_of
+from campaigns.models import Campaign
+
+
+class NotPossible(ValueError):
+    """The campaign or run is not in a state for it; the message says which one it is in."""
+
+
+class NotConfirmed(NotPossible):
+    """The target is a production server, and nobody typed its name."""
+
+
+def require_executable(campaign: Campaign) -> None:
+    """Raise NotPossible where no worker could execute a run of the campaign on its target."""
+    try:
+        executable = driver_of(campaign.kind).executable
+    except UnknownKind as error:
+        raise NotPossible(f"{error} Install the package that brings it.") from None
+    if not executable or campaign.target is None:
+        raise NotPossible("The runs of this campaign come from outside; it cannot be executed.")
+    if campaign.target.retired_at is not None:
+        raise NotPossible(f"The target was retired: {campaign.target.name}. Clone the campaign.")
+    try:
+        network.check_url(campaign.target.base_url, rules_for(campaign.target))
+    except network.NetworkError as error:
+        raise NotPossible(str(error)) from None
+
+
+def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
+    """Raise NotConfirmed where a production server would be loaded and its name was not typed."""
+    target = campaign.target
+    if target is None or not target.is_production or confirmed_name == target.name:
+        return
+    typed = (
+        f"“{confirmed_name:.60}” is not its name." if confirmed_name else "Nobody typed its name."
+    )
+    raise NotConfirmed(
+        f"“{target.name}” is a production server, which others depend on. {typed} Confirm the load "
+        "by its exact name."
+    )

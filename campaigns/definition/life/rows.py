@@ -1,0 +1,77 @@
+"""Lock, withdraw and log: what several steps in a life do to rows.
+
+Everybody locks in the order campaign, run, attempt, leases.
+"""
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+
+from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.results import release_leases
+
+QUEUE = 7_363_002  # key of the advisory lock
+
+
+def locked(campaign: Campaign) -> Campaign:
+    """Read a campaign anew and lock its row until the transaction ends."""
+    return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+
+
+def locked_run(run: Run) -> Run:
+    """Lock the campaign of a run, then the run: the order of everybody."""
+    campaign = locked(run.campaign)
+    run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    run.campaign = campaign
+    return run
+
+
+def lock_open_runs(campaign: Campaign) -> None:
+    """Let no run of a campaign be queued or claimed until the transaction ends."""
+    list(
+        campaign.runs.select_for_update(no_key=True)
+        .filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+        .values_list("pk")
+    )
+
+
+def open_for_dispatch(campaign: Campaign) -> None:
+    """Let runs of a locked campaign begin, after those of the campaigns that wait already.
+
+    Of two that are opened at once the second waits for the first: no two get one place.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [QUEUE])
+    last = Campaign.objects.aggregate(Max("queue_place"))["queue_place__max"] or 0
+    Campaign.objects.filter(pk=campaign.pk).update(
+        state=Campaign.State.RUNNING,
+        state_reason="",
+        closed_at=None,
+        counted_from=Now(),
+        queue_place=last + 1,
+    )
+
+
+def withdraw_queued(attempts: QuerySet[Attempt], reason: str) -> None:
+    """Cancel attempts that nobody has claimed, and give their leases back."""
+    queued = dict(attempts.filter(state=Attempt.State.QUEUED).values_list("pk", "run_id"))
+    Attempt.objects.filter(pk__in=queued).update(
+        state=Attempt.State.CANCELLED, reason=reason, finished_at=Now()
+    )
+    Run.objects.filter(pk__in=queued.values()).update(
+        state=Run.State.CANCELLED, reason=reason, finished_at=Now()
+    )
+    release_leases(queued)
+
+
+def name_of(user: User | None) -> str:
+    """Who did something, for the log."""
+    return user.get_username() if user else "perfdash"
+
+
+def log(
+    campaign: Campaign, text: str, run: Run | None = None, tone: str = LogLine.Tone.PLAIN
+) -> None:
+    """Write one line of a campaign's log."""
+    LogLine.objects.create(campaign=campaign, run=run, text=text, tone=tone)

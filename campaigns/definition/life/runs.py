@@ -1,0 +1,98 @@
+"""The life of a run: cancel, run again, exclude, include."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
+from campaigns.definition.life.rows import (
+    locked_run,
+    log,
+    name_of,
+    open_for_dispatch,
+    withdraw_queued,
+)
+from campaigns.models import Attempt, Campaign, Exclusion, LogLine, Run
+
+
+@transaction.atomic
+def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
+    """End one run; the campaign goes on without it."""
+    run = locked_run(run)
+    if run.state in Run.CLOSED:
+        raise NotPossible(f"Run {run.position} is {run.state} already.")
+    reason = reason.strip() or "no reason given"
+    open_attempts = run.attempts.filter(state__in=Attempt.OPEN)
+    withdraw_queued(open_attempts, reason)
+    if open_attempts.update(cancel_requested_at=Now()):
+        done = "is told to stop"
+        run.reason = reason
+        run.save(update_fields=["reason"])
+    else:
+        done = "cancelled"
+        run.state, run.reason, run.finished_at = Run.State.CANCELLED, reason, Now()
+        run.save(update_fields=["state", "reason", "finished_at"])
+    text = f"run {run.position} {done} by {name_of(user)}: {reason}"
+    log(run.campaign, text, run, LogLine.Tone.BAD)
+    return Run.objects.get(pk=run.pk)
+
+
+@transaction.atomic
+def run_again(run: Run, user: User | None, confirmed_name: str = "") -> Run:
+    """Plan a failed or void run once more; its former attempts stay on record."""
+    run = locked_run(run)
+    campaign = run.campaign
+    if run.state not in (Run.State.FAILED, Run.State.VOID):
+        raise NotPossible(
+            f"Only a failed or void run is run again; run {run.position} is {run.state}."
+        )
+    if campaign.state not in (
+        Campaign.State.RUNNING,
+        Campaign.State.PAUSED,
+        Campaign.State.FINISHED,
+    ):
+        raise NotPossible(f"The campaign is {campaign.state}; nothing can be run again in it.")
+    if run.exclusions.filter(withdrawn_at=None).exists():
+        raise NotPossible(
+            f"Run {run.position} is excluded, and so would be its new value; include it first."
+        )
+    require_executable(campaign)
+    require_confirmed(campaign, confirmed_name)
+    log(
+        campaign,
+        f"run {run.position}, {run.state} ({run.reason}), is run again by {name_of(user)}",
+        run,
+        LogLine.Tone.BAD,
+    )
+    run.state, run.reason, run.started_at, run.finished_at = Run.State.PLANNED, "", None, None
+    run.attempts_allowed = run.attempts.filter(interrupted_at=None).count() + 1
+    run.save(update_fields=["state", "reason", "started_at", "finished_at", "attempts_allowed"])
+    if campaign.state == Campaign.State.FINISHED:
+        open_for_dispatch(campaign)
+    return run
+
+
+@transaction.atomic
+def exclude(run: Run, user: User | None, reason: str) -> Exclusion:
+    """Take a run out of the analysis, by name and with a reason; it stays visible."""
+    if not reason.strip():
+        raise NotPossible("Say why the run is excluded.")
+    run = locked_run(run)
+    if run.purpose != Run.Purpose.MEASURED:
+        raise NotPossible(f"A {run.get_purpose_display()} run is in no analysis anyway.")
+    if run.state not in Run.CLOSED:
+        raise NotPossible(f"Run {run.position} is {run.state}; only a closed run is excluded.")
+    if run.exclusions.filter(withdrawn_at=None).exists():
+        raise NotPossible(f"Run {run.position} is excluded already.")
+    text = f"run {run.position} excluded by {name_of(user)}: {reason.strip()}"
+    log(run.campaign, text, run, LogLine.Tone.BAD)
+    return Exclusion.objects.create(run=run, user=user, reason=reason.strip())
+
+
+@transaction.atomic
+def include(run: Run, user: User | None = None) -> None:
+    """Withdraw the exclusion of a run; the record of it stays."""
+    if not run.exclusions.filter(withdrawn_at=None).update(withdrawn_at=Now()):
+        raise NotPossible(f"Run {run.position} is not excluded.")
+    text = f"run {run.position} counts again, says {name_of(user)}"
+    log(run.campaign, text, run, LogLine.Tone.BAD)
