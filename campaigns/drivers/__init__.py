@@ -1,6 +1,6 @@
 """All kinds of test: the modules beside this one, and the entry points `perfdash.drivers`.
 
-The module's name is the kind. A new kind is one file; there is no list to edit.
+The module's name is the kind. A new kind is one file (or folder); there is no list to edit.
 """
 
 from functools import cache

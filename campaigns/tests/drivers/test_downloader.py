@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from campaigns import histogram
-from campaigns.drivers import downloader, driver_of
+from campaigns.drivers import driver_of
 from campaigns.drivers.base import (
     AddressRefused,
     Cancelled,
@@ -14,7 +14,9 @@ from campaigns.drivers.base import (
     NotClean,
     TargetUnavailable,
 )
-from campaigns.drivers.downloader import driver, manifest_url
+from campaigns.drivers.downloader import driver
+from campaigns.drivers.downloader.engine import MODULES
+from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines.program import ROOT
 from campaigns.engines.transfers import FAILURES
 from campaigns.network import Rules, parse_rules
@@ -347,14 +349,14 @@ def test_progress_is_passed_on(target, keeper):
 
 
 def test_an_engine_that_crashes_is_told_with_its_words(target, keeper, monkeypatch):
-    monkeypatch.setitem(downloader.MODULES, "asyncio", "campaigns.engines.no_such_engine")
+    monkeypatch.setitem(MODULES, "asyncio", "campaigns.engines.no_such_engine")
 
     with pytest.raises(DriverError, match="No module named"):
         driver.apply(target, parameters(), keeper.context())
 
 
 def test_an_engine_with_another_level_in_force_is_found(target, keeper, monkeypatch):
-    monkeypatch.setitem(downloader.MODULES, "futures", downloader.MODULES["asyncio"])
+    monkeypatch.setitem(MODULES, "futures", MODULES["asyncio"])
     values = parameters(settings={"files": 2}, engine="futures")
 
     settings = driver.apply(target, values, keeper.context())

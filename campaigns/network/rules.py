@@ -1,77 +1,23 @@
-"""Where workers may connect: rules of a host or network and its ports.
+"""Rules of where workers may connect: a host or network, and its ports. Pure.
 
-Pure: no Django, no I/O, no name service. Two checks belong together, and neither is enough alone:
-`check_url` looks at what a person typed, `Rules.check` at the resolved address of each connection.
-
-  NetworkError    what a person can act on
-  ├─ BadRule      the text of the rules cannot be read
-  ├─ BadUrl       the URL cannot be one of a target
-  └─ Refused      the rules exclude the address
+Two checks belong together, and neither is enough alone: `check_url` looks at what a person typed,
+`Rules.check` at the resolved address of each connection.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import ip_network
 from typing import Any
-from urllib.parse import urlsplit
+
+from campaigns.network.addresses import NEVER, Address, Network, unwrapped
+from campaigns.network.errors import BadRule, Refused
+from campaigns.network.urls import NAME, NUMBER, Endpoint, parse_url, plain_name
 
 SETTING = "PERFDASH_ALLOWED_ADDRESSES"
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
-
-NEVER: tuple[tuple[Network, str], ...] = tuple(
-    (ip_network(network), reason)
-    for network, reason in (
-        ("169.254.169.254/32", "an address of cloud metadata"),
-        ("100.100.100.200/32", "an address of cloud metadata"),
-        ("192.0.0.192/32", "an address of cloud metadata"),
-        ("168.63.129.16/32", "an address of cloud metadata"),
-        ("fd00:ec2::/32", "an address of cloud metadata"),
-        ("fd20:ce::254/128", "an address of cloud metadata"),
-        ("0.0.0.0/8", "an unspecified address"),
-        ("::/128", "an unspecified address"),
-        ("169.254.0.0/16", "a link-local address"),
-        ("fe80::/10", "a link-local address"),
-        ("224.0.0.0/4", "a multicast address"),
-        ("ff00::/8", "a multicast address"),
-        ("240.0.0.0/4", "a reserved or broadcast address"),
-        ("2001::/32", "a tunnelled (Teredo) address"),
-        ("64:ff9b:1::/48", "a translated (NAT64) address"),
-    )
-)
-NAT64 = IPv6Network("64:ff9b::/96")
-COMPATIBLE = IPv6Network("::/96")
-DEFAULT_PORTS = {"http": 80, "https": 443}
-LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
-NUMBER = re.compile(r"(?:\d+|0x[0-9a-f]*)\Z")
 PORTS_ONLY = re.compile(r"(?:\d+(?:\s*-\s*\d+)?|\*)\Z")
-
-
-class NetworkError(ValueError):
-    """An address that cannot be used; the message says which and what to do."""
-
-
-class BadRule(NetworkError):
-    """A rule cannot be read."""
-
-
-class BadUrl(NetworkError):
-    """The URL cannot be one of a target."""
-
-
-class Refused(NetworkError):
-    """The rules exclude the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +74,7 @@ class Rules:
     def check(self, address: str | Address, port: int, host: str = "") -> None:
         """Raise Refused where no connection may go to the resolved `address`, asked for as `host`."""
         plain = unwrapped(address)
-        name = _plain_name(host)
+        name = plain_name(host)
         where = f"{plain} port {port}" + (f" ({host})" if host and name != str(plain) else "")
         for network, reason in NEVER:
             if plain in network:
@@ -146,7 +92,7 @@ class Rules:
 
     def check_name(self, host: str, port: int) -> None:
         """Raise Refused where no address that `host` might resolve to could be allowed."""
-        name = _plain_name(host)
+        name = plain_name(host)
         possible = any(
             rule.covers_port(port) and (_network(rule.host) is not None or rule.covers_name(name))
             for rule in self.allowed
@@ -181,16 +127,6 @@ class Rules:
             f"Workers may not connect to {where}: no rule allows it (allowed: {known}). "
             f"An administrator adds it to {self.source}."
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """What a URL connects to. `address` is set where the host is an IP address already."""
-
-    scheme: str
-    host: str
-    port: int
-    address: Address | None
 
 
 def parse_rules(
@@ -234,96 +170,6 @@ def check_url(url: str, rules: Rules) -> Endpoint:
     else:
         rules.check_name(endpoint.host, endpoint.port)
     return endpoint
-
-
-def parse_url(url: str) -> Endpoint:
-    """Read scheme, host and port of an http(s) URL. Raise BadUrl where anything is unclear."""
-    if len(url) > 2000:
-        raise BadUrl(f"The URL has {len(url)} characters; give one of at most 2000.")
-    if not url.isprintable() or "\\" in url or " " in url:
-        raise BadUrl(f"The URL {url!r} holds a blank, a backslash or a control character.")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise BadUrl(
-            f"The URL {url!r} cannot be read ({error}); give http(s)://host:port/."
-        ) from None
-    if parts.scheme not in DEFAULT_PORTS:
-        raise BadUrl(f"The URL {url!r} must begin with http:// or https://.")
-    if "@" in parts.netloc:
-        raise BadUrl("The URL holds a user name or password; give those in their own fields.")
-    if not parts.hostname:
-        raise BadUrl(f"The URL {url!r} names no host; give http(s)://host:port/.")
-    if port == 0:
-        raise BadUrl(f"The URL {url!r} has port 0; give a port from 1 to 65535.")
-    host, address = _host(parts.hostname, bracketed="[" in parts.netloc)
-    return Endpoint(parts.scheme, host, port or DEFAULT_PORTS[parts.scheme], address)
-
-
-def normalised_address(url: str) -> str:
-    """Give `host:port` in the one form that makes two rows for one server one target.
-
-    `localhost` and `::1` count as 127.0.0.1 (RFC 6761, section 6.3): should two servers stand
-    there, they share one machine anyway. Raise BadUrl.
-    """
-    endpoint = parse_url(url)
-    host = str(unwrapped(endpoint.address)) if endpoint.address else endpoint.host
-    if host in ("localhost", "::1") or host.endswith(".localhost"):
-        host = "127.0.0.1"
-    return f"[{host}]:{endpoint.port}" if ":" in host else f"{host}:{endpoint.port}"
-
-
-def unwrapped(address: str | Address) -> Address:
-    """Give the IPv4 address inside an IPv6 one (mapped, compatible, 6to4, NAT64), or the address.
-
-    Raise BadUrl where the text is no IP address.
-    """
-    if isinstance(address, str):
-        try:
-            address = ip_address(address.partition("%")[0])
-        except ValueError:
-            raise BadUrl(f"{address!r} is not an IP address.") from None
-    if isinstance(address, IPv4Address):
-        return address
-    inner = address.ipv4_mapped or address.sixtofour
-    if inner is not None:
-        return inner
-    if address in NAT64 or (address in COMPATIBLE and int(address) > 0xFFFF):
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return IPv6Address(int(address))  # without a zone
-
-
-def is_local(address: str | Address) -> bool:
-    """Say whether the address is loopback or private: one that only the owner can vouch for."""
-    plain = unwrapped(address)
-    return plain.is_loopback or plain.is_private
-
-
-def _host(written: str, *, bracketed: bool) -> tuple[str, Address | None]:
-    """Read a URL's host as a name or an address. Raise BadUrl where it is neither for certain."""
-    host = _plain_name(written)
-    if "%" in host:
-        raise BadUrl(f"The host {written!r} holds a zone or an escape; give a plain address.")
-    try:
-        address = ip_address(host)
-    except ValueError:
-        if bracketed or not NAME.fullmatch(host) or len(host) > 253:
-            raise BadUrl(
-                f"The host {written!r} is neither a name nor an IP address; write a name beyond "
-                "ASCII in its xn-- form."
-            ) from None
-        if NUMBER.match(host.rpartition(".")[2]):
-            raise BadUrl(
-                f"The host {written!r} is a number that programs read in different ways; write an "
-                "IPv4 address as four decimal numbers without leading zeros."
-            ) from None
-        return host, None
-    return str(address), address
-
-
-def _plain_name(host: str) -> str:
-    return host.lower().removesuffix(".")
 
 
 def _rule(written: str) -> Rule:

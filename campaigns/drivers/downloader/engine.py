@@ -1,0 +1,79 @@
+"""Start the engine programs of the kind `downloader`, and read back what is in force."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from campaigns.drivers.base import (
+    Cancelled,
+    Context,
+    DriverError,
+    EffectiveSetting,
+    Parameters,
+    Target,
+)
+from campaigns.drivers.downloader.source import manifest_url
+from campaigns.engines import manifest
+from campaigns.engines.program import Outcome, ProgramFailed, run_program
+
+MODULES = {
+    "asyncio": "campaigns.engines.asyncio_downloader",
+    "futures": "campaigns.engines.futures_downloader",
+}
+SECONDS_TO_START_AND_END = 15.0
+"""What a program may take beside the time limit of its run."""
+
+
+def request_of(
+    target: Target,
+    parameters: Parameters,
+    context: Context,
+    entries: Sequence[manifest.Entry],
+    limit_seconds: float,
+    *,
+    only_describe: bool = False,
+) -> dict[str, Any]:
+    """Write the request of an engine program (`downloading.Job`)."""
+    url = manifest_url(target.base_url, parameters["manifest"])
+    return {
+        "base_url": url.rpartition("/")[0] + "/",
+        "files": [[entry.name, entry.sha256, entry.size] for entry in entries],
+        "directory": str(context.directory),
+        "rules": context.rules.to_json(),
+        "concurrency": parameters["concurrency"],
+        "connect_timeout_seconds": parameters["connect_timeout_seconds"],
+        "read_timeout_seconds": parameters["read_timeout_seconds"],
+        "time_limit_seconds": limit_seconds,
+        "event_loop": parameters["event_loop"],
+        "hashing": parameters["hashing"],
+        "sender": context.sender,
+        "only_describe": only_describe,
+    }
+
+
+def run_engine(
+    parameters: Parameters, request: Mapping[str, Any], context: Context, limit_seconds: float
+) -> Outcome:
+    """Run the engine program. Raise Cancelled, or DriverError with the end of what it said."""
+    try:
+        outcome = run_program(
+            MODULES[parameters["engine"]],
+            request,
+            cancelled=context.cancelled,
+            lease_seconds=context.lease_seconds,
+            deadline_seconds=limit_seconds + SECONDS_TO_START_AND_END,
+            progress=context.progress,
+        )
+    except ProgramFailed as error:
+        raise DriverError(str(error)) from error
+    if outcome.cancelled:
+        raise Cancelled
+    return outcome
+
+
+def in_force(parameters: Parameters, hello: Mapping[str, Any]) -> Iterator[EffectiveSetting]:
+    """Compare the levels with what the engine says of itself."""
+    for name in ("engine", "concurrency", "event_loop", "hashing"):
+        asked = parameters[name]
+        unused = parameters["engine"] == "futures" and name in ("event_loop", "hashing")
+        in_force = "not used" if unused else hello.get(name, "unknown")
+        yield EffectiveSetting(name, asked, in_force, unused or in_force == asked)

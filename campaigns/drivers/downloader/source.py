@@ -1,0 +1,81 @@
+"""What the keeper itself fetches from the target: the manifest, and the answer to a probe."""
+
+from urllib.parse import quote
+
+from campaigns.drivers.base import (
+    AddressRefused,
+    Context,
+    DriverError,
+    Parameters,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.engines import manifest
+from campaigns.engines.downloading import KEPT_CHARACTERS
+from campaigns.engines.fetch import Answer, Limits, fetch
+from campaigns.engines.transfers import FAILURES, FileFailed
+from campaigns.network import BadUrl, Refused, Rules
+
+PROBE = Limits(connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0)
+
+
+def manifest_url(base_url: str, written: str) -> str:
+    """Give the URL of the manifest: a whole URL as it is, a path below the base URL."""
+    if "://" in written:
+        return written
+    path = quote(written.lstrip("/"), safe=KEPT_CHARACTERS + "%")
+    return f"{base_url.rstrip('/')}/{path}"
+
+
+def entries_of(
+    target: Target, parameters: Parameters, context: Context
+) -> tuple[manifest.Entry, ...]:
+    """Fetch and read the manifest once an attempt. Raise DriverError in words."""
+    url = manifest_url(target.base_url, parameters["manifest"])
+    copy = context.directory / "PULP_MANIFEST"
+    if not copy.exists():
+        limits = Limits(
+            parameters["connect_timeout_seconds"],
+            parameters["read_timeout_seconds"],
+            total_seconds=context.deadline_seconds,
+            most_bytes=manifest.MOST_BYTES,
+        )
+        body = _whole(ask(url, context.rules, context, limits))
+        context.directory.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(body)
+    try:
+        return manifest.parse(copy.read_bytes())
+    except manifest.BadManifest as error:
+        raise DriverError(f"{error} ({url})") from None
+
+
+def ask(
+    url: str, rules: Rules, context: Context | None, limits: Limits, method: str = "GET"
+) -> Answer:
+    """Fetch something small from the target. Raise DriverError where there is no answer."""
+    check = context.check if context else lambda: None
+    try:
+        return fetch(url, rules, check, limits, method, context.sender if context else "perfdash")
+    except Refused as refusal:
+        raise AddressRefused(str(refusal)) from None
+    except BadUrl as error:
+        raise DriverError(str(error)) from None
+    except FileFailed as error:
+        if error.failure == "address":
+            raise AddressRefused(str(error)) from None
+        if error.failure == "size":
+            raise DriverError(f"{url} is no manifest: it has {error}.") from None
+        raise TargetUnavailable(
+            f"{url} gave no answer: {FAILURES[error.failure]} ({error}). Check that the server "
+            "runs, and the target's base URL."
+        ) from None
+
+
+def _whole(answer: Answer) -> bytes:
+    """Give the body of a manifest's answer. Raise DriverError for every status but 200."""
+    if answer.status == 200:
+        return answer.body
+    message = f"{answer.url} answered {answer.status} instead of the manifest"
+    if answer.status >= 500 or answer.status in (408, 425, 429):
+        raise TargetUnavailable(f"{message}; look at the server, and run again.")
+    raise DriverError(f"{message}; check the parameter manifest and the target's base URL.")
