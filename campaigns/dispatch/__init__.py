@@ -1,0 +1,72 @@
+"""Which run may start now; the only place that sends a task, by its name.
+
+Idempotent: look for free targets with a planned run, lease, queue. Called after every close, after
+everything that a person starts, and by beat every few seconds, so that an emptied broker heals.
+`single` lets one dispatch at a time look, `losing` takes lost leases back, `closing` ends campaigns,
+`analyses` says when one is analysed, `queueing` leases and queues, `sending` sends.
+
+Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
+row that is locked is being changed, and is looked at the next time.
+"""
+
+import logging
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.dispatch.analyses import (
+    analysis_goes_on,
+    due_analyses,
+    request_analysis,
+    request_analysis_after,
+)
+from campaigns.dispatch.closing import close_campaigns
+from campaigns.dispatch.losing import holding, take_back_lost
+from campaigns.dispatch.queueing import queue_runs
+from campaigns.dispatch.sending import CONTROL, send
+from campaigns.dispatch.single import alone
+from campaigns.models import Attempt, Target, TargetLease
+
+__all__ = [
+    "dispatch",
+    "request_analysis",
+    "request_analysis_after",
+    "request_probe",
+    "send_again",
+]
+
+log = logging.getLogger(__name__)
+
+
+def dispatch() -> None:
+    """Take lost leases back, close what is over, start what may start.
+
+    A broker that is away is no error: what was queued is sent again when its lease has lapsed.
+    """
+    with transaction.atomic():
+        if not alone():
+            log.warning("Another dispatch has not ended yet; a later one will look again.")
+            return
+        if not holding():
+            take_back_lost()
+        close_campaigns()
+        analyses = due_analyses()
+        attempts = [] if analysis_goes_on() else list(queue_runs())
+    for campaign in analyses:
+        send("campaigns.analyse", campaign, CONTROL)
+    for attempt, pool in attempts:
+        send("campaigns.execute_attempt", attempt, pool)
+
+
+@transaction.atomic
+def send_again(pools: list[str]) -> None:
+    """Let what is queued in these pools lapse now: nobody knows whether the broker still has it."""
+    leases = TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    queued = leases.filter(attempt__state=Attempt.State.QUEUED, attempt__pool__in=pools)
+    keys = list(queued.values_list("pk", flat=True))
+    TargetLease.objects.filter(pk__in=keys).update(expires_at=Now())
+
+
+def request_probe(target: Target) -> None:
+    """Ask the control workers to look at a target now."""
+    send("campaigns.probe_target", target.pk, CONTROL)

@@ -1,0 +1,70 @@
+"""When a campaign is analysed: between two runs, not beside one."""
+
+from datetime import timedelta
+
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Now
+
+from campaigns.dispatch.queueing import living
+from campaigns.dispatch.sending import CONTROL
+from campaigns.dispatch.untouched import untouched
+from campaigns.models import Attempt, Campaign, Finding, Run
+
+ANALYSIS_SECONDS = 60
+REST_SECONDS_A_RUN = 0.05
+
+
+def request_analysis(campaign: Campaign) -> None:
+    """Note that a campaign has new data; it is analysed between two runs, not beside one.
+
+    A request that waits already keeps its age: however often it is repeated, its turn comes.
+    """
+    waiting = When(
+        analysis_requested_at__isnull=False,
+        analysis_sent_at__isnull=True,
+        then=F("analysis_requested_at"),
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(
+        analysis_requested_at=Case(waiting, default=Now()), analysis_sent_at=None
+    )
+
+
+def request_analysis_after(run: Run) -> None:
+    """Request one where the run ended its block, unless the last one was just now.
+
+    An analysis takes the longer the more runs there are, and the next run waits for it: the rest
+    between two grows with them, so that a large campaign measures more than it computes.
+    """
+    block = Run.objects.filter(block=run.block_id)
+    if run.purpose == Run.Purpose.TRIAL or block.exclude(state__in=Run.CLOSED).exists():
+        return
+    closed = Run.objects.filter(campaign=run.campaign_id, state__in=Run.CLOSED).count()
+    rest = timedelta(seconds=closed * REST_SECONDS_A_RUN)
+    recent = Finding.objects.filter(campaign=run.campaign_id, computed_at__gt=Now() - rest)
+    if not recent.exists():
+        request_analysis(run.campaign)
+
+
+def due_analyses() -> list[int]:
+    """Campaigns to be analysed now: where nothing is measured, or it has waited for long."""
+    again = Q(analysis_sent_at=None) | Q(
+        analysis_sent_at__lt=Now() - timedelta(seconds=ANALYSIS_SECONDS)
+    )
+    due = Campaign.objects.filter(again, analysis_requested_at__isnull=False)
+    if Attempt.objects.filter(state=Attempt.State.RUNNING).exists():
+        due = due.filter(analysis_requested_at__lt=Now() - timedelta(seconds=2 * ANALYSIS_SECONDS))
+    keys = list(untouched(due).values_list("pk", flat=True))
+    Campaign.objects.filter(pk__in=keys).update(analysis_sent_at=Now())
+    return keys
+
+
+def analysis_goes_on() -> bool:
+    """True while an analysis was just sent: the next run waits, so that it is not disturbed.
+
+    It does not wait where nobody takes analyses, nor for ever for one that never comes through.
+    """
+    sent = Campaign.objects.filter(
+        analysis_requested_at__gt=Now() - timedelta(seconds=3 * ANALYSIS_SECONDS),
+        analysis_sent_at__gt=Now() - timedelta(seconds=ANALYSIS_SECONDS),
+    )
+    return sent.exists() and living().filter(pools__contains=CONTROL).exists()

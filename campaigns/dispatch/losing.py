@@ -1,0 +1,60 @@
+"""Take back what attempts hold whose keeper is gone."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from campaigns import results
+from campaigns.models import Attempt, Dispatcher, LogLine
+
+
+def holding() -> bool:
+    """Renew the heartbeat. True while no lease is taken as lost: after an outage.
+
+    An outage is a new start of the database, or a longer silence of dispatch: keepers could not
+    renew meanwhile, and get one full time to live.
+    """
+    silence = timedelta(seconds=3 * settings.DISPATCH_SECONDS + 5)
+    hold = timedelta(seconds=settings.LEASE_SECONDS)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_postmaster_start_time(), now()")
+        started, now = cursor.fetchone()
+    row, made = Dispatcher.objects.get_or_create(
+        pk=1, defaults={"ticked_at": now, "database_started_at": started}
+    )
+    if not made and (
+        row.database_started_at != started or (row.ticked_at and now - row.ticked_at > silence)
+    ):
+        row.hold_until = now + hold
+    row.ticked_at, row.database_started_at = now, started
+    row.save()
+    return row.hold_until is not None and row.hold_until > now
+
+
+def take_back_lost() -> None:
+    """Close running attempts whose keeper has not renewed within time to live plus grace."""
+    grace = timedelta(seconds=settings.LEASE_GRACE_SECONDS)
+    lost = (
+        Attempt.objects.select_for_update(
+            of=("self", "run", "run__campaign"), no_key=True, skip_locked=True
+        )
+        .select_related("run__campaign")
+        .filter(state=Attempt.State.RUNNING)
+        .filter(Q(targetlease=None) | Q(targetlease__expires_at__lt=Now() - grace))
+    )
+    for attempt in lost:
+        reason = f"lost with {attempt.worker}, which did not renew its lease"
+        Attempt.objects.filter(pk=attempt.pk).update(
+            state=Attempt.State.LOST, reason=reason, finished_at=Now()
+        )
+        results.release_leases([attempt.pk])
+        results.settle(attempt, attempt.run, Attempt.State.LOST, reason)
+        LogLine.objects.create(
+            campaign=attempt.run.campaign,
+            run=attempt.run,
+            tone=LogLine.Tone.BAD,
+            text=f"run {attempt.run.position} attempt {attempt.number} {reason}",
+        )

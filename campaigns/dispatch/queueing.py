@@ -1,0 +1,102 @@
+"""Lease free targets for the next run of each, and queue its attempt."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease, Worker
+
+WORKER_SEEN_SECONDS = 20
+
+
+def queue_runs() -> Iterator[tuple[int, str]]:
+    """Lease free targets for the next run of each; give (attempt, pool) to be sent."""
+    room = _room_by_pool()
+    served: set[str] = set()
+    for run in _next_runs():
+        campaign = run.campaign
+        target = campaign.target
+        if target is None or target.address in served or room.get(campaign.pool, 0) < 1:
+            continue
+        attempt = _lease(run, target.address)
+        if attempt is not None:
+            served.add(target.address)
+            room[campaign.pool] -= 1
+            yield attempt.pk, campaign.pool
+
+
+def _next_runs() -> Iterator[Run]:
+    """The first planned run of each campaign that may start one, oldest launch first."""
+    waiting = Q(state=Campaign.State.RUNNING) | Q(
+        state=Campaign.State.DRAFT,
+        runs__purpose=Run.Purpose.TRIAL,
+        runs__state=Run.State.PLANNED,
+    )
+    ready = (
+        Campaign.objects.filter(waiting)
+        .filter(Q(not_before=None) | Q(not_before__lte=Now()))
+        .distinct()
+        .order_by(F("launched_at").asc(nulls_first=True), "pk")
+    )
+    for campaign in ready:
+        run = (
+            campaign.runs.select_related("campaign__target")
+            .filter(state=Run.State.PLANNED)
+            .order_by("position")
+            .first()
+        )
+        if run is not None:
+            yield run
+
+
+def living() -> QuerySet[Worker]:
+    """Workers that answered just now."""
+    return Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=WORKER_SEEN_SECONDS))
+
+
+def _room_by_pool() -> dict[str, int]:
+    """How many more attempts each pool can take: one a host of it that measures nothing."""
+    busy = set(GeneratorLease.objects.exclude(attempt=None).values_list("host", flat=True))
+    free: dict[str, set[str]] = {}
+    for worker in living():
+        for pool in worker.pools:
+            free.setdefault(pool, set()).update({worker.host} - busy)
+    room = {pool: len(hosts) for pool, hosts in free.items()}
+    queued = Attempt.objects.filter(
+        state=Attempt.State.QUEUED, targetlease__expires_at__gt=Now()
+    ).values_list("pool", flat=True)
+    for pool in queued:
+        room[pool] = room.get(pool, 0) - 1
+    return room
+
+
+def _lease(run: Run, address: str) -> Attempt | None:
+    """Lease the target for a run's queued attempt, made where there is none. None: not now."""
+    TargetLease.objects.get_or_create(address=address)
+    lapsed = ~Q(attempt__state=Attempt.State.RUNNING) & Q(expires_at__lt=Now())
+    lease = (
+        TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        .filter(Q(attempt=None) | lapsed, address=address)
+        .first()
+    )
+    planned = Run.objects.select_for_update(no_key=True, skip_locked=True).filter(
+        pk=run.pk, state=Run.State.PLANNED
+    )
+    if lease is None or planned.first() is None:
+        return None
+    attempt = run.attempts.filter(state=Attempt.State.QUEUED).first()
+    if attempt is None:
+        attempt = Attempt(run=run, number=run.attempts.count() + 1, pool=run.campaign.pool)
+    attempt.token = lease.token + 1
+    attempt.save()
+    TargetLease.objects.filter(attempt=attempt).update(attempt=None)
+    TargetLease.objects.filter(pk=lease.pk).update(
+        attempt=attempt,
+        token=attempt.token,
+        holder=f"run {run.position} of {run.campaign.name}"[:200],
+        expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
+    )
+    return attempt

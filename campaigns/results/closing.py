@@ -1,0 +1,53 @@
+"""Close an attempt with its outcome."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.models import Attempt, Campaign, Run
+from campaigns.results.settling import release_leases, settle
+from campaigns.results.storing import Outcome, storable, store
+
+
+class Fenced(Exception):
+    """The attempt is no longer this keeper's; nothing was stored."""
+
+
+@transaction.atomic
+def close(attempt: Attempt, outcome: Outcome) -> Run:
+    """Store an outcome, close the attempt, give its leases back and say what becomes of the run.
+
+    Raise Fenced where the attempt was taken as lost meanwhile, UnknownMetric where the driver
+    measured what it does not declare, NotANumber. In each case nothing is stored.
+    """
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=attempt.run.campaign_id)
+    run = Run.objects.select_for_update(no_key=True).get(pk=attempt.run_id)
+    run.campaign = campaign
+    measured = outcome.measured
+    closed = Attempt.objects.filter(
+        pk=attempt.pk, state=Attempt.State.RUNNING, token=attempt.token
+    ).update(
+        state=outcome.state,
+        reason=storable(outcome.reason),
+        traceback=storable(outcome.traceback),
+        finished_at=Now(),
+        measure_started_at=outcome.measure_started_at,
+        measure_finished_at=outcome.measure_finished_at,
+        units_done=measured.units_done if measured else 0,
+        units_failed=measured.units_failed if measured else 0,
+        failures=dict(measured.failures) if measured else {},
+        health=measured.health.verdict if measured else "",
+        health_reasons=list(measured.health.reasons) if measured else [],
+        health_figures=dict(measured.health.figures) if measured else {},
+    )
+    if not closed:
+        raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
+    store(attempt, campaign, outcome)
+    release_leases([attempt.pk])
+    settle(attempt, run, outcome.state, storable(outcome.reason))
+    if campaign.cool_down_seconds:
+        Campaign.objects.filter(pk=campaign.pk).update(
+            not_before=Now() + timedelta(seconds=campaign.cool_down_seconds)
+        )
+    return run

@@ -1,0 +1,44 @@
+"""What becomes of a run when its attempt has ended."""
+
+from collections.abc import Collection
+
+from django.db.models.functions import Now
+
+from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
+
+ENDS = {
+    Attempt.State.ACCEPTED: Run.State.DONE,
+    Attempt.State.FAILED: Run.State.FAILED,
+    Attempt.State.CANCELLED: Run.State.CANCELLED,
+}
+
+
+def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
+    """Give a run the state that follows from its attempt's end. Campaign and run must be locked.
+
+    Void and lost attempts are repeated at once, in their block, up to the run's limit; those that
+    a shutdown interrupted do not count. What a person cancelled is not repeated.
+    """
+    tries = run.attempts.filter(interrupted_at=None).count()
+    stopping = run.campaign.state == Campaign.State.CANCELLING
+    if attempt_state in ENDS:
+        run.state, run.reason = ENDS[Attempt.State(attempt_state)], reason
+    elif stopping or run.attempts.filter(pk=attempt.pk, cancel_requested_at__isnull=False).exists():
+        run.state, run.reason = Run.State.CANCELLED, run.reason or run.campaign.state_reason
+    elif tries < run.attempts_allowed:
+        run.state, run.reason, run.started_at = Run.State.PLANNED, "", None
+    else:
+        run.state = Run.State.VOID
+        run.reason = f"{reason} ({tries} attempts)" if tries > 1 else reason
+    Run.objects.filter(pk=run.pk).update(
+        state=run.state,
+        reason=run.reason,
+        started_at=run.started_at,
+        finished_at=Now() if run.state in Run.CLOSED else None,
+    )
+
+
+def release_leases(attempts: Collection[int]) -> None:
+    """Give back what attempts hold."""
+    for lease in (TargetLease, GeneratorLease):
+        lease.objects.filter(attempt__in=attempts).update(attempt=None, holder="", expires_at=None)

@@ -1,0 +1,163 @@
+"""Store everything that an attempt observed."""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from campaigns.drivers import base as driving
+from campaigns.drivers import driver_of
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Distribution,
+    EffectiveSetting,
+    EnvironmentFact,
+    Measurement,
+    Phase,
+    Proof,
+    RawSamples,
+    Series,
+)
+
+
+class UnknownMetric(LookupError):
+    """A value belongs to a metric that the driver does not declare; nothing was stored."""
+
+
+class NotANumber(ValueError):
+    """A value is infinite or no number at all; nothing was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended. `state` is one of Attempt.State but queued and running."""
+
+    state: str
+    reason: str = ""
+    traceback: str = ""
+    clean_state: Sequence[driving.Proof] = ()
+    same_work: Sequence[driving.Proof] = ()
+    settings: Sequence[driving.EffectiveSetting] = ()
+    measured: driving.Measured | None = None
+    steps: Mapping[str, float] = field(default_factory=dict)
+    environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    measure_started_at: datetime | None = None
+    measure_finished_at: datetime | None = None
+
+
+def storable(text: str) -> str:
+    """Replace what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
+    return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
+    """Store what an attempt observed. Raise UnknownMetric or NotANumber."""
+    if outcome.measured is not None:
+        _store_measured(attempt, campaign, outcome.measured)
+    Phase.objects.bulk_create(
+        [
+            Phase(attempt=attempt, of=Phase.Of.ATTEMPT, name=name, seconds=seconds)
+            for name, seconds in outcome.steps.items()
+        ]
+    )
+    Proof.objects.bulk_create(
+        Proof(
+            attempt=attempt,
+            step=step,
+            name=proof.name,
+            expected=proof.expected,
+            measured=proof.measured,
+            unit=proof.unit,
+            ok=proof.ok,
+        )
+        for step, proofs in (
+            (Proof.Step.RESET, outcome.clean_state),
+            (Proof.Step.VERIFY, outcome.same_work),
+        )
+        for proof in proofs
+    )
+    EffectiveSetting.objects.bulk_create(
+        EffectiveSetting(
+            attempt=attempt,
+            name=setting.name,
+            asked=setting.asked,
+            in_force=setting.in_force,
+            ok=setting.ok,
+        )
+        for setting in outcome.settings
+    )
+    store_environment(attempt, outcome.environment)
+
+
+def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Measured) -> None:
+    declared = {metric.name: metric for metric in driver_of(campaign.kind).metrics}
+    if unknown := sorted(set(measured.values) - set(declared)):
+        raise UnknownMetric(
+            f"The kind {campaign.kind} measured {', '.join(unknown)}, but declares only "
+            f"{', '.join(declared)}."
+        )
+    if bad := [name for name, value in measured.values.items() if not isfinite(value)]:
+        raise NotANumber(f"{', '.join(bad)} came out as no number, or as an infinite one.")
+    saturated = measured.health.verdict == "saturated"
+    Measurement.objects.bulk_create(
+        Measurement(
+            attempt=attempt,
+            metric=name,
+            value=value,
+            unit=declared[name].unit,
+            lower_is_better=declared[name].lower_is_better,
+            censored=name in measured.censored,
+            bound=saturated,
+        )
+        for name, value in measured.values.items()
+    )
+    Phase.objects.bulk_create(
+        Phase(attempt=attempt, of=Phase.Of.MEASURE, name=phase.name, seconds=phase.seconds)
+        for phase in measured.phases
+    )
+    Series.objects.bulk_create(
+        Series(
+            attempt=attempt,
+            name=series.name,
+            unit=series.unit,
+            step_seconds=series.step_seconds,
+            values=list(series.values),
+        )
+        for series in measured.series
+    )
+    Distribution.objects.bulk_create(
+        Distribution(
+            attempt=attempt,
+            name=distribution.name,
+            encoded=distribution.encoded,
+            count=distribution.count,
+            dropped=distribution.dropped,
+        )
+        for distribution in measured.distributions
+    )
+    if measured.samples:
+        RawSamples.objects.create(
+            attempt=attempt,
+            count=len(next(iter(measured.samples.values()))),
+            columns=pack_samples(measured.samples),
+        )
+
+
+def pack_samples(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """Code columns of equal length as compressed JSON."""
+    return zlib.compress(
+        json.dumps({name: list(column) for name, column in columns.items()}).encode()
+    )
+
+
+def store_environment(attempt: Attempt, environment: Mapping[str, Mapping[str, str]]) -> None:
+    """Store facts by side and name."""
+    EnvironmentFact.objects.bulk_create(
+        EnvironmentFact(attempt=attempt, side=side, name=name, value=str(value))
+        for side, facts in environment.items()
+        for name, value in facts.items()
+    )
