@@ -189,6 +189,8 @@ class Clone(CampaignApi):
         changes = self.read(CampaignInput)
         data = drafts.as_data(campaign) | changes
         data["parameters"] = campaign.parameters | changes.get("parameters", {})
+        if data["order"] != campaign.order:
+            data |= {"paired_factor": "", "baseline": ""} | changes
         for name in data["factors"]:
             data["parameters"].pop(name, None)
         definition = checking.check(data)

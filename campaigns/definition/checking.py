@@ -52,6 +52,9 @@ class Definition:
     warm_ups: int
     cool_down_seconds: float
     run_limit_seconds: float
+    time_budget_seconds: float | None
+    max_failed_share: float
+    max_consecutive_failures: int
     seed: int
     primary_metric: str
     smallest_effect: float
@@ -74,8 +77,8 @@ class Definition:
 
 
 KNOWN_FIELDS = frozenset(
-    {field.name for field in fields(Definition)} - {"smallest_effect", "margin"}
-    | {"smallest_effect_percent", "margin_percent"}
+    {field.name for field in fields(Definition)} - {"smallest_effect", "margin", "max_failed_share"}
+    | {"smallest_effect_percent", "margin_percent", "max_failed_percent"}
 )
 
 
@@ -124,6 +127,9 @@ def check(data: Mapping[str, Any]) -> Definition:
         warm_ups=clean["warm_ups"],
         cool_down_seconds=clean["cool_down_seconds"],
         run_limit_seconds=clean["run_limit_seconds"],
+        time_budget_seconds=clean["time_budget_seconds"],
+        max_failed_share=clean["max_failed_percent"] / 100,
+        max_consecutive_failures=clean["max_consecutive_failures"],
         seed=SystemRandom().randrange(2**31) if clean["seed"] is None else clean["seed"],
         primary_metric=metric,
         smallest_effect=clean["smallest_effect_percent"] / 100,
@@ -304,9 +310,16 @@ def _paired(
 
     Says nothing where a factor is wrong already: which levels there will be is not known then.
     """
-    if clean.get("order") != Campaign.Order.PAIRED or any(
-        path.startswith("factors") for path in errors
-    ):
+    order = clean.get("order")
+    if order != Campaign.Order.PAIRED:
+        for field in ("paired_factor", "baseline") if order else ():
+            if clean.get(field):
+                errors[field] = [
+                    f"Only the order “paired” knows it; this one is “{order}”. Leave it out, or "
+                    "choose that order."
+                ]
+        return "", None
+    if any(path.startswith("factors") for path in errors):
         return "", None
     name = clean.get("paired_factor") or ""
     two = [factor for factor, levels in factors.items() if len(levels) == 2]

@@ -91,6 +91,9 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
         "warm_ups": campaign.warm_ups,
         "cool_down_seconds": campaign.cool_down_seconds,
         "run_limit_seconds": campaign.run_limit_seconds,
+        "time_budget_seconds": campaign.time_budget_seconds,
+        "max_failed_percent": round(campaign.max_failed_share * 100, 6),
+        "max_consecutive_failures": campaign.max_consecutive_failures,
         "seed": campaign.seed,
         "primary_metric": campaign.primary_metric,
         "smallest_effect_percent": round(campaign.smallest_effect * 100, 6),
@@ -115,6 +118,9 @@ def _fill(campaign: Campaign, definition: Definition) -> None:
     campaign.warm_ups = definition.warm_ups
     campaign.cool_down_seconds = definition.cool_down_seconds
     campaign.run_limit_seconds = definition.run_limit_seconds
+    campaign.time_budget_seconds = definition.time_budget_seconds
+    campaign.max_failed_share = definition.max_failed_share
+    campaign.max_consecutive_failures = definition.max_consecutive_failures
     campaign.seed = definition.seed
     campaign.primary_metric = definition.primary_metric
     campaign.smallest_effect = definition.smallest_effect

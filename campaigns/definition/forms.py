@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns.definition.durations import DurationField
 from campaigns.models import Campaign
 
 MOST_REPETITIONS = 200
@@ -61,6 +62,29 @@ class DesignForm(forms.Form):
         required=False,
         label="Longest run",
         help_text="A run above it counts as timed out.",
+    )
+    time_budget_seconds = DurationField(
+        min_value=1,
+        max_value=366 * 86400,
+        required=False,
+        label="Time budget",
+        help_text="Such as 90 min or 8 h. When it is used up, the campaign pauses. Empty: none.",
+    )
+    max_failed_percent = forms.FloatField(
+        min_value=0.1,
+        max_value=100,
+        initial=50,
+        required=False,
+        label="Most runs that may fail",
+        help_text="Of those that ended, void ones among them; above it, the campaign pauses.",
+    )
+    max_consecutive_failures = forms.IntegerField(
+        min_value=1,
+        max_value=10_000,
+        initial=5,
+        required=False,
+        label="Failures in a row",
+        help_text="So many runs failed or void one after another, and the campaign pauses.",
     )
     seed = forms.IntegerField(
         min_value=0, max_value=2**53, required=False, help_text="Orders the runs; stored."

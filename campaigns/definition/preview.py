@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from campaigns import queries
+from campaigns.definition import durations
 from campaigns.definition.checking import Definition
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
@@ -63,11 +64,13 @@ def preview(definition: Definition) -> Preview:
         seed=definition.seed,
         seconds=seconds,
         estimated_from=len(earlier),
-        remarks=tuple(_remarks(definition, plan, driver.work)),
+        remarks=tuple(_remarks(definition, plan, driver.work, seconds)),
     )
 
 
-def _remarks(definition: Definition, plan: Plan, work: tuple[str, ...]) -> list[tuple[str, str]]:
+def _remarks(
+    definition: Definition, plan: Plan, work: tuple[str, ...], seconds: float
+) -> list[tuple[str, str]]:
     remarks = [_remark_on_order(definition, plan)]
     if definition.repetitions < 3:
         remarks.append(
@@ -80,6 +83,15 @@ def _remarks(definition: Definition, plan: Plan, work: tuple[str, ...]) -> list[
     if definition.target is not None and definition.target.health != "ready":
         remarks.append(
             ("warn", f"{definition.target.name} is {definition.target.get_health_display()}.")
+        )
+    budget = definition.time_budget_seconds
+    if budget is not None and seconds > budget:
+        remarks.append(
+            (
+                "warn",
+                f"This takes longer than the time budget of {durations.written(budget)}: the "
+                "campaign will pause before its end.",
+            )
         )
     return remarks
 

@@ -16,6 +16,7 @@ from campaigns.models import Campaign, Target
 from campaigns.web import forms
 from campaigns.web.form_page import form_page, problems
 from campaigns.web.forms import Entered, Errors
+from campaigns.web.limits import limits_entered
 from campaigns.web.people import user_of
 from campaigns.web.plans import PlanView, plan_view
 
@@ -65,7 +66,8 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_plan(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, for what stands in it now."""
     entered = forms.read(request.POST)
-    return render(request, "campaigns/_plan.html", _planned(entered) | {"live": True})
+    context = _planned(entered) | {"live": True, "limits": limits_entered(entered.values)}
+    return render(request, "campaigns/_plan.html", context)
 
 
 def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> HttpResponse:

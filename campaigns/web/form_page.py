@@ -9,6 +9,7 @@ from django import forms
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign
+from campaigns.web import limits
 from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
 from campaigns.web.forms import NUMBERS, Entered, Errors, kinds_to_choose, targets_of
 
@@ -17,6 +18,8 @@ UNITS = {
     "warm_ups": "not analysed",
     "cool_down_seconds": "s between runs",
     "run_limit_seconds": "s",
+    "max_failed_percent": "%",
+    "max_consecutive_failures": "runs",
     "smallest_effect_percent": "%",
     "margin_percent": "%",
 }
@@ -89,6 +92,8 @@ class FormPage:
     problems: Sequence[Problem]
     errors: Errors
     question_of_kind: str
+    limits: str
+    limits_are_wrong: bool
 
 
 def form_page(entered: Entered, errors: Errors) -> FormPage:
@@ -123,6 +128,8 @@ def form_page(entered: Entered, errors: Errors) -> FormPage:
         problems=problems(errors, entered),
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},
         question_of_kind=driver.question if driver else "",
+        limits=limits.limits_entered(values),
+        limits_are_wrong=any(name in errors for name in limits.NAMES),
     )
 
 

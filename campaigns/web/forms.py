@@ -10,10 +10,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
+from campaigns.definition import durations
+from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver
-from campaigns.models import Target
+from campaigns.models import Campaign, Target
 from campaigns.web.fields import as_text
 
 VALUES = ("target", "primary_metric", *DesignForm.base_fields)
@@ -110,7 +112,7 @@ def from_data(data: Mapping[str, Any]) -> Entered:
     factors: Mapping[str, Any] = data["factors"]
     entered = Entered(
         kind=str(data["kind"]),
-        values={name: as_text(data.get(name)) for name in VALUES},
+        values={name: _typed(name, data.get(name)) for name in VALUES},
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
@@ -120,6 +122,13 @@ def from_data(data: Mapping[str, Any]) -> Entered:
         ),
     )
     return with_kind(entered)
+
+
+def _typed(name: str, value: Any) -> str:
+    """Write a stored value of the design as somebody would type it."""
+    if value is not None and isinstance(DesignForm.base_fields.get(name), DurationField):
+        return durations.written(value)
+    return as_text(value)
 
 
 def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
@@ -140,7 +149,9 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
         },
         "excluded": excluded,
     }
-    paired = known.get(entered.values.get("paired_factor", ""))
+    if entered.values.get("order") != Campaign.Order.PAIRED:  # what is hidden then says nothing
+        data |= {"paired_factor": "", "baseline": ""}
+    paired = known.get(data["paired_factor"])
     if paired is not None and data.get("baseline"):
         data["baseline"] = str(_as_level(paired, data["baseline"]))
     return data, errors

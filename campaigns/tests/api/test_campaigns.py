@@ -226,6 +226,13 @@ def test_a_clone_may_vary_what_was_fixed(api, draft):
     assert "workers" not in clone["definition"]["parameters"]
 
 
+def test_a_clone_in_another_order_leaves_the_pairs_behind(api, draft):
+    status, clone = api.post(f"campaigns/{draft}/clone", {"order": "interleaved"})
+
+    assert status == 201
+    assert clone["definition"]["paired_factor"] == ""
+
+
 def test_a_clone_with_nonsense_is_refused(api, draft):
     status, problem = api.post(f"campaigns/{draft}/clone", {"repetitions": "many"})
 

@@ -40,6 +40,8 @@ def test_a_definition_is_read_with_defaults_filled_in(target):
     assert (found.paired_factor, found.baseline) == ("engine", "new")
     assert (found.smallest_effect, found.margin) == (0.05, 0.02)
     assert found.run_limit_seconds == 3600
+    assert found.time_budget_seconds is None
+    assert (found.max_failed_share, found.max_consecutive_failures) == (0.5, 5)
     assert found.primary_metric == "duration"
 
 
@@ -180,6 +182,12 @@ def test_a_long_question_gives_a_short_name(target):
         ({"cool_down_seconds": "NaN"}, "cool_down_seconds", "number"),
         ({"run_limit_seconds": 0}, "run_limit_seconds", "greater"),
         ({"run_limit_seconds": 86401}, "run_limit_seconds", "less"),
+        ({"time_budget_seconds": 0}, "time_budget_seconds", "greater"),
+        ({"time_budget_seconds": "soon"}, "time_budget_seconds", "no span of time"),
+        ({"time_budget_seconds": "400 d"}, "time_budget_seconds", "less"),
+        ({"max_failed_percent": 0}, "max_failed_percent", "greater"),
+        ({"max_failed_percent": 101}, "max_failed_percent", "less"),
+        ({"max_consecutive_failures": 0}, "max_consecutive_failures", "greater"),
         ({"seed": -1}, "seed", "greater"),
         ({"seed": 2**60}, "seed", "less"),
         ({"smallest_effect_percent": 0}, "smallest_effect_percent", "greater"),
@@ -236,6 +244,27 @@ def test_nonsense_is_named_at_its_place(errors_of, changes, path, words):
 
     assert path in errors
     assert words in " ".join(errors[path])
+
+
+@pytest.mark.parametrize("field", ["paired_factor", "baseline"])
+def test_a_pairing_is_refused_where_the_order_pairs_nothing(errors_of, field):
+    errors = errors_of(order="random", **{field: "engine"})
+
+    assert list(errors) == [field]
+    assert "Only the order “paired” knows it; this one is “random”" in errors[field][0]
+
+
+def test_limits_are_read(target):
+    limits = {
+        "time_budget_seconds": "8 h",
+        "max_failed_percent": "12.5",
+        "max_consecutive_failures": "3",
+    }
+
+    found = check(definition(target=target.pk) | limits)
+
+    assert found.time_budget_seconds == 28_800
+    assert (found.max_failed_share, found.max_consecutive_failures) == (0.125, 3)
 
 
 def test_two_candidates_for_the_paired_factor_are_both_named(errors_of):

@@ -82,3 +82,13 @@ def test_a_target_that_is_not_ready_is_remarked(target):
     Target.objects.update(health=Target.Health.UNREACHABLE)
 
     assert "toy server is unreachable" in texts(preview(check(definition(target=target.pk))))
+
+
+def test_a_plan_that_is_longer_than_its_budget_is_remarked(target):
+    sent = definition(target=target.pk, order="random", factors={"slow": [1]}, repetitions=100)
+
+    short = texts(preview(check(sent | {"time_budget_seconds": "1 min 30 s"})))
+    long = texts(preview(check(sent | {"time_budget_seconds": "8 h"})))
+
+    assert "longer than the time budget of 1 min 30 s" in short
+    assert "budget" not in long

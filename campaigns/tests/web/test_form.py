@@ -381,3 +381,43 @@ def test_a_campaign_of_a_retired_target_is_cloned_to_another(browser, draft, tar
     page = Page(browser.get(reverse("campaign-clone", args=[draft.pk])))
 
     assert "there is none yet" in page.text
+
+
+def test_limits_are_said_in_words_and_follow_what_is_typed(browser, sent):
+    page = Page(browser.get(NEW, {"kind": "toy"}))
+    typed = browser.post(
+        PLAN, sent | {"time_budget_seconds": "8 h", "max_consecutive_failures": "many"}
+    )
+
+    assert "pauses by itself after 5 failures in a row or when more than 50 % failed" in page.text
+    assert "no time budget" in page.text
+    assert "when more than 50 % failed or after 8 h" in Page(typed).text
+    assert "failures in a row" not in Page(typed).text
+
+
+def test_limits_are_stored_and_a_clone_begins_with_them(browser, sent):
+    limits = {
+        "time_budget_seconds": "90 min",
+        "max_failed_percent": "20",
+        "max_consecutive_failures": "2",
+    }
+
+    press(browser, NEW, sent | limits, "save")
+    stored = Campaign.objects.get()
+    clone = Page(browser.get(reverse("campaign-clone", args=[stored.pk])))
+
+    assert stored.time_budget_seconds == 5400
+    assert (stored.max_failed_share, stored.max_consecutive_failures) == (0.2, 2)
+    assert clone.by_id("f-time_budget_seconds")["value"] == "1 h 30 min"
+    assert clone.by_id("f-max_failed_percent")["value"] == "20"
+    assert clone.by_id("f-max_consecutive_failures")["value"] == "2"
+
+
+def test_the_limits_are_unfolded_where_one_of_them_is_wrong(browser, sent):
+    answer = press(browser, NEW, sent, "save", time_budget_seconds="soon")
+
+    page = Page(answer)
+    assert answer.status_code == 422
+    assert "open" in page.by_id("limits")
+    assert page.by_id("f-time_budget_seconds")["aria-invalid"] == "true"
+    assert "“soon” is no span of time" in page.text

@@ -77,6 +77,7 @@ def test_a_number_is_the_same_however_it_is_written(toy):
             "vary-slow": "on",
             "levels-slow": "1 2.0",
             "excluded": "slow=2",
+            "order": "paired",
             "paired_factor": "slow",
             "baseline": "1.00",
         }
@@ -212,3 +213,11 @@ def test_one_cell_makes_a_plan_too(target):
 
     assert (plan.cells, plan.runs) == (1, 3)
     assert plan.rows[0].tiles[0].title == "the only cell"
+
+
+def test_a_pairing_that_another_order_hides_is_not_sent(toy):
+    entered = post(order="random", paired_factor="engine", baseline="old")
+
+    data, _ = forms.to_data(entered)
+
+    assert (data["paired_factor"], data["baseline"]) == ("", "")

@@ -1,0 +1,43 @@
+"""Spans of time as people type them: `90 min`, `1 h 30 min`, `8h`, or plain seconds. Pure."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+SECONDS = dict(UNITS)
+PART = r"(\d+(?:\.\d+)?)\s*(d|h|min|s)(?![a-z])"
+WHOLE = re.compile(rf"(?:{PART}[\s,]*)+", re.IGNORECASE)
+
+
+class DurationField(forms.FloatField):
+    """A number of seconds that may be typed with units."""
+
+    def to_python(self, value: Any) -> Any:
+        """Give seconds. Raise ValidationError."""
+        if isinstance(value, str) and WHOLE.fullmatch(value.strip()):
+            return sum(
+                float(number) * SECONDS[unit.lower()]
+                for number, unit in re.findall(PART, value, re.IGNORECASE)
+            )
+        try:
+            return super().to_python(value)
+        except ValidationError:
+            raise ValidationError(
+                f"“{str(value)[:40]}” is no span of time; write 90 min, 1 h 30 min or 8 h."
+            ) from None
+
+
+def written(seconds: float) -> str:
+    """Write seconds so that they can be read again, without loss: 5400 is 1 h 30 min."""
+    whole, rest = divmod(seconds, 1)
+    if rest or whole < 1:
+        return f"{seconds!r} s"
+    parts = []
+    for unit, size in UNITS:
+        number, whole = divmod(whole, size)
+        if number:
+            parts.append(f"{number:.0f} {unit}")
+    return " ".join(parts)
