@@ -1,11 +1,13 @@
 """The fields of a campaign that do not depend on its kind, and of a target. Validation only."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns import quiet_hours
 from campaigns.definition.durations import DurationField
 from campaigns.models import Campaign
 
@@ -157,6 +159,43 @@ class TargetForm(forms.Form):
         help_text="Encrypted at rest, and never shown again. Empty: as it was.",
     )
     forget_password = forms.BooleanField(required=False, label="Forget the stored password")
+    max_concurrency = forms.IntegerField(
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        label="Most requests at a time",
+        help_text="No run has more of them open at once. Empty: no limit.",
+    )
+    max_requests_per_second = forms.FloatField(
+        min_value=0.01,
+        max_value=1_000_000,
+        required=False,
+        label="Most requests a second",
+        help_text="No run begins more of them in any second. Empty: no limit.",
+    )
+    quiet_hours = Text(
+        max_length=5000,
+        required=False,
+        label="Quiet hours",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=(
+            "Nothing loads the server then. One window a line: Mon-Fri 08:00-18:00, or "
+            "Sat,Sun 00:00-24:00, or daily 22:00-06:00. Empty: none."
+        ),
+    )
+    quiet_zone = Text(
+        max_length=60,
+        required=False,
+        initial="UTC",
+        label="Time zone of the quiet hours",
+        widget=forms.TextInput(attrs={"list": "zones"}),
+        help_text="Such as Europe/Berlin; summer time is minded.",
+    )
+    is_production = forms.BooleanField(
+        required=False,
+        label="This is a production server",
+        help_text="Others depend on it: whoever puts load on it types its name first.",
+    )
     notes = Text(max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
     confirm_address = forms.BooleanField(
         required=False,
@@ -167,3 +206,22 @@ class TargetForm(forms.Form):
     def __init__(self, *arguments: Any, families: list[str], **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.fields["family"] = forms.ChoiceField(choices=[(family, family) for family in families])
+
+    def clean_quiet_hours(self) -> str:
+        """Refuse lines that cannot be read."""
+        text: str = self.cleaned_data["quiet_hours"]
+        _read_hours(quiet_hours.parse, text)
+        return text
+
+    def clean_quiet_zone(self) -> str:
+        """Refuse a zone that nobody knows; UTC where none is given."""
+        name: str = self.cleaned_data["quiet_zone"] or "UTC"
+        _read_hours(quiet_hours.zone_of, name)
+        return name
+
+
+def _read_hours(read: Callable[[str], object], text: str) -> None:
+    try:
+        read(text)
+    except quiet_hours.BadQuietHours as error:
+        raise ValidationError(str(error)) from None

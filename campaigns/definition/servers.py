@@ -14,6 +14,14 @@ from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
 from campaigns.models import Campaign, Target
 
+OWNERS_LIMITS = (
+    "max_concurrency",
+    "max_requests_per_second",
+    "quiet_hours",
+    "quiet_zone",
+    "is_production",
+)
+
 
 def families() -> list[str]:
     """Families that some kind can measure."""
@@ -80,7 +88,8 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
         target.health_message = ""
     target.name, target.family = clean["name"], clean["family"]
     target.base_url, target.address = clean["base_url"], address
-    target.username, target.notes = clean["username"], clean["notes"]
+    for name in (*OWNERS_LIMITS, "username", "notes"):
+        setattr(target, name, clean[name])
     if clean["password"]:
         target.password = credentials.encrypt(clean["password"])
     elif clean["forget_password"]:

@@ -80,6 +80,15 @@ def health_state(health: str) -> SafeString:
     return _state(HEALTH.get(health, UNKNOWN))
 
 
+@register.simple_tag
+def production_badge(target: Any) -> SafeString:
+    """Says of a production server that it is one; of any other target nothing."""
+    if not getattr(target, "is_production", False):
+        return mark_safe("")
+    badge = {"word": "production", "tone": "warn", "icon": "warn", "form": "solid"}
+    return mark_safe(render_to_string("components/_badge.html", {"badge": badge}).strip())  # noqa: S308
+
+
 @register.simple_tag(takes_context=True)
 def current(context: Context, *sections: str) -> SafeString:
     """Mark a navigation link whose section holds the page: URL names begin with the section."""

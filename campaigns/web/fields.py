@@ -76,6 +76,7 @@ def from_form(
 ) -> Field:
     """Describe a field of a Django form that holds `value` as it was typed or stored."""
     text = as_text(value)
+    attrs = form_field.widget.attrs
     choices = [
         Choice(str(key), str(words), chosen=str(key) == text)
         for key, words in getattr(form_field, "choices", ())
@@ -89,10 +90,11 @@ def from_form(
         unit=unit,
         errors=errors,
         choices=choices,
-        rows=int(form_field.widget.attrs.get("rows", 3)),
+        rows=int(attrs.get("rows", 3)),
         required=form_field.required,
         checked=value in (True, "on", "True", "true", "1"),
-        autocomplete=str(form_field.widget.attrs.get("autocomplete", "")),
+        autocomplete=str(attrs.get("autocomplete", "")),
+        attributes={name: attrs[name] for name in ("list",) if name in attrs},
     )
 
 

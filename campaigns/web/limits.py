@@ -1,13 +1,19 @@
-"""The limits of a campaign, and of a target, in words. Pure."""
+"""The limits of a campaign, and the quiet hours of a target, in words. No database."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from typing import Any
+from zoneinfo import available_timezones
 
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
+from campaigns import quiet_hours
 from campaigns.definition.durations import written
 from campaigns.definition.forms import DesignForm
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Target
 from campaigns.templatetags.formats import about, number
 
 NAMES = (
@@ -16,6 +22,55 @@ NAMES = (
     "max_failed_percent",
     "max_consecutive_failures",
 )
+CONTINENTS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """The quiet hours of a target as they are now.
+
+    until: the end of those that are on. since: the begin of the next ones, where none are on.
+    problem: why stored hours cannot be read any more.
+    """
+
+    lines: tuple[str, ...]
+    zone: str
+    until: datetime | None = None
+    since: datetime | None = None
+    problem: str = ""
+
+
+def quiet_of(target: Target) -> Quiet | None:
+    """Read the quiet hours of a target; None where it has none."""
+    lines = tuple(line for line in target.quiet_hours.splitlines() if line.strip())
+    if not lines:
+        return None
+    now = timezone.now()
+    try:
+        hours = quiet_hours.parse(target.quiet_hours)
+        until = hours.ends_at(now, target.quiet_zone)
+        since = None if until else hours.begins_at(now, target.quiet_zone)
+    except quiet_hours.BadQuietHours as error:
+        return Quiet(lines, target.quiet_zone, problem=str(error))
+    return Quiet(lines, target.quiet_zone, until, since)
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Names of time zones that somebody may choose; others are understood as well."""
+    named = (name for name in available_timezones() if name.partition("/")[0] in CONTINENTS)
+    return ("UTC", *sorted(named))
 
 
 def limits_of(campaign: Campaign) -> str:

@@ -16,7 +16,9 @@ from campaigns.definition.forms import TargetForm
 from campaigns.models import Target
 from campaigns.queries.home import target_rows
 from campaigns.web.fields import Field, from_form
+from campaigns.web.limits import quiet_of, zones
 
+UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 MOST_LOOKS = 20
 """How often the page looks for the outcome of a probe, once a second."""
 
@@ -32,7 +34,8 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
     """One target; also one that is retired, since campaigns point to it."""
     target = get_object_or_404(Target, pk=pk)
     campaigns = target.campaign_set.order_by("-created_at")[:10]
-    return render(request, "targets/target.html", _health(target) | {"campaigns": campaigns})
+    context = _health(target) | {"campaigns": campaigns, "quiet": quiet_of(target)}
+    return render(request, "targets/target.html", context)
 
 
 @require_GET
@@ -106,7 +109,13 @@ def _draw(
     errors: Mapping[str, list[str]],
 ) -> HttpResponse:
     fields = _fields(target, data, errors)
-    context = {"target": target, "fields": fields, "errors": sum(map(len, errors.values()))}
+    context = {
+        "target": target,
+        "fields": [field for field in fields if field.name not in servers.OWNERS_LIMITS],
+        "limits": {field.name: field for field in fields if field.name in servers.OWNERS_LIMITS},
+        "zones": zones(),
+        "errors": sum(map(len, errors.values())),
+    }
     return render(request, "targets/form.html", context, status=422 if errors else 200)
 
 
@@ -116,8 +125,8 @@ def _form_fields() -> Mapping[str, Any]:
 
 def _stored(target: Target | None) -> dict[str, Any]:
     if target is None:
-        return {}
-    names = ("name", "family", "base_url", "username", "notes")
+        return {name: field.initial for name, field in _form_fields().items()}
+    names = ("name", "family", "base_url", "username", "notes", *servers.OWNERS_LIMITS)
     return {name: getattr(target, name) for name in names}
 
 
@@ -135,6 +144,7 @@ def _fields(
             field,
             "" if name == "password" else data.get(name, ""),
             errors.get(name, ()),
+            unit=UNITS.get(name, ""),
         )
         for name, field in _form_fields().items()
         if asked.get(name, True)

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from time_machine import travel
 
 from campaigns.definition import life
 from campaigns.models import Attempt, Target, TargetLease
@@ -105,6 +106,13 @@ def test_a_typed_password_is_not_given_back_with_an_error(browser, owner_may_con
         ("username", "a\x07b"),
         ("password", "a\x00b"),
         ("notes", "x" * 5000),
+        ("max_concurrency", "0"),
+        ("max_concurrency", "many"),
+        ("max_requests_per_second", "0"),
+        ("max_requests_per_second", "nan"),
+        ("quiet_hours", "after lunch"),
+        ("quiet_hours", "daily 00:00-24:00"),
+        ("quiet_zone", "Middle-earth/Shire"),
     ],
 )
 def test_each_error_stands_beside_its_field(browser, owner_may_confirm, field, bad):
@@ -116,6 +124,67 @@ def test_each_error_stands_beside_its_field(browser, owner_may_confirm, field, b
     assert f"f-{field}-error" in (element["aria-describedby"] or "")
     assert "<script>alert(1)" not in answer.content.decode()
     assert not Target.objects.exists()
+
+
+def test_limits_of_the_owner_are_stored_and_shown(browser, owner_may_confirm, probes):
+    limits = {
+        "max_concurrency": "10",
+        "max_requests_per_second": "2.5",
+        "quiet_hours": "Mon-Fri 08:00-18:00\r\nSat 00:00-24:00",
+        "quiet_zone": "Europe/Berlin",
+        "is_production": "on",
+    }
+
+    browser.post(reverse("target-new"), FORM | limits | {"confirm_address": "on"})
+
+    stored = Target.objects.get()
+    assert (stored.max_concurrency, stored.max_requests_per_second) == (10, 2.5)
+    assert stored.quiet_hours == "Mon-Fri 08:00-18:00\nSat 00:00-24:00"
+    assert (stored.quiet_zone, stored.is_production) == ("Europe/Berlin", True)
+    page = Page(browser.get(reverse("target", args=[stored.pk]))).text
+    for words in ("at most 10", "at most 2.5", "Mon-Fri 08:00-18:00", "Europe/Berlin"):
+        assert words in page
+    form = Page(browser.get(reverse("target-edit", args=[stored.pk])))
+    assert form.by_id("f-max_concurrency")["value"] == "10"
+    assert "checked" in form.by_id("f-is_production")
+
+
+def test_limits_that_are_left_empty_set_none(browser, owner_may_confirm, probes):
+    browser.post(reverse("target-new"), FORM | {"confirm_address": "on"})
+
+    stored = Target.objects.get()
+    assert stored.max_concurrency is stored.max_requests_per_second is None
+    assert (stored.quiet_hours, stored.quiet_zone, stored.is_production) == ("", "UTC", False)
+    assert "no limit" in Page(browser.get(reverse("target", args=[stored.pk]))).text
+
+
+def test_a_production_server_is_marked_in_every_list(browser, target):
+    Target.objects.update(is_production=True)
+
+    for path in ("/", "/targets/", reverse("target", args=[target.pk])):
+        assert "production" in Page(browser.get(path)).text
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ("2026-11-20T12:00:00Z", "quiet now until 2026-11-20 17:00:00 UTC"),
+        ("2026-11-20T17:30:00Z", "The next ones begin at 2026-11-23 07:00:00 UTC"),
+    ],
+)
+def test_quiet_hours_are_told_as_they_are_now(browser, target, now, words):
+    Target.objects.update(quiet_hours="Mon-Fri 08:00-18:00", quiet_zone="Europe/Berlin")
+
+    with travel(now, tick=False):
+        page = Page(browser.get(reverse("target", args=[target.pk])))
+
+    assert words in page.text
+
+
+def test_quiet_hours_that_nobody_can_read_any_more_are_said(browser, target):
+    Target.objects.update(quiet_hours="daily 01:00-02:00", quiet_zone="Gone/Away")
+
+    assert "no known time zone" in Page(browser.get(reverse("target", args=[target.pk]))).text
 
 
 def test_a_name_that_is_taken_is_said(browser, target):
