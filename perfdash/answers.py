@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 TIMEOUT_SECONDS = 5.0
 
 
-def answers(url: str) -> bool:
+def answers(url: str, seconds: float = TIMEOUT_SECONDS) -> bool:
     """Say whether the URL gives a page or a redirection, but no error."""
     parts = urlsplit(url)
     hosts = os.environ.get("ALLOWED_HOSTS", "").replace(",", " ").split()
     host = hosts[0].lstrip("*.") if hosts else ""
     headers = {"Host": host or parts.netloc, "X-Forwarded-Proto": "https"}
-    connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_SECONDS)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=seconds)
     try:
         connection.request("GET", parts.path or "/", headers=headers)
         return connection.getresponse().status < 400

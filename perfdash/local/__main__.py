@@ -1,13 +1,17 @@
-"""The command line of a local start: `serve`, and `run` for tests."""
+"""The command line of a local start: `serve`, `status`, `stop`, and `run` for tests."""
 
 import argparse
+import errno
+import os
 import sys
 from pathlib import Path
 
+from perfdash.local import running, status
 from perfdash.local.directory import AlreadyRunning, DataDirectory, DirectoryRefused
+from perfdash.local.machine import MachineRefused
 from perfdash.local.ports import PortTaken
 from perfdash.local.postgres import ClusterFailed
-from perfdash.local.serve import greet_again, run, serve
+from perfdash.local.serve import run, serve
 from perfdash.local.services import ROOT
 
 
@@ -17,9 +21,19 @@ def main(arguments: list[str]) -> int:
     try:
         if options.subcommand == "run":
             return run(options.command)
+        if options.subcommand == "status":
+            directory = DataDirectory.existing(options.data)
+            return status.tell(directory, sys.stdout, as_json=options.json)
+        if options.subcommand == "stop":
+            return running.stop(DataDirectory.existing(options.data), sys.stdout)
         return _serve(options)
-    except (DirectoryRefused, PortTaken, ClusterFailed) as error:
+    except (DirectoryRefused, MachineRefused, PortTaken, ClusterFailed) as error:
         sys.stderr.write(f"{error}\n")
+        return status.NOT_RUNNING if options.subcommand == "status" else 1
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        sys.stderr.write(f"The disk is full ({error.filename or options.data}): make room there.\n")
         return 1
 
 
@@ -31,7 +45,7 @@ def _serve(options: argparse.Namespace) -> int:
         if options.reset:
             sys.stderr.write("perfdash is running; stop it before --reset.\n")
             return 1
-        return greet_again(directory, sys.stdout)
+        return running.greet_again(directory, sys.stdout)
     if options.reset:
         if not (options.yes or _confirmed(directory)):
             sys.stderr.write("Nothing was deleted. --yes confirms without a question.\n")
@@ -58,20 +72,40 @@ def _parser() -> argparse.ArgumentParser:
         help="start perfdash and everything that it needs",
         description="Starts perfdash and everything that it needs. With DATABASE_URL or BROKER_URL"
         " set it uses that server and starts none of its own.",
+        epilog="script/server status tells how it is, script/server stop ends it.",
     )
     server.add_argument("--port", type=_port, help="of the web server (default: 8000, or the next)")
-    server.add_argument(
+    _add_data(server)
+    server.add_argument("--reset", action="store_true", help="delete all data and start anew")
+    server.add_argument("--yes", action="store_true", help="confirm --reset without a question")
+    teller = commands.add_parser(
+        "status",
+        prog="script/server status",
+        help="tell how a running perfdash is",
+        description="Tells how perfdash is. Exit code: 0 where it runs, 3 where it does not.",
+    )
+    _add_data(teller)
+    teller.add_argument("--json", action="store_true", help="for programs")
+    stopper = commands.add_parser(
+        "stop",
+        prog="script/server stop",
+        help="stop a running perfdash",
+        description="Stops perfdash in order, and returns when it has ended.",
+    )
+    _add_data(stopper)
+    runner = commands.add_parser("run", help="run a command beside a database and a broker")
+    runner.add_argument("command", nargs=argparse.REMAINDER)
+    return parser
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--data",
         type=Path,
         metavar="DIR",
         default=ROOT / ".perfdash",
         help="where everything is kept (default: .perfdash)",
     )
-    server.add_argument("--reset", action="store_true", help="delete all data and start anew")
-    server.add_argument("--yes", action="store_true", help="confirm --reset without a question")
-    runner = commands.add_parser("run", help="run a command beside a database and a broker")
-    runner.add_argument("command", nargs=argparse.REMAINDER)
-    return parser
 
 
 def _port(text: str) -> int:
@@ -81,5 +115,15 @@ def _port(text: str) -> int:
     return number
 
 
+def _let_go_of_output() -> None:
+    """What a full disk does not take from us at the very end is no reason for another exit code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    _let_go_of_output()
+    sys.exit(code)

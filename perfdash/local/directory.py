@@ -15,6 +15,7 @@ import os
 import pwd
 import secrets
 import shutil
+import time
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from perfdash.local.process import Account
 
 MARKER = ".perfdash"
 LONGEST_SOCKET_DIRECTORY = 70  # the kernel takes paths up to 107 bytes, sockets' names included
+LOOK_SECONDS = 0.2  # whoever only looks whether somebody holds the directory is done by then
 SHARED_PLACE = Path("/var/lib/perfdash")
 
 
@@ -65,24 +67,33 @@ class DataDirectory:
     def state(self) -> Path:
         return self.path / "run" / "state.json"
 
+    @classmethod
+    def existing(cls, path: Path) -> "DataDirectory":
+        """Open a directory, and make nothing where there is none. Raise DirectoryRefused."""
+        if not (path / MARKER).is_file():
+            raise DirectoryRefused(
+                f"{path} is no data directory of perfdash; --data names the one that is meant."
+            )
+        return cls(path)
+
     def lock(self) -> None:
         """Hold the directory as long as this process lives. Raise AlreadyRunning."""
         descriptor = os.open(self.path / MARKER, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise AlreadyRunning(f"Another perfdash uses {self.path}.") from None
+        end = time.monotonic() + LOOK_SECONDS
+        while not _lock(descriptor, fcntl.LOCK_EX):
+            if time.monotonic() > end:
+                os.close(descriptor)
+                raise AlreadyRunning(f"Another perfdash uses {self.path}.")
+            time.sleep(0.01)
         self._lock = descriptor
 
     def held(self) -> bool:
         """Say whether another process holds the directory."""
+        descriptor = os.open(self.path / MARKER, os.O_RDONLY)
         try:
-            self.lock()
-        except AlreadyRunning:
-            return True
-        self.unlock()
-        return False
+            return not _lock(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
 
     def unlock(self) -> None:
         """Let go of the directory."""
@@ -164,6 +175,14 @@ class DataDirectory:
 
     def _short_name(self) -> str:
         return hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:12]
+
+
+def _lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def reachable(path: Path) -> bool:

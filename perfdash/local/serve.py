@@ -8,82 +8,77 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TextIO
 
-from perfdash.local import ports, postgres, services
+from perfdash.local import leftovers, machine, ports, postgres, services
+from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
 from perfdash.local.journal import Journal
 from perfdash.local.process import die_with_parent
 from perfdash.local.services import FOUNDATIONS, Ports
-from perfdash.local.state import State
+from perfdash.local.state import State, needed
 from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 
 WEB_PORT = 8000
 SANDBOX_PORT = 8099
 INTERRUPT_SECONDS = 10.0
-READY_SECONDS = 60.0
 
 
 def serve(directory: DataDirectory, port: int | None) -> int:
-    """Run everything until somebody asks for the end. The directory must be locked."""
+    """Run everything until somebody asks for the end, and give the exit code.
+
+    The directory must be locked. Raise MachineRefused, PortTaken.
+    """
+    directory.state.unlink(missing_ok=True)  # what a killed one may have left
     journal = Journal(directory.log, sys.stdout)
-    chosen = Ports(_web_port(port, journal), ports.first_free(SANDBOX_PORT))
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
+    look_at_machine(directory, ours, journal)
+    chosen = Ports(_web_port(port, journal), ports.first_free(SANDBOX_PORT))
     variables = services.with_servers(services.environment(directory, ours), chosen)
-    state = State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=variables)
-
-    def changed(name: str, pid: int) -> None:
-        state.services[name] = pid
-        state.save(directory.state)
-
-    state.save(directory.state)  # over what a killed one may have left
-    supervisor = Supervisor(journal, changed)
+    environment = needed(variables)
+    book = Book(
+        State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=environment),
+        directory.state,
+    )
+    book.save()
+    supervisor = Supervisor(
+        journal, book.note, lambda: machine.disk_is_full([directory.path, directory.database])
+    )
     if "DATABASE_URL" in ours and not directory.database.is_relative_to(directory.path):
         journal.say(f"The database is in {directory.database}: its account cannot walk to --data.")
     try:
+        leftovers.wait_for_server(postgres.cluster_of(directory), journal.say)
         supervisor.start(services.foundations(directory, ours))
         supervisor.wait_until_ready()
         output = supervisor.run(services.preparation(variables, chosen))
         supervisor.start(services.servers(variables, chosen))
         supervisor.wait_until_ready()
-        state.ready = True
-        state.save(directory.state)
+        book.ready()
         journal.greet(output[-1] if output else chosen.base_url, directory.path)
-        supervisor.watch()
+        supervisor.watch(book.catch_up)
     except Stopped:
         journal.say("Stopped before everything was up.")
     except (StartFailed, postgres.ClusterFailed) as error:
-        journal.say(f"perfdash could not start: {error}")
+        could_not = "had to stop" if book.state.ready else "could not start"
+        journal.say(f"perfdash {could_not}: {error}")
         return 1
     finally:
         journal.say("Stopping.")
         supervisor.stop()
-        directory.state.unlink(missing_ok=True)
+        book.close()
+        journal.say("Stopped.")
     return 0
 
 
-def greet_again(directory: DataDirectory, out: TextIO) -> int:
-    """Tell of the perfdash that holds the directory, with a fresh link to sign in once it is ready."""
-    end = time.monotonic() + READY_SECONDS
-    state = _state(directory)
-    while (state is None or not state.ready) and directory.held() and time.monotonic() < end:
-        time.sleep(0.1)
-        state = _state(directory)
-    if state is None or not state.ready:
-        out.write(f"perfdash is starting or stopping with {directory.path}; try again.\n")
-        return 1
-    out.write(f"perfdash is running already (process {state.pid}): {state.base_url}\n")
-    out.flush()
-    manage = [sys.executable, str(services.ROOT / "manage.py")]
-    link = [*manage, "sign_in_link", "--base-url", state.base_url]
-    return subprocess.run(link, env=state.environment, stdout=out).returncode
-
-
-def _state(directory: DataDirectory) -> State | None:
-    try:
-        return State.load(directory.state)
-    except FileNotFoundError:
-        return None
+def look_at_machine(directory: DataDirectory, ours: frozenset[str], journal: Journal) -> None:
+    """Say what this machine is short of. Raise MachineRefused where nothing could work."""
+    places = [directory.path]
+    if work := os.environ.get("WORK_DIRECTORY"):
+        places.append(Path(work))
+    if "DATABASE_URL" in ours:
+        places.append(directory.database)
+    fresh = "DATABASE_URL" in ours and not postgres.cluster_of(directory).exists()
+    for line in machine.prepare(places, fresh=fresh):
+        journal.say(f"Warning: {line}")
 
 
 def run(command: list[str]) -> int:
@@ -94,7 +89,8 @@ def run(command: list[str]) -> int:
     place = Path(tempfile.mkdtemp(prefix="perfdash-run-"))
     directory = DataDirectory(place)
     directory.lock()
-    supervisor = Supervisor(Journal(directory.log, None), lambda name, pid: None)
+    machine.raise_open_files()
+    supervisor = Supervisor(Journal(directory.log, None))
     try:
         supervisor.start(services.foundations(directory, FOUNDATIONS, postgres.FAST))
         supervisor.wait_until_ready()

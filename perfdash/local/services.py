@@ -109,7 +109,7 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
         replace(
             _python("web", variables, *web),
             stage=4,
-            ready=lambda pid: answers(f"{ports.base_url}/health/"),
+            ready=lambda pid: answers(f"{ports.base_url}/health/", seconds=1),
         ),
         _worker("measure", variables),
         replace(_worker("control", variables), nice=19),

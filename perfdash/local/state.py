@@ -2,23 +2,55 @@
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+SETTINGS = {
+    "ALLOWED_HOSTS", "BROKER_URL", "CSRF_TRUSTED_ORIGINS", "DATABASE_URL", "DEBUG",
+    "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "SECRET_KEY", "WORK_DIRECTORY",
+}  # fmt: skip
+FAMILIES = ("PERFDASH_", "LEASE_", "RENEW_", "DISPATCH_", "PROBE_", "STATIC_")
+SURROUNDINGS = {
+    "PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH",
+    "PYTHONUNBUFFERED", "PYTHONWARNINGS", "SSL_CERT_FILE", "SSL_CERT_DIR", "VIRTUAL_ENV",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Record:
+    """One service: `since` is an instant as ISO 8601, empty while it does not run; `pid` is 0 then."""
+
+    pid: int
+    since: str
+    restarts: int = 0
+    last_end: str = ""
 
 
 @dataclass(slots=True)
 class State:
-    """`environment` is what every process got, passwords included: the file is for its owner only."""
+    """`environment` is what every process got of settings, passwords included: for the owner only.
+
+    `services` holds the last process of each service, also while it has none.
+    """
 
     pid: int
     base_url: str
     sandbox_url: str
+    started: str = ""
     ready: bool = False
     services: dict[str, int] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict, repr=False)
 
+    def note(self, name: str, record: Record) -> None:
+        """Take note of a service's start or end."""
+        if record.pid:
+            self.services[name] = record.pid
+        self.records[name] = record
+
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file, whole or not at all. Raise OSError."""
         new = path.with_suffix(".new")
         new.unlink(missing_ok=True)
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -29,4 +61,17 @@ class State:
     @classmethod
     def load(cls, path: Path) -> "State":
         """Read the file. Raise FileNotFoundError where nothing runs, or is only about to."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        records = {name: Record(**record) for name, record in found.pop("records").items()}
+        return cls(**found, records=records)
+
+
+def needed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Keep the variables that a command of perfdash needs: no secret of another program is stored."""
+    return {name: value for name, value in environment.items() if _is_ours(name)}
+
+
+def _is_ours(name: str) -> bool:
+    bare = name.removesuffix("_FILE")
+    ours = bare in SETTINGS or name in SURROUNDINGS
+    return ours or name.startswith((*FAMILIES, "LC_"))

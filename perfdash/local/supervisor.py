@@ -10,50 +10,43 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
 from types import FrameType
 
+from perfdash.local.child import Child
 from perfdash.local.journal import Journal
 from perfdash.local.process import Service, describe_end, kill_group, spawn
 
-FIRST_DELAY_SECONDS = 0.2
-LONGEST_DELAY_SECONDS = 10.0
-STABLE_SECONDS = 30.0
-KEPT_LINES = 100
+MOST_FALSE_STARTS = 6
+TOLD_LINES = 12
+CHECK_SECONDS = 0.25  # how often a service is asked whether it is ready, until it is
+IDLE_SECONDS = 5.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StartFailed(Exception):
-    """A service did not come up; the message says which, and where its log is."""
+    """A service does not come up; the message says which, why, and where its log is."""
 
 
 class Stopped(Exception):
     """Somebody asked for the end while things were still starting."""
 
 
-@dataclass(slots=True)
-class Child:
-    """A service with its current process, or the instant of its next start."""
-
-    service: Service
-    process: subprocess.Popen[bytes] | None = None
-    started: float = 0.0
-    delay: float = FIRST_DELAY_SECONDS
-    due: float = 0.0
-    output: list[str] = field(default_factory=list)
-
-
-def is_ready(child: Child) -> bool:
-    return child.process is not None and child.service.ready(child.process.pid)
-
-
 class Supervisor:
-    """Runs services. `changed` is called with name and process id after every (re)start."""
+    """Runs services. `changed` is called after every start and end of one.
 
-    def __init__(self, journal: Journal, changed: Callable[[str, int], None]) -> None:
+    `hindrance` says what keeps services from running that is not their fault, such as a full disk:
+    while there is one, nobody is given up.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        changed: Callable[[Child], None] = lambda child: None,
+        hindrance: Callable[[], str] = lambda: "",
+    ) -> None:
         self.journal = journal
         self.changed = changed
+        self.hindrance = hindrance
         self.children: list[Child] = []
         self.requests = 0  # how often somebody asked for the end
         self._selector = selectors.DefaultSelector()
@@ -76,29 +69,33 @@ class Supervisor:
             self._spawn(child)
 
     def wait_until_ready(self, seconds: float = 60.0) -> None:
-        """Return when every service is ready. Raise StartFailed, Stopped."""
+        """Return when every service that can be asked is ready. Raise StartFailed, Stopped."""
         for child in self.children:
-            self._wait(partial(is_ready, child), child.service.name, seconds)
+            if child.service.ready is not None:
+                self._wait(child.check, child, seconds)
 
     def run(self, service: Service, seconds: float = 300.0) -> list[str]:
         """Run a command to its end and give its lines. Raise StartFailed where it fails; Stopped."""
         child = Child(service)
         process = self._spawn(child)
         try:
-            self._wait(lambda: process.poll() is not None, service.name, seconds)
+            self._wait(lambda: process.poll() is not None, child, seconds)
         finally:
             kill_group(process)
             self._close(child)
         if process.returncode:
             if service.secret:  # what went wrong is none; the secret comes at a good end
                 self.journal.take(service.name, "\n".join([*child.output, ""]).encode())
-            raise StartFailed(self._advice(service.name, describe_end(process.returncode)))
+            raise StartFailed(self._advice(child, describe_end(process.returncode)))
         return child.output
 
     def watch(self, ended: Callable[[], bool] = lambda: False) -> None:
-        """Keep the services running until somebody asks for the end, or `ended` says so."""
+        """Keep the services running until somebody asks for the end, or `ended` says so.
+
+        Raise StartFailed where one of them cannot be kept running.
+        """
         while not self.requests and not ended():
-            self.turn(None)
+            self.turn(IDLE_SECONDS)
 
     def stop(self) -> None:
         """Stop everything, stage by stage. A second request kills all but the last stage."""
@@ -113,31 +110,36 @@ class Supervisor:
         self.requests += 1
 
     def _spawn(self, child: Child) -> subprocess.Popen[bytes]:
-        process = child.process = spawn(child.service)
-        child.started = time.monotonic()
+        if child.service.before is not None:
+            child.service.before()
+        process = spawn(child.service)
+        child.begin(process)
         if process.stdout is None:
             raise AssertionError("a service writes into a pipe")
         os.set_blocking(process.stdout.fileno(), False)
         self._selector.register(process.stdout, selectors.EVENT_READ, child)
         if child in self.children:
-            self.changed(child.service.name, process.pid)
+            self.changed(child)
         return process
 
-    def _wait(self, condition: Callable[[], bool], name: str, seconds: float) -> None:
+    def _wait(self, condition: Callable[[], bool], child: Child, seconds: float) -> None:
         end = time.monotonic() + seconds
         while not condition():
             if self.requests:
                 raise Stopped
             if time.monotonic() > end:
-                raise StartFailed(self._advice(name, f"was not ready after {seconds:.0f} s"))
+                raise StartFailed(self._advice(child, f"was not ready after {seconds:.0f} s"))
             self.turn(0.03)
 
-    def turn(self, timeout: float | None) -> None:
-        """Pass on what was written, take note of who died, start again whose time has come."""
+    def turn(self, timeout: float) -> None:
+        """Pass on what was written, take note of who died, start again whose time has come.
+
+        Raise StartFailed where a service ends again and again before it is ready.
+        """
         now = time.monotonic()
         waiting = [child.due - now for child in self.children if child.process is None]
-        limits = [max(0.0, limit) for limit in (timeout, *waiting) if limit is not None]
-        for key, _ in self._selector.select(min(limits, default=None)):
+        checks = [CHECK_SECONDS for child in self.children if _can_be_asked(child)]
+        for key, _ in self._selector.select(max(0.0, min([timeout, *waiting, *checks]))):
             if key.fd == self._wake_reader:
                 os.read(self._wake_reader, 4096)
             else:
@@ -145,9 +147,11 @@ class Supervisor:
         for child in self.children:
             if child.process is not None and child.process.poll() is not None:
                 self._bury(child)
-        for child in self.children:
-            if child.process is None and child.due <= time.monotonic() and not self.requests:
+        for child in self.children if not self.requests else ():
+            if child.process is None and child.due <= time.monotonic():
                 self._spawn(child)
+            elif _can_be_asked(child) and time.monotonic() - child.asked > CHECK_SECONDS:
+                child.check()
 
     def _read(self, child: Child) -> bool:
         """Pass on one piece of output; False where there is none now."""
@@ -164,8 +168,7 @@ class Supervisor:
         return bool(piece)
 
     def _record(self, child: Child, piece: bytes) -> None:
-        lines = self.journal.take(child.service.name, piece, secret=child.service.secret)
-        child.output = [*child.output, *lines][-KEPT_LINES:]
+        child.remember(self.journal.take(child.service.name, piece, secret=child.service.secret))
 
     def _close(self, child: Child) -> None:
         """Take the last output of an ended process and let go of it."""
@@ -186,15 +189,25 @@ class Supervisor:
             return
         kill_group(process)
         self._close(child)
-        now = time.monotonic()
-        if now - child.started > STABLE_SECONDS:
-            child.delay = FIRST_DELAY_SECONDS
-        child.due = now + child.delay
-        child.delay = min(2 * child.delay, LONGEST_DELAY_SECONDS)
-        if not self.requests:
-            wait = child.due - now
-            end = describe_end(process.returncode)
-            self.journal.say(f"{child.service.name} {end}; it starts again in {wait:.1f} s.")
+        hindrance = self.hindrance()
+        child.end(process.returncode, excused=bool(hindrance) or self._foundation_fell(child))
+        self.changed(child)
+        if self.requests:
+            return
+        end = describe_end(process.returncode)
+        if child.false_starts >= MOST_FALSE_STARTS:
+            times = f"ended {child.false_starts} times in a row before it was ready"
+            raise StartFailed(self._advice(child, f"{times}, at last it {end}"))
+        wait = max(0.0, child.due - time.monotonic())
+        reason = f" {hindrance}" if hindrance else ""
+        self.journal.say(f"{child.service.name} {end}; it starts again in {wait:.1f} s.{reason}")
+
+    def _foundation_fell(self, child: Child) -> bool:
+        """Say whether something that this service builds on ended since it was started."""
+        return any(
+            other.service.stage < child.service.stage and other.ended > child.started
+            for other in self.children
+        )
 
     def _stop_together(self, children: Sequence[Child], patience: int) -> None:
         """Stop services side by side; kill them when late, or at more than `patience` requests."""
@@ -210,5 +223,20 @@ class Supervisor:
                     kill_group(child.process)
             self.turn(0.1)
 
-    def _advice(self, name: str, what: str) -> str:
-        return f"{name} {what}. Its output is in {self.journal.path(name)}."
+    def _advice(self, child: Child, what: str) -> str:
+        """Say which service, what happened, how its output ends, where the rest is, what to do."""
+        log = self.journal.path(child.service.name)
+        last = [line for line in child.output if line][-TOLD_LINES:]
+        told = "".join(f"\n    {line}" for line in last)
+        ends = (
+            f"Its output ends with:{told}\nAll of it is in {log}." if last else f"Its log is {log}."
+        )
+        return (
+            f"{child.service.name} {what}. {ends}\n"
+            "Mend what it says, then start perfdash again; what was stored is kept."
+        )
+
+
+def _can_be_asked(child: Child) -> bool:
+    """Say whether it is still to be found out that a service is ready."""
+    return child.process is not None and not child.ready and child.service.ready is not None

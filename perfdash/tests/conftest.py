@@ -1,4 +1,5 @@
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +35,20 @@ def open_place() -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path)
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """A file system of one megabyte, where we may mount one."""
+    path = tmp_path / "small"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs", str(path)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        yield path
+    finally:
+        subprocess.run([shutil.which("umount") or "umount", "--lazy", str(path)], check=True)
 
 
 @pytest.fixture

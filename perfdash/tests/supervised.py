@@ -1,16 +1,21 @@
-"""Runs three small services under a supervisor: `python -m perfdash.tests.supervised DIRECTORY`.
+"""Runs three small services under a supervisor: `python -m perfdash.tests.supervised DIRECTORY [KIND]`.
 
 Each writes a line to DIRECTORY/events when it starts and when it is asked to stop. The middle one
 has a child of its own, as workers do. DIRECTORY/pids.json tells the process ids.
+
+KIND `broken` adds a service that ends by itself at once; it fares better when DIRECTORY/mended is
+there. KIND `hindered` adds the same one on a machine with a full disk.
 """
 
 import json
 import sys
 from pathlib import Path
 
+from perfdash.local import child
+from perfdash.local.child import Child
 from perfdash.local.journal import Journal
 from perfdash.local.process import Service
-from perfdash.local.supervisor import Supervisor
+from perfdash.local.supervisor import StartFailed, Supervisor
 
 PROGRAM = """
 import ctypes, os, signal, sys, time
@@ -35,23 +40,43 @@ while True:
     time.sleep(1)
 """
 
+BROKEN = """
+import os, sys, time
+if not os.path.exists(os.path.join(sys.argv[1], "mended")):
+    print("the port is taken", flush=True)
+    sys.exit(3)
+with open(os.path.join(sys.argv[1], "came-up"), "w"):
+    time.sleep(300)
+"""
 
-def main(directory: Path) -> None:
+
+def main(directory: Path, kind: str) -> int:
     pids: dict[str, int] = {}
 
-    def changed(name: str, pid: int) -> None:
-        pids[name] = pid
+    def changed(one: Child) -> None:
+        pids[one.service.name] = one.process.pid if one.process else 0
         new = directory / "pids.new"
         new.write_text(json.dumps(pids))
         new.replace(directory / "pids.json")
 
-    supervisor = Supervisor(Journal(directory, None), changed)
+    hindrance = "The disk is full." if kind == "hindered" else ""
+    supervisor = Supervisor(Journal(directory, None), changed, lambda: hindrance)
     for stage, name in enumerate(("first", "second", "third")):
         command = (sys.executable, "-c", PROGRAM, name, str(directory), str(name == "second"))
         supervisor.start([Service(name, command, {}, stage=stage)])
-    supervisor.watch()
-    supervisor.stop()
+    if kind:
+        child.FIRST_DELAY_SECONDS = child.LONGEST_DELAY_SECONDS = 0.01
+        broken = (sys.executable, "-c", BROKEN, str(directory))
+        supervisor.start([Service("broken", broken, {}, stage=1)])
+    try:
+        supervisor.watch()
+    except StartFailed as error:
+        supervisor.journal.say(str(error))
+        return 1
+    finally:
+        supervisor.stop()
+    return 0
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.exit(main(Path(sys.argv[1]), "".join(sys.argv[2:])))

@@ -14,13 +14,15 @@ import psycopg
 import pytest
 
 from perfdash.answers import answers
+from perfdash.local.directory import DataDirectory
 from perfdash.tests.conftest import open_place, running, wait_until
 
 OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
 
 
 def environment(*, without=OWN):
-    return {name: value for name, value in os.environ.items() if name not in without}
+    kept = {name: value for name, value in os.environ.items() if name not in without}
+    return {**kept, "FOREIGN_SECRET": "of another program"}
 
 
 def command(data, *options):
@@ -93,14 +95,66 @@ def test_a_running_perfdash_is_not_reset(shared):
 
     assert reset.returncode == 1
     assert "stop it before --reset" in reset.stderr
-    assert answers(f"{state(data)['base_url']}/health/")
+    wait_until(lambda: answers(f"{state(data)['base_url']}/health/"))
+
+
+def ask(word, data, *options):
+    return subprocess.run(
+        [sys.executable, "-m", "perfdash.local", word, "--data", str(data), *options],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_status_tells_of_every_service_and_of_the_room_they_have(shared):
+    data, process = shared
+
+    told, for_programs = ask("status", data), ask("status", data, "--json")
+
+    assert told.returncode == for_programs.returncode == 0
+    assert f"perfdash runs: {state(data)['base_url']} (process {process.pid}, since" in told.stdout
+    for name, pid in state(data)["services"].items():
+        assert f"  {name:<10}{pid:>8}  20" in told.stdout
+    found = json.loads(for_programs.stdout)
+    assert found["running"]
+    assert found["ready"]
+    assert found["database_bytes"] > 1_000_000
+    assert {service["name"] for service in found["services"]} == set(state(data)["services"])
+    assert "password" not in for_programs.stdout.lower()
+
+
+def test_the_status_says_where_nothing_runs_and_makes_nothing(place):
+    DataDirectory(place / "data")
+
+    stopped, missing = ask("status", place / "data"), ask("status", place / "nothing")
+
+    assert stopped.returncode == missing.returncode == 3
+    assert "perfdash is not running." in stopped.stdout
+    assert "is no data directory of perfdash" in missing.stderr
+    assert not (place / "nothing").exists()
+
+
+def test_stopping_what_does_not_run_is_done_already(place):
+    DataDirectory(place / "data")
+
+    done = ask("stop", place / "data")
+
+    assert done.returncode == 0
+    assert "is not running" in done.stdout
+
+
+def test_what_the_state_file_keeps_is_no_other_programs_secret(shared):
+    data, _ = shared
+
+    assert "FOREIGN_SECRET" not in (data / "run/state.json").read_text()
 
 
 def test_killed_services_come_back_and_nothing_of_them_stays(shared):
     data, _ = shared
-    before = state(data)["services"]
     forking = ("web", "measure", "control")
-    wait_until(lambda: all(children(before[name]) for name in forking))
+    wait_until(lambda: all(children(state(data)["services"][name]) for name in forking))
+    before = state(data)["services"]
     theirs = [pid for name in forking for pid in children(before[name])]
 
     for pid in before.values():
@@ -124,10 +178,16 @@ def test_a_killed_supervisor_leaves_nobody_and_the_next_start_has_the_data(place
 
         wait_until(lambda: not any(running(pid) for pid in everybody))
 
-    with served(data):
+    assert "the last one was killed; the data is kept" in ask("status", data).stdout
+    with served(data) as process:
         after = state(data)["environment"]
         with psycopg.connect(after["DATABASE_URL"]) as connection:
             names = connection.execute("SELECT DISTINCT first_name FROM auth_user").fetchall()
+
+        stopped = ask("stop", data)
+
+        assert stopped.stdout.splitlines()[-1] == "Stopped."
+        assert process.wait(timeout=1) == 0
 
     assert names == [("Ada",)]
     assert {name: before[name] for name in OWN} == {name: after[name] for name in OWN}

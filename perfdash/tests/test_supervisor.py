@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from functools import partial
 
 import pytest
@@ -10,18 +11,32 @@ import pytest
 from perfdash.tests.conftest import running, wait_until
 
 
+@contextmanager
+def supervised(directory, *kind):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "perfdash.tests.supervised", str(directory), *kind]
+    )
+    try:
+        wait_until(lambda: events(directory).count("starts") == 3)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.fixture
 def supervisor(tmp_path):
-    process = subprocess.Popen([sys.executable, "-m", "perfdash.tests.supervised", str(tmp_path)])
-    wait_until(lambda: events(tmp_path).count("starts") == 3 and (tmp_path / "grandchild").exists())
-    yield process
-    process.kill()
-    process.wait()
+    with supervised(tmp_path) as process:
+        wait_until(lambda: text(tmp_path / "grandchild"))
+        yield process
+
+
+def text(path):
+    return path.read_text() if path.exists() else ""
 
 
 def events(directory):
-    path = directory / "events"
-    return path.read_text() if path.exists() else ""
+    return text(directory / "events")
 
 
 def pids(directory):
@@ -33,7 +48,7 @@ def test_a_killed_service_is_started_again(supervisor, tmp_path):
 
     os.kill(before, signal.SIGKILL)
 
-    wait_until(lambda: pids(tmp_path)["first"] != before)
+    wait_until(lambda: pids(tmp_path)["first"] not in (0, before))
     wait_until(lambda: events(tmp_path).count("first starts") == 2)
     assert (
         "first was ended by SIGKILL; it starts again" in (tmp_path / "supervisor.log").read_text()
@@ -98,3 +113,30 @@ def test_a_killed_supervisor_leaves_nobody_behind(supervisor, tmp_path):
 
 def test_output_is_kept_in_a_file_a_service(supervisor, tmp_path):
     wait_until(lambda: (tmp_path / "first.log").read_text() == "output of first\n")
+
+
+def test_a_service_that_never_comes_up_is_given_up_and_the_rest_stops_in_order(tmp_path):
+    with supervised(tmp_path, "broken") as process:
+        processes = list(pids(tmp_path).values())
+
+        assert process.wait(timeout=20) == 1
+
+    said = text(tmp_path / "supervisor.log")
+    assert said.count("broken ended with code 3; it starts again") == 5
+    assert (
+        "broken ended 6 times in a row before it was ready, at last it ended with code 3." in said
+    )
+    assert "    the port is taken\nAll of it is in" in said
+    assert str(tmp_path / "broken.log") in said
+    stops = [line for line in events(tmp_path).splitlines() if line.endswith("stops")]
+    assert stops == ["third stops", "second stops", "first stops"]
+    assert not any(running(pid) for pid in processes)
+
+
+def test_nobody_is_given_up_while_the_disk_is_full(tmp_path):
+    with supervised(tmp_path, "hindered") as process:
+        wait_until(lambda: text(tmp_path / "supervisor.log").count("The disk is full.") > 10)
+        (tmp_path / "mended").touch()
+
+        wait_until(lambda: (tmp_path / "came-up").exists())
+        assert process.poll() is None

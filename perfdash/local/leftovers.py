@@ -1,0 +1,77 @@
+"""What a killed perfdash or a killed database server may have left behind, and how it is cleared away.
+
+The data directory must be locked: then no other perfdash owns what is found.
+"""
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+POLITE_SECONDS = 60.0
+IMMEDIATE_SECONDS = 10.0
+SILENT_SECONDS = 0.5
+
+
+def wait_for_server(cluster: Path, say: Callable[[str], None]) -> None:
+    """Return when no server works on the cluster any more; one that takes too long is ended."""
+    begun = time.monotonic()
+    told = False
+    while (server := _server(cluster)) is not None:
+        waited = time.monotonic() - begun
+        if waited > SILENT_SECONDS and not told:
+            told = True
+            say("The database of the last start is still ending; perfdash waits for it.")
+        if waited > POLITE_SECONDS + IMMEDIATE_SECONDS:
+            server.kill()
+        elif waited > POLITE_SECONDS:
+            server.send_signal(signal.SIGQUIT)  # at once; the next start reads its log
+        time.sleep(0.05)
+
+
+def sweep(cluster: Path, sockets: Path) -> None:
+    """Before a start: end what lost its server, and remove lock files of servers that are no more.
+
+    PostgreSQL takes such a file seriously as soon as any process has the number in it, and waits
+    for sessions that a killed server left at work.
+    """
+    if _server(cluster) is not None:
+        return
+    orphans = _processes(cluster)
+    for orphan in orphans:
+        _kill(orphan)
+    _, alive = psutil.wait_procs(orphans, timeout=2)
+    if not alive:
+        for path in (cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*")):
+            path.unlink(missing_ok=True)
+
+
+def _server(cluster: Path) -> psutil.Process | None:
+    """Give the server of the cluster, known by its number in the lock file and by where it works."""
+    try:
+        words = (cluster / "postmaster.pid").read_text(encoding="utf-8").split()
+    except FileNotFoundError:
+        return None
+    return next((found for found in _processes(cluster) if words[:1] == [str(found.pid)]), None)
+
+
+def _processes(cluster: Path) -> list[psutil.Process]:
+    """Find what works in the cluster: a server and all of its processes do so in its directory."""
+    place = str(cluster.resolve())
+    return [process for process in psutil.process_iter() if _works_in(process, place)]
+
+
+def _works_in(process: psutil.Process, place: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and process.cwd() == place
+    except psutil.Error:
+        return False
+
+
+def _kill(process: psutil.Process) -> None:
+    try:
+        process.kill()
+    except psutil.NoSuchProcess:
+        return

@@ -1,0 +1,195 @@
+"""What this machine has to offer, looked at before a start: each shortage with what to do about it.
+
+Nothing is refused but what cannot work. The machine of a single run is checked by its worker.
+"""
+
+import os
+import resource
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MB = 1_000_000
+OPEN_FILES_WANTED = 65_536
+FEWEST_OPEN_FILES = 4_096
+LEAST_OPEN_FILES = 256
+FRESH_DISK_MB = 250  # a new database takes about 70 MB, and its log grows to 80 MB and more
+LEAST_DISK_MB = 40  # two pieces of the database's log
+LITTLE_DISK_MB = 2_000
+LEAST_INODES = 2_000
+LITTLE_MEMORY_MB = 1_000
+FEW_PORTS = 10_000
+PORT_SECONDS = 60
+
+
+class MachineRefused(Exception):
+    """Something that perfdash cannot do without is missing; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """One thing that this machine has too little of; `fatal` where nothing could work."""
+
+    text: str
+    fatal: bool = False
+
+
+def prepare(places: Iterable[Path], *, fresh: bool) -> list[str]:
+    """Raise the limit of open files, and say what is short. Raise MachineRefused.
+
+    `places` are written to while perfdash runs; `fresh` means that a database has yet to be made.
+    """
+    raise_open_files()
+    found = [*open_files(), *disks(places, fresh=fresh), *memory(), *local_ports()]
+    fatal = [shortage.text for shortage in found if shortage.fatal]
+    if fatal:
+        raise MachineRefused("\n".join(fatal))
+    return [shortage.text for shortage in found]
+
+
+def raise_open_files() -> None:
+    """Raise the soft limit of open files as far as it may and makes sense; children inherit it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES_WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def open_files() -> Iterator[Shortage]:
+    """Look at the limit of open files; every connection of a run is one."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= FEWEST_OPEN_FILES:
+        return
+    remedy = (
+        "raise the hard limit (ulimit -Hn 65536 as root, LimitNOFILE= in a systemd unit,"
+        " or nofile in /etc/security/limits.conf)"
+    )
+    if soft < LEAST_OPEN_FILES:
+        yield Shortage(f"A process may open only {soft} files, too few to start; {remedy}.", True)
+    else:
+        yield Shortage(
+            f"A process may open only {soft} files: runs with a concurrency near that fail; {remedy}."
+        )
+
+
+def disks(places: Iterable[Path], *, fresh: bool) -> Iterator[Shortage]:
+    """Look at each file system that is written to, once: space, inodes, and whether it takes files."""
+    least = FRESH_DISK_MB if fresh else LEAST_DISK_MB
+    seen: set[int] = set()
+    for place in map(nearest, places):
+        device = place.stat().st_dev
+        if device in seen:
+            continue
+        seen.add(device)
+        if not os.access(place, os.W_OK):
+            yield Shortage(
+                f"{place} cannot be written to; make it writable, or name another with --data.",
+                True,
+            )
+            continue
+        free = shutil.disk_usage(place).free // MB
+        if free < least:
+            yield Shortage(
+                f"Only {free} MB are free in {place}, and perfdash needs {least} MB to start;"
+                " make room there, or name a directory elsewhere with --data.",
+                True,
+            )
+        elif free < LITTLE_DISK_MB:
+            yield Shortage(
+                f"Only {free} MB are free in {place}: the database stops where they run out,"
+                " and downloads of runs fail; make room there."
+            )
+        system = os.statvfs(place)
+        if system.f_files and system.f_favail < LEAST_INODES:
+            yield Shortage(
+                f"Only {system.f_favail} more files can be made in {place} (inodes);"
+                " delete files there that nobody needs."
+            )
+
+
+def disk_is_full(places: Iterable[Path]) -> str:
+    """Say where a disk is full, so that a service cannot live through no fault of its own; or nothing."""
+    for place in map(nearest, places):
+        free = shutil.disk_usage(place).free // MB
+        if free < LEAST_DISK_MB:
+            return (
+                f"Only {free} MB are free in {place}: make room there, and it comes back by itself."
+            )
+    return ""
+
+
+def memory(root: Path = Path("/")) -> Iterator[Shortage]:
+    """Look at what is free of memory, of the machine and of the group that limits us."""
+    free = min((*_machine_memory(root), *_group_memory(root)), default=None)
+    if free is not None and free // MB < LITTLE_MEMORY_MB:
+        yield Shortage(
+            f"Only {free // MB} MB of memory are available, and perfdash takes about {LITTLE_MEMORY_MB} MB:"
+            " the kernel may kill parts of it; end other programs, or raise the container's limit."
+        )
+
+
+def local_ports(root: Path = Path("/")) -> Iterator[Shortage]:
+    """Look at the ports from which connections leave: each is blocked for a while after its use."""
+    span = _read(root / "proc/sys/net/ipv4/ip_local_port_range").split()
+    if len(span) != 2:
+        return
+    every = int(span[1]) - int(span[0]) + 1
+    free = every - _waiting_connections(root)
+    if free < FEW_PORTS:
+        yield Shortage(
+            f"Only {free} of {every} local ports are free: a run that opens more than"
+            f" {max(free, 0) // PORT_SECONDS} connections a second runs out of them; wait a minute where"
+            ' other load ran, or widen them: sysctl -w net.ipv4.ip_local_port_range="15000 64999".'
+        )
+
+
+def nearest(place: Path) -> Path:
+    """Give the directory itself, or what of its parents is there already."""
+    return next(parent for parent in (place, *place.parents) if parent.exists())
+
+
+def _waiting_connections(root: Path) -> int:
+    """Count the connections in TIME-WAIT."""
+    words = _read(root / "proc/net/sockstat").split()
+    return int(words[words.index("tw") + 1]) if "tw" in words else 0
+
+
+def _machine_memory(root: Path) -> Iterator[int]:
+    for line in _read(root / "proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+
+
+def _group_memory(root: Path) -> Iterator[int]:
+    """Give what is left in each control group that we are in, version 2 and 1, up to the topmost."""
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
+        names = ("memory.max", "memory.current", "inactive_file")
+        if controllers:
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        group = top / path.lstrip("/")
+        for place in (group, *group.parents):
+            if not place.is_relative_to(top):
+                break
+            yield from _left(place, *names)
+
+
+def _left(group: Path, limit: str, usage: str, cached: str) -> Iterator[int]:
+    most, used = _read(group / limit).strip(), _read(group / usage).strip()
+    if not (most.isdigit() and used.isdigit()):
+        return
+    lines = (line.split() for line in _read(group / "memory.stat").splitlines())
+    reclaimable = sum(int(words[1]) for words in lines if words[0] == cached)
+    yield int(most) - max(0, int(used) - reclaimable)
+
+
+def _read(path: Path) -> str:
+    """Read a file of the kernel's, or nothing where it has none of that name."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,76 @@
+"""What can be asked of a perfdash that runs already: a fresh link to sign in, and its end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TextIO
+
+import psutil
+
+from perfdash.local import services
+from perfdash.local.directory import DataDirectory
+from perfdash.local.state import State
+
+READY_SECONDS = 60.0
+STOP_SECONDS = 120.0
+
+
+def state_of(directory: DataDirectory) -> State | None:
+    """Read what a perfdash wrote of itself; one that was killed left it behind."""
+    try:
+        return State.load(directory.state)
+    except FileNotFoundError:
+        return None
+
+
+def greet_again(directory: DataDirectory, out: TextIO) -> int:
+    """Tell of the perfdash that holds the directory, with a fresh link to sign in once it is ready."""
+    end = time.monotonic() + READY_SECONDS
+    state = state_of(directory)
+    while (state is None or not state.ready) and directory.held() and time.monotonic() < end:
+        time.sleep(0.1)
+        state = state_of(directory)
+    if state is None or not state.ready:
+        out.write(f"perfdash is starting or stopping with {directory.path}; try again.\n")
+        return 1
+    out.write(f"perfdash is running already (process {state.pid}): {state.base_url}\n")
+    out.flush()
+    manage = [sys.executable, str(services.ROOT / "manage.py")]
+    link = [*manage, "sign_in_link", "--base-url", state.base_url]
+    return subprocess.run(link, env=state.environment, stdout=out).returncode
+
+
+def stop(directory: DataDirectory, out: TextIO) -> int:
+    """Stop the perfdash that holds the directory, and return when it has ended."""
+    if not directory.held():
+        out.write(f"perfdash is not running with {directory.path}.\n")
+        return 0
+    state = state_of(directory)
+    if state is None or not _is_perfdash(state.pid):
+        out.write(f"perfdash is starting or stopping with {directory.path}; try again.\n")
+        return 1
+    out.write(f"Stopping perfdash (process {state.pid}) ...\n")
+    out.flush()
+    try:
+        os.kill(state.pid, signal.SIGTERM)
+    except (ProcessLookupError, PermissionError) as error:
+        out.write(f"Process {state.pid} cannot be told to stop ({error.strerror}).\n")
+        return 1
+    end = time.monotonic() + STOP_SECONDS
+    while directory.held():
+        if time.monotonic() > end:
+            out.write(f"It is still stopping after {STOP_SECONDS:.0f} s; see {directory.log}.\n")
+            return 1
+        time.sleep(0.05)
+    out.write("Stopped.\n")
+    return 0
+
+
+def _is_perfdash(pid: int) -> bool:
+    """Say whether the number still belongs to whom we took it from."""
+    try:
+        return "perfdash.local" in psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return False

@@ -1,0 +1,97 @@
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from perfdash.local import child as bookkeeping
+from perfdash.local.child import Child
+from perfdash.local.process import Service
+
+
+@pytest.fixture(scope="module")
+def process():
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as ended:
+        yield ended
+
+
+def a_child(*, ready):
+    return Child(Service("web", (), {}, ready=lambda pid: ready))
+
+
+def live_and_end(child, process, code, *, times=1, excused=False):
+    for _ in range(times):
+        child.begin(process)
+        child.check()
+        child.end(code, excused=excused)
+
+
+@pytest.mark.parametrize("code", [0, 1, -signal.SIGSEGV, -signal.SIGABRT])
+def test_ends_before_it_was_ready_are_counted(process, code):
+    child = a_child(ready=False)
+
+    live_and_end(child, process, code, times=3)
+
+    assert child.false_starts == 3
+
+
+@pytest.mark.parametrize("code", [-signal.SIGKILL, -signal.SIGTERM])
+def test_what_somebody_kills_is_not_counted_however_often(process, code):
+    child = a_child(ready=False)
+
+    live_and_end(child, process, code, times=600)
+
+    assert child.false_starts == 0
+
+
+def test_what_was_ready_is_not_counted_however_often(process):
+    child = a_child(ready=True)
+
+    live_and_end(child, process, 1, times=600)
+
+    assert child.false_starts == 0
+
+
+def test_an_excused_end_is_not_counted_and_forgives_none(process):
+    child = a_child(ready=False)
+
+    live_and_end(child, process, 1, times=2)
+    live_and_end(child, process, 1, times=600, excused=True)
+
+    assert child.false_starts == 2
+
+
+def test_coming_up_once_forgives_all_that_was_before(process):
+    child = a_child(ready=False)
+    live_and_end(child, process, 1, times=5)
+
+    child.begin(process)
+    child.ready = True
+    child.end(1, excused=False)
+
+    assert child.false_starts == 0
+
+
+def test_without_a_way_to_ask_living_for_a_while_is_coming_up(process, monkeypatch):
+    child = Child(Service("beat", (), {}))
+    live_and_end(child, process, 1, times=5)
+    assert child.false_starts == 5
+
+    monkeypatch.setattr(bookkeeping, "STABLE_SECONDS", -1.0)
+    live_and_end(child, process, 1)
+
+    assert child.false_starts == 0
+
+
+def test_waits_grow_to_a_limit_and_begin_anew_after_a_long_life(process, monkeypatch):
+    child = a_child(ready=True)
+    waits = []
+    for _ in range(8):
+        live_and_end(child, process, 1)
+        waits.append(round(child.delay, 1))
+    assert waits == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]
+
+    monkeypatch.setattr(bookkeeping, "STABLE_SECONDS", -1.0)
+    live_and_end(child, process, 1)
+
+    assert child.delay == bookkeeping.FIRST_DELAY_SECONDS
