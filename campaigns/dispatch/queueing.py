@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease, Worker
+from campaigns.queries.queues import ORDER
 
 WORKER_SEEN_SECONDS = 20
 
@@ -29,7 +30,7 @@ def queue_runs() -> Iterator[tuple[int, str]]:
 
 
 def _next_runs() -> Iterator[Run]:
-    """The first planned run of each campaign that may start one, oldest launch first."""
+    """The first planned run of each campaign that may start one, in the order of the queue."""
     waiting = Q(state=Campaign.State.RUNNING) | Q(
         state=Campaign.State.DRAFT,
         runs__purpose=Run.Purpose.TRIAL,
@@ -39,7 +40,7 @@ def _next_runs() -> Iterator[Run]:
         Campaign.objects.filter(waiting)
         .filter(Q(not_before=None) | Q(not_before__lte=Now()))
         .distinct()
-        .order_by(F("launched_at").asc(nulls_first=True), "pk")
+        .order_by(*ORDER)
     )
     for campaign in ready:
         run = (
