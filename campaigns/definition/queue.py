@@ -10,6 +10,7 @@ from campaigns.definition.life import NotPossible
 from campaigns.models import Campaign, LogLine
 from campaigns.queries import queues
 
+
 def move_up(campaign: Campaign, user: User | None) -> Campaign:
     """Let a campaign go before the one that is before it. Raise NotPossible where it is the first.
 
