@@ -12,6 +12,7 @@ from campaigns.api.inputs import (
     CampaignInput,
     CampaignsQuery,
     CancelInput,
+    ConfirmInput,
     ExtendInput,
     LaunchQuery,
     NewCampaignInput,
@@ -55,11 +56,12 @@ class Campaigns(CampaignApi):
         """Store a draft; launch it at once where that is asked for, or store nothing."""
         data = self.read(NewCampaignInput)
         launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
+        confirmed_name = data.pop("confirm_target")
         definition = checking.check(data)
         with transaction.atomic():
             campaign = drafts.create(definition, self.user)
             if launch:
-                life.launch(campaign, self.user)
+                life.launch(campaign, self.user, confirmed_name)
         if launch:
             dispatch.dispatch()
         return self.answer(campaign, status.HTTP_201_CREATED)
@@ -126,7 +128,7 @@ class Launch(Step):
 
     def take(self, campaign: Campaign) -> None:
         """Plan the runs."""
-        life.launch(campaign, self.user)
+        life.launch(campaign, self.user, self.read(ConfirmInput)["confirm_target"])
 
 
 class Pause(Step):
@@ -158,7 +160,8 @@ class Extend(Step):
 
     def take(self, campaign: Campaign) -> None:
         """Plan further blocks."""
-        life.extend(campaign, self.read(ExtendInput)["repetitions"], self.user)
+        sent = self.read(ExtendInput)
+        life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
 
 
 class Try(CampaignApi):
@@ -167,13 +170,14 @@ class Try(CampaignApi):
     def post(self, request: Request, pk: int) -> Response:
         """Plan it and give the run."""
         campaign = self.campaign(pk)
-        position = self.read(TryInput).get("cell")
+        sent = self.read(TryInput)
+        position = sent.get("cell")
         cell = None
         if position is not None:
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
                 raise checking.Invalid({"cell": [f"This campaign has no cell {position}."]})
-        run = life.try_one(campaign, self.user, cell)
+        run = life.try_one(campaign, self.user, cell, sent["confirm_target"])
         dispatch.dispatch()
         planned = records.runs(campaign).get(pk=run.pk)
         data = RunOutput(planned, context={"request": request}).data

@@ -17,6 +17,15 @@ class Text(serializers.CharField):
         )
 
 
+class Name(serializers.CharField):
+    """A name that is compared as it was sent; empty where it was not."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False, default="", allow_blank=True, trim_whitespace=False, max_length=200
+        )
+
+
 class Scalar(serializers.Field[Any, Any, Any, Any]):
     """One value: text, a number, true or false."""
 
@@ -115,6 +124,7 @@ class NewCampaignInput(CampaignInput):
     """A definition that may be launched at once."""
 
     launch = serializers.BooleanField(required=False, default=False)
+    confirm_target = Name()
 
 
 class TargetInput(Input):
@@ -125,6 +135,11 @@ class TargetInput(Input):
     base_url = Text()
     username = Text()
     password = Text()
+    is_production = serializers.BooleanField(required=False)
+    max_concurrency = Number()
+    max_requests_per_second = Number()
+    quiet_hours = Text()
+    quiet_zone = Text()
     notes = Text()
     confirm_address = serializers.BooleanField(required=False)
 
@@ -135,13 +150,19 @@ class CancelInput(Input):
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=1000)
 
 
-class ExtendInput(Input):
+class ConfirmInput(Input):
+    """`confirm_target`: the name of a production server, as the one who loads it typed it."""
+
+    confirm_target = Name()
+
+
+class ExtendInput(ConfirmInput):
     """By how many repetitions a campaign is extended."""
 
     repetitions = serializers.IntegerField(min_value=1, max_value=200)
 
 
-class TryInput(Input):
+class TryInput(ConfirmInput):
     """Which cell is tried: its position, from 1."""
 
     cell = serializers.IntegerField(min_value=1, max_value=100_000, required=False)

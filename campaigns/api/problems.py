@@ -13,11 +13,12 @@ from rest_framework.response import Response
 
 from campaigns.definition.checking import Invalid
 from campaigns.definition.drafts import NotADraft
-from campaigns.definition.life import NotPossible
+from campaigns.definition.life import NotConfirmed, NotPossible
 
 MEDIA_TYPE = "application/problem+json"
 INVALID = "urn:perfdash:invalid"
 NOT_POSSIBLE = "urn:perfdash:not-possible"
+NOT_CONFIRMED = "urn:perfdash:not-confirmed"
 USER_INFO = re.compile(r"//[^/\s]*@")
 """A name and password within a URL."""
 LONGEST_VALUE = 200
@@ -41,6 +42,12 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
                 "The request is not valid; each error names its field.",
                 type_=INVALID,
                 errors=list(_errors(dict(_flat(error.detail)), _sent(context))),
+            )
+        case NotConfirmed():
+            return _problem(
+                HTTPStatus.CONFLICT,
+                f"{error} Send it as confirm_target.",
+                type_=NOT_CONFIRMED,
             )
         case NotPossible() | NotADraft():
             return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)

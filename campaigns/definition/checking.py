@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from campaigns import network
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
+from campaigns.definition.limits import excess_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
@@ -364,15 +365,15 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
         _check_urls(definition, driver, cell)
         form = driver.parameters({**definition.parameters, **cell})
         if not form.is_valid():
-            where = ", ".join(f"{name} {level}" for name, level in cell.items())
             raise Invalid(
                 {
                     f"{'factors' if name in cell else 'parameters'}.{name}": [
-                        f"At {where}: {message}" for message in messages
+                        f"At {_words(cell)}: {message}" for message in messages
                     ]
                     for name, messages in messages_of(form).items()
                 }
             )
+        _check_concurrency(definition, driver, cell)
 
 
 def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
@@ -391,3 +392,21 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
             elsewhere, message = True, str(error)
         if elsewhere:
             raise Invalid({f"{'factors' if name in cell else 'parameters'}.{name}": [message]})
+
+
+def _check_concurrency(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
+    """Raise Invalid where a run would ask for more at a time than the target's owner allows."""
+    target = definition.target
+    if target is None:
+        return
+    excess = excess_of(target, driver, {**definition.parameters, **cell})
+    if not excess:
+        return
+    path = "target"
+    if "concurrency" in driver.parameters.base_fields:
+        path = f"{'factors' if 'concurrency' in cell else 'parameters'}.concurrency"
+    raise Invalid({path: [f"At {_words(cell)}: {excess}" if cell else excess]})
+
+
+def _words(cell: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in cell.items())

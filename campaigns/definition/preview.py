@@ -90,7 +90,7 @@ def _remarks(
             (
                 "warn",
                 f"This takes longer than the time budget of {durations.written(budget)}: the "
-                "campaign will pause before its end.",
+                "campaign will end before its last run.",
             )
         )
     return remarks

@@ -74,6 +74,9 @@ class Toy(Driver):
     ) -> list[Proof]:
         return []
 
+    def concurrency(self, parameters: Parameters) -> int:
+        return int(parameters["workers"])
+
     def estimate_seconds(self, parameters: Parameters) -> float:
         return float(parameters["slow"])
 

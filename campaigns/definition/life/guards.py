@@ -1,6 +1,7 @@
 """What has to be true before anything loads a target."""
 
 from campaigns import network
+from campaigns.definition.limits import excess_of
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Campaign
@@ -17,10 +18,10 @@ class NotConfirmed(NotPossible):
 def require_executable(campaign: Campaign) -> None:
     """Raise NotPossible where no worker could execute a run of the campaign on its target."""
     try:
-        executable = driver_of(campaign.kind).executable
+        driver = driver_of(campaign.kind)
     except UnknownKind as error:
         raise NotPossible(f"{error} Install the package that brings it.") from None
-    if not executable or campaign.target is None:
+    if not driver.executable or campaign.target is None:
         raise NotPossible("The runs of this campaign come from outside; it cannot be executed.")
     if campaign.target.retired_at is not None:
         raise NotPossible(f"The target was retired: {campaign.target.name}. Clone the campaign.")
@@ -28,6 +29,10 @@ def require_executable(campaign: Campaign) -> None:
         network.check_url(campaign.target.base_url, rules_for(campaign.target))
     except network.NetworkError as error:
         raise NotPossible(str(error)) from None
+    for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
+        if excess := excess_of(campaign.target, driver, {**campaign.parameters, **levels}):
+            where = ", ".join(f"{name} {level}" for name, level in levels.items())
+            raise NotPossible(f"At {where}: {excess}" if where else excess)
 
 
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:

@@ -286,3 +286,49 @@ def test_a_campaign_that_is_not_there_is_not_found(api, pk):
         assert api.get(f"campaigns/{pk}{path}")[0] == 404
     for action in ("launch", "pause", "resume", "cancel", "extend", "try", "clone"):
         assert api.post(f"campaigns/{pk}/{action}", {})[0] == 404
+
+
+@pytest.fixture
+def production(target):
+    target.is_production = True
+    target.save()
+    return target
+
+
+@pytest.mark.parametrize("typed", [{}, {"confirm_target": "Toy Server"}])
+def test_a_production_server_is_not_loaded_without_its_name(api, draft, production, typed):
+    for path in ("launch", "try"):
+        status, body = api.post(f"campaigns/{draft}/{path}", typed)
+
+        assert (status, body["type"]) == (409, "urn:perfdash:not-confirmed")
+        assert "“toy server” is a production server" in body["detail"]
+        assert "confirm_target" in body["detail"]
+    status, body = api.post(
+        "campaigns?launch=true", definition(target=production.pk, name="new", **typed)
+    )
+    assert status == 409
+    assert not Campaign.objects.filter(name="new").exists()
+
+
+def test_a_production_server_is_loaded_with_its_name(api, draft, production):
+    typed = {"confirm_target": "toy server"}
+
+    assert api.post(f"campaigns/{draft}/try", typed)[0] == 201
+    assert api.post(f"campaigns/{draft}/launch", typed)[1]["state"] == "running"
+    assert api.post(f"campaigns/{draft}/extend", {"repetitions": 1})[0] == 409
+    assert api.post(f"campaigns/{draft}/extend", {"repetitions": 1, **typed})[0] == 200
+    status, body = api.post("campaigns", definition(target=production.pk, launch=True, **typed))
+    assert (status, body["state"]) == (201, "running")
+
+
+def test_a_clone_keeps_the_limits_of_a_campaign(api, target):
+    limits = {
+        "time_budget_seconds": 60.0,
+        "max_failed_percent": 20.0,
+        "max_consecutive_failures": 2,
+    }
+    _, body = api.post("campaigns", definition(target=target.pk, **limits))
+
+    _, clone = api.post(f"campaigns/{body['id']}/clone", {})
+
+    assert limits.items() <= clone["definition"].items()

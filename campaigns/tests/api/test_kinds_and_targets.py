@@ -158,3 +158,25 @@ def test_a_retired_target_is_read_but_neither_listed_nor_probed(api, target):
     assert api.get("targets")[1]["count"] == 0
     assert api.get(f"targets/{target.pk}")[0] == 200
     assert api.post(f"targets/{target.pk}/probe")[0] == 404
+
+
+def test_the_limits_of_a_target_come_in_and_go_out(api):
+    limits = {
+        "is_production": True,
+        "max_concurrency": 20,
+        "max_requests_per_second": 100.5,
+        "quiet_hours": "daily 22:00-06:00",
+        "quiet_zone": "Europe/Berlin",
+    }
+
+    status, body = api.post("targets", SERVER | limits)
+
+    assert status == 201
+    assert {name: body[name] for name in limits} == limits
+
+
+def test_quiet_hours_that_cannot_be_read_are_told_at_their_field(api):
+    status, body = api.post("targets", SERVER | {"quiet_hours": "at night", "quiet_zone": "Mars"})
+
+    assert status == 400
+    assert {error["field"] for error in body["errors"]} == {"quiet_hours", "quiet_zone"}
