@@ -3,6 +3,38 @@
 from collections.abc import Callable
 from typing import Any
 
+SLOTS = 100
+"""A second has so many; what falls into one of them is not told apart."""
+
+
+class Rate:
+    """Counts what happens within a second (0.99 to 1 s), whenever that second begins."""
+
+    __slots__ = ("_last", "_slots", "_within", "most")
+
+    def __init__(self) -> None:
+        self.most = 0
+        self._slots = [0] * SLOTS
+        self._within = 0
+        self._last = 0
+
+    def count(self, now: float) -> None:
+        """Count one more. `now` never goes back."""
+        slot = int(now * SLOTS)
+        if slot != self._last:
+            self._pass(slot)
+        self._slots[slot % SLOTS] += 1
+        self._within += 1
+        if self._within > self.most:
+            self.most = self._within
+
+    def _pass(self, slot: int) -> None:
+        """Forget the slots that are more than a second old."""
+        for passed in range(max(self._last, slot - SLOTS) + 1, slot + 1):
+            self._within -= self._slots[passed % SLOTS]
+            self._slots[passed % SLOTS] = 0
+        self._last = slot
+
 
 class Tally:
     """Counts the requests of one repository, one label, or all.
@@ -12,8 +44,8 @@ class Tally:
     """
 
     __slots__ = (
-        "broken_off", "bytes", "first", "in_flight", "in_flight_max", "last", "manifests", "requests",
-        "statuses",
+        "broken_off", "bytes", "first", "in_flight", "in_flight_max", "last", "manifests", "rate",
+        "requests", "statuses",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -25,6 +57,7 @@ class Tally:
         self.in_flight_max = self.in_flight
         self.requests = self.manifests = self.bytes = self.broken_off = 0
         self.statuses: dict[int, int] = {}
+        self.rate = Rate()
         self.first: float | None = None
         self.last: float | None = None
 
@@ -52,6 +85,7 @@ class Tally:
         self.statuses[status] = self.statuses.get(status, 0) + 1
 
     def _at(self, now: float) -> None:
+        self.rate.count(now)
         self.last = now
         if self.first is None:
             self.first = now
@@ -66,6 +100,7 @@ class Tally:
             "in_flight": self.in_flight,
             "in_flight_max": self.in_flight_max,
             "requests": self.requests,
+            "per_second_max": self.rate.most,
             "manifests": self.manifests,
             "statuses": {str(status): self.statuses[status] for status in sorted(self.statuses)},
             "bytes": self.bytes,

@@ -97,12 +97,16 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """What a level is in force, as read back from the target or the generator."""
+    """What a level is in force, as read back from the target or the generator.
+
+    why: why it is another one than was asked for, where that is known.
+    """
 
     name: str
     asked: Any
     in_force: Any
     ok: bool
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +260,7 @@ class Driver(ABC):
         """Say how many requests at a time the parameters ask for; None where that is not known."""
         return None
 
-    def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Facts about the target that must stay the same within a session, by name."""
         return {}
 

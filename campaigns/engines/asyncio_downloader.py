@@ -8,13 +8,14 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any
 
 import aiohttp
 import uvloop
 from yarl import URL
 
-from campaigns.engines import health, lifeline
+from campaigns.engines import health, lifeline, pacing
 from campaigns.engines.checked_aiohttp import EXPECTED, FAILURE_CLASSES, checked_session
 from campaigns.engines.downloading import (
     REDIRECTS,
@@ -27,6 +28,8 @@ from campaigns.engines.downloading import (
 )
 from campaigns.engines.transfers import Counter, FileFailed, Item, Transfer
 
+TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
+"""What a task is fetching."""
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 EXECUTOR_THREADS = 2
 BATCH_BYTES = 256 * 1024
@@ -46,6 +49,7 @@ async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
     """Say what is in force; download unless only that was asked for."""
     request = keeper.request
     job = Job.from_request(request)
+    run = Run(keeper, job)
     tls = ssl.create_default_context()
     session = checked_session(
         job.rules,
@@ -54,6 +58,7 @@ async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
         job.connect_timeout_seconds,
         job.read_timeout_seconds,
         job.sender,
+        (_paced(run.pacer),) if job.most_per_second else (),
     )
     executor = ThreadPoolExecutor(EXECUTOR_THREADS) if job.hashing == "executor" else None
     async with session:
@@ -70,7 +75,6 @@ async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
         )
         if request["only_describe"]:
             return {"described": True}
-        run = Run(keeper, job)
         await _download_all(session, job, run, executor)
     return run.result()
 
@@ -89,6 +93,19 @@ async def _download_all(
             group.create_task(_work(session, job, items, run, executor))
     run.stop()
     watch.cancel()
+
+
+def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
+    """Give what aiohttp calls before every request, those included that it sends again unseen."""
+    queue = pacing.Tasks(pacer)
+
+    async def wait(
+        request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        TRANSFER.get().held_back(await queue.turn())
+        return await send(request)
+
+    return wait
 
 
 async def _watch_lag(lags: list[float]) -> None:
@@ -117,6 +134,7 @@ async def _work(
     counter: Counter = run.tally.counter()
     for item in items:
         transfer = Transfer(item, run.tally, counter)
+        TRANSFER.set(transfer)
         try:
             await _fetch(session, job, transfer, executor)
             transfer.complete()

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+from collections.abc import Sequence
 from typing import Any
 
 import aiohttp
@@ -40,6 +41,7 @@ def checked_session(
     connect_timeout_seconds: float,
     read_timeout_seconds: float,
     sender: str = ANONYMOUS,
+    middlewares: Sequence[aiohttp.ClientMiddlewareType] = (),
 ) -> aiohttp.ClientSession:
     """Give a session without cookies, decoding, proxies, netrc, or a limit of the total time."""
     checked = _Checked(rules)
@@ -55,6 +57,7 @@ def checked_session(
         auto_decompress=False,
         trust_env=False,
         headers=headers(sender),
+        middlewares=middlewares,
         timeout=aiohttp.ClientTimeout(
             total=None, sock_connect=connect_timeout_seconds, sock_read=read_timeout_seconds
         ),

@@ -2,6 +2,8 @@
 
 import socket
 import ssl
+import threading
+from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
@@ -37,7 +39,7 @@ are ValueErrors. Anything else is a bug."""
 def checked_session(
     rules: Rules,
     tls: ssl.SSLContext,
-    opened: list[HTTPConnection] | None = None,
+    opened: "Opened | None" = None,
     sender: str = ANONYMOUS,
 ) -> requests.Session:
     """Give a session of one connection, without cookies, retries, proxies or netrc.
@@ -60,6 +62,41 @@ def location_of(response: requests.Response) -> bytes:
     return str(response.headers.get("Location", "")).encode("latin-1", "replace")
 
 
+class BrokenOff(OSError):
+    """Somebody wanted no more of it."""
+
+
+class Opened:
+    """The connections of a session, so that another thread can break them off for good."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._sockets: list[socket.socket] = []
+
+    def add(self, made: socket.socket) -> None:
+        """Take a new connection. Raise BrokenOff where none may be made any more."""
+        with self._lock:
+            if self._ended.is_set():
+                raise BrokenOff
+            self._sockets.append(made.dup())  # TLS takes the first one over
+
+    def pause(self, seconds: float) -> None:
+        """Sleep. Raise BrokenOff, at once, where nothing may be done any more."""
+        if self._ended.wait(seconds):
+            raise BrokenOff
+
+    def break_off(self) -> None:
+        """Wake whoever waits for a connection, and let nobody make one."""
+        with self._lock:
+            self._ended.set()
+            for made in self._sockets:
+                with suppress(OSError):
+                    made.shutdown(socket.SHUT_RDWR)
+                made.close()
+            self._sockets.clear()
+
+
 class _Session(requests.Session):
     """A session that leaves redirects alone.
 
@@ -73,9 +110,7 @@ class _Session(requests.Session):
 class CheckedAdapter(HTTPAdapter):
     """Connections of `requests` under the rules."""
 
-    def __init__(
-        self, rules: Rules, tls: ssl.SSLContext, opened: list[HTTPConnection] | None
-    ) -> None:
+    def __init__(self, rules: Rules, tls: ssl.SSLContext, opened: "Opened | None") -> None:
         """Build the classes that urllib3 makes its connections with."""
         self._tls = tls
         super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
@@ -107,7 +142,7 @@ class _Checked:
     """Makes a urllib3 connection look at each address before it connects."""
 
     _rules: Rules
-    _opened: list[HTTPConnection] | None
+    _opened: "Opened | None"
 
     def _new_conn(self: Any) -> socket.socket:
         """Resolve the name, and connect to the first allowed address that answers."""
@@ -141,8 +176,8 @@ class _Checked:
                 made.setsockopt(*option)
             made.settimeout(self.timeout)
             made.connect(address)
+            if self._opened is not None:
+                self._opened.add(made)
         except BaseException:
             made.close()
             raise
-        if self._opened is not None:
-            self._opened.append(self)

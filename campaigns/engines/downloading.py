@@ -6,6 +6,7 @@ for the network) is in their own modules; everything else is the same code for a
 
 import errno
 import platform
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -16,8 +17,9 @@ from urllib.parse import quote, urljoin
 
 from campaigns.engines import health
 from campaigns.engines.lifeline import Lifeline
+from campaigns.engines.pacing import Pacer
 from campaigns.engines.transfers import FileFailed, Item, Tally
-from campaigns.network import NetworkError, Refused, Rules, check_url
+from campaigns.network import NetworkError, Refused, Rules, check_url, normalised_address
 
 ANONYMOUS = "perfdash"
 CHUNK_BYTES = 64 * 1024
@@ -36,7 +38,7 @@ ErrorClasses = tuple[tuple[type[BaseException], str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a downloader engine is asked for."""
+    """What a downloader engine is asked for, within what the target's owner allows."""
 
     items: tuple[Item, ...]
     directory: Path
@@ -48,6 +50,7 @@ class Job:
     event_loop: str
     hashing: str
     sender: str = ANONYMOUS
+    most_per_second: float | None = None
 
     @classmethod
     def from_request(cls, request: Mapping[str, Any]) -> "Job":
@@ -60,13 +63,16 @@ class Job:
             ),
             directory=Path(request["directory"]),
             rules=Rules.from_json(request["rules"]),
-            concurrency=request["concurrency"],
+            concurrency=min(
+                request["concurrency"], request["most_concurrent"] or request["concurrency"]
+            ),
             connect_timeout_seconds=request["connect_timeout_seconds"],
             read_timeout_seconds=request["read_timeout_seconds"],
             time_limit_seconds=request["time_limit_seconds"],
             event_loop=request["event_loop"],
             hashing=request["hashing"],
             sender=request["sender"],
+            most_per_second=request["most_per_second"],
         )
 
 
@@ -81,7 +87,10 @@ def file_url(base_url: str, name: str) -> str:
 
 
 def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
-    """Give the checked URL that a redirect leads to. Raise FileFailed where it may not be followed."""
+    """Give the checked URL that a redirect leads to. Raise FileFailed where it may not be followed.
+
+    It may only lead to the same server: another one is not leased, and a run may load it already.
+    """
     if not location:
         raise FileFailed("protocol", "the redirect names no address")
     if hops >= MOST_REDIRECTS:
@@ -89,9 +98,16 @@ def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
     target = urljoin(url, quote(location, safe=PRINTABLE))
     try:
         check_url(target, rules)
+        here, there = normalised_address(url), normalised_address(target)
     except NetworkError as error:
         failure = "address" if isinstance(error, Refused) else "protocol"
         raise FileFailed(failure, f"redirect to {target}: {error}") from None
+    if there != here:
+        raise FileFailed(
+            "address",
+            f"redirect to {target}: it leads from {here} to {there}, another server than the one "
+            "that this run holds; give that one as the target",
+        )
     return target
 
 
@@ -138,6 +154,14 @@ def libraries(*names: str) -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in names}
 
 
+def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
+    """Give what `health.judge` reads of the pacer; nothing where there is no limit."""
+    if not pacer.per_second:
+        return {}
+    share = pacer.held_seconds / task_seconds if task_seconds else 0.0
+    return {"requests_allowed_per_second": pacer.per_second, "held_back_share": share}
+
+
 class Run:
     """One measured run: the clock, the monitor, the reports, and the end at the time limit."""
 
@@ -145,6 +169,7 @@ class Run:
         """Prepare everything that does not belong to the measured time."""
         self.job = job
         self.tally = Tally(job.directory, job.items)
+        self.pacer = Pacer(job.most_per_second)
         self.extra: Callable[[], Mapping[str, float]] = dict
         self._lifeline = lifeline
         self._monitor = health.Monitor(self.tally.received, self._look)
@@ -152,7 +177,8 @@ class Run:
         self._limit.daemon = True
 
     def start(self) -> None:
-        """Start the clock."""
+        """Start the clock, once the first request may begin."""
+        time.sleep(max(0.0, self.pacer.left()))
         self.tally.origin = self._monitor.start()
         self._limit.start()
 
@@ -163,10 +189,11 @@ class Run:
 
     def result(self, *, complete: bool = True) -> dict[str, Any]:
         """Report the samples that were not reported yet; give the result for the keeper."""
-        tally, monitor = self.tally, self._monitor
+        tally, monitor, pacer = self.tally, self._monitor, self.pacer
         self._lifeline.report("samples", tally.new_columns())
         seconds = monitor.seconds
         totals = tally.totals_seconds()
+        reachable = min(self.job.concurrency, len(self.job.items))
         return {
             "complete": complete,
             "seconds": seconds,
@@ -178,10 +205,11 @@ class Run:
             "figures": monitor.figures()
             | {
                 "effective_concurrency": tally.in_flight_seconds() / seconds if seconds else 0.0,
-                "reachable_concurrency": float(min(self.job.concurrency, len(self.job.items))),
+                "reachable_concurrency": float(reachable),
                 "file_time_p50_seconds": health.percentile(totals, 0.5),
                 "exhausted": float(tally.failed_as("generator")),
             }
+            | _held_back(pacer, seconds * reachable)
             | dict(self.extra()),
         }
 

@@ -4,24 +4,29 @@ No Django. Not a program: the request runs in a thread that is left behind when 
 its connections are broken off, and its timeouts end it at the latest.
 """
 
-import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from contextlib import suppress
 from dataclasses import dataclass
-
-from urllib3.connection import HTTPConnection
 
 from campaigns.engines.checked_requests import (
     EXPECTED,
     FAILURE_CLASSES,
+    Opened,
     checked_session,
     location_of,
 )
-from campaigns.engines.downloading import ANONYMOUS, CHUNK_BYTES, REDIRECTS, classified, next_url
+from campaigns.engines.downloading import (
+    ANONYMOUS,
+    CHUNK_BYTES,
+    MOST_REDIRECTS,
+    REDIRECTS,
+    classified,
+    next_url,
+)
+from campaigns.engines.pacing import Pacer
 from campaigns.engines.transfers import FileFailed
 from campaigns.network import Rules, check_url
 
@@ -30,12 +35,13 @@ LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a fetch may take (seconds), and how much it may bring."""
+    """How long a fetch may take (seconds), how much it may bring, and whether it is led further."""
 
     connect_timeout_seconds: float = 5.0
     read_timeout_seconds: float = 10.0
     total_seconds: float = 30.0
     most_bytes: int = 1024 * 1024
+    follow: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,44 +62,45 @@ def fetch(
     limits: Limits,
     method: str = "GET",
     sender: str = ANONYMOUS,
+    most_per_second: float | None = None,
 ) -> Answer:
     """Fetch a document. `check` is called again and again; what it raises ends the fetch.
 
     Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
+    Waiting for `most_per_second` does not count as its time.
     """
     check_url(url, rules)
-    work = _Fetch(url, rules, limits, method, sender)
+    pacer = Pacer(most_per_second)
+    while (left := pacer.left()) > 0:
+        check()
+        time.sleep(min(left, LOOK_SECONDS))
+    longest = limits.total_seconds + MOST_REDIRECTS * pacer.distance_seconds
+    work = _Fetch(url, rules, limits, method, sender, pacer)
     started = time.monotonic()
     try:
         while wait((work.answer,), LOOK_SECONDS).not_done:
             check()
-            if time.monotonic() - started > limits.total_seconds:
+            if time.monotonic() - started > longest:
                 raise FileFailed("timeout", f"{url} took more than {limits.total_seconds:g} s")
         return work.answer.result()
     except EXPECTED as error:
         raise classified(error, FAILURE_CLASSES) from error
     finally:
-        work.break_off()
+        work.opened.break_off()
 
 
 class _Fetch:
     """The thread that waits for the network."""
 
-    def __init__(self, url: str, rules: Rules, limits: Limits, method: str, sender: str) -> None:
+    def __init__(
+        self, url: str, rules: Rules, limits: Limits, method: str, sender: str, pacer: Pacer
+    ) -> None:
         self.answer: Future[Answer] = Future()
-        self._opened: list[HTTPConnection] = []
+        self.opened = Opened()
+        self._pacer = pacer
         self._given = (url, rules, limits, method, sender)
         threading.Thread(target=self._run, name="fetch", daemon=True).start()
-
-    def break_off(self) -> None:
-        """Wake the thread from whatever it waits for, unless it is done."""
-        if self.answer.done():
-            return
-        for connection in self._opened:
-            with suppress(OSError):
-                if connection.sock is not None:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
 
     def _run(self) -> None:
         try:
@@ -106,12 +113,13 @@ class _Fetch:
         timeout = (limits.connect_timeout_seconds, limits.read_timeout_seconds)
         hops = 0
         tls = ssl.create_default_context()
-        with checked_session(rules, tls, self._opened, sender) as session:
+        with checked_session(rules, tls, self.opened, sender) as session:
             while True:
+                self._wait_for_turn()
                 with session.request(
                     method, url, stream=True, allow_redirects=False, timeout=timeout
                 ) as response:
-                    if response.status_code in REDIRECTS:
+                    if limits.follow and response.status_code in REDIRECTS:
                         url = next_url(url, location_of(response), rules, hops)
                         hops += 1
                         continue
@@ -127,3 +135,9 @@ class _Fetch:
                         bytes(body),
                         time.perf_counter() - started,
                     )
+
+    def _wait_for_turn(self) -> None:
+        """Wait until the rate allows one more request. Raise BrokenOff."""
+        while (left := self._pacer.left()) > 0:
+            self.opened.pause(left)
+        self._pacer.begin(self._pacer.clock())

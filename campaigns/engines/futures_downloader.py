@@ -11,7 +11,7 @@ from typing import Any
 
 import requests
 
-from campaigns.engines import lifeline
+from campaigns.engines import lifeline, pacing
 from campaigns.engines.checked_requests import (
     EXPECTED,
     FAILURE_CLASSES,
@@ -45,6 +45,7 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
     own = Threads()
     tls = ssl.create_default_context()
     run = Run(keeper, job)
+    pacer = pacing.Threads(run.pacer) if job.most_per_second else None
 
     def prepare() -> None:
         own.session = checked_session(job.rules, tls, sender=job.sender)
@@ -62,18 +63,18 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
         if request["only_describe"]:
             return {"described": True}
         run.start()
-        pending = [pool.submit(download, own, job, item, run) for item in job.items]
+        pending = [pool.submit(download, own, job, item, run, pacer) for item in job.items]
         for future in as_completed(pending):
             future.result()
         run.stop()
     return run.result()
 
 
-def download(own: Threads, job: Job, item: Item, run: Run) -> None:
+def download(own: Threads, job: Job, item: Item, run: Run, pacer: pacing.Threads | None) -> None:
     """Fetch one file; a failure is counted, not raised."""
     transfer = Transfer(item, run.tally, own.counter)
     try:
-        _fetch(own.session, job, transfer)
+        _fetch(own.session, job, transfer, pacer)
         transfer.complete()
     except FileFailed as failure:
         transfer.failed(failure)
@@ -81,10 +82,14 @@ def download(own: Threads, job: Job, item: Item, run: Run) -> None:
         transfer.failed(classified(error, FAILURE_CLASSES))
 
 
-def _fetch(session: requests.Session, job: Job, transfer: Transfer) -> None:
+def _fetch(
+    session: requests.Session, job: Job, transfer: Transfer, pacer: pacing.Threads | None
+) -> None:
     url, hops = transfer.item.url, 0
     timeout = (job.connect_timeout_seconds, job.read_timeout_seconds)
     while True:
+        if pacer:
+            transfer.held_back(pacer.turn())
         with session.get(url, stream=True, allow_redirects=False, timeout=timeout) as response:
             transfer.answered(response.status_code)
             if response.status_code in REDIRECTS:

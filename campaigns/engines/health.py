@@ -37,6 +37,10 @@ MACHINE_IS_FULL = 0.9
 WAITING_SATURATES = 0.2
 """... and the engine waited for a core this share of the time (where the kernel counts it)."""
 
+HELD_BACK_SATURATES = 0.02
+"""Share of the time of all tasks that they waited for their turn, from which on the rate that the
+target's owner allows set the value."""
+
 STEP_SECONDS = 0.25
 MOST_STEPS = 240
 
@@ -67,6 +71,13 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
         reasons.append(
             f"The generator ran out of file descriptors, ports or memory {exhausted:.0f} times; "
             "lower the concurrency, or raise its limits."
+        )
+    held = figures.get("held_back_share", 0.0)
+    if held > HELD_BACK_SATURATES:
+        reasons.append(
+            "The engine was held back by the target's limit of "
+            f"{figures['requests_allowed_per_second']:g} requests/s for {held:.0%} of the time; "
+            "ask the target's owner for more, or lower the concurrency."
         )
     if _starved(figures) and not figures.get("target_is_here"):
         reasons.append(

@@ -28,7 +28,7 @@ FAILURES = {
     "digest": "another SHA-256 than the manifest says",
     "disk_full": "no space left, a quota, or a limit of file size",
     "disk": "the file could not be written for another reason",
-    "address": "the rules of allowed addresses exclude the server, or where it redirects to",
+    "address": "the rules of allowed addresses exclude the server, or it redirects to another one",
     "generator": "the generator ran out of file descriptors, ports or memory",
 }
 """Every class of failure, with what it means."""
@@ -104,6 +104,11 @@ class Transfer:
         self._status = 0
         self._first = 0
         self._start = time.perf_counter_ns()
+
+    def held_back(self, seconds: float) -> None:
+        """Take the time that a request had to wait for its turn out of the file's time."""
+        self._start += int(seconds * 1e9)
+        self._first = 0
 
     def answered(self, status: int) -> None:
         """Note that the head of an answer is there: the first byte."""

@@ -145,8 +145,11 @@ class Steps:
         )
         if wrong := [setting for setting in record.settings if not setting.ok]:
             words = "; ".join(f"{s.name}: asked {s.asked}, in force {s.in_force}" for s in wrong)
-            return record.outcome(Attempt.State.VOID, f"A level did not take effect: {words}.")
-        record.environment[EnvironmentFact.Side.TARGET] = driver.environment(target, context.rules)
+            reasons = "".join(f" {setting.why}" for setting in wrong if setting.why)
+            return record.outcome(
+                Attempt.State.VOID, f"A level did not take effect: {words}.{reasons}"
+            )
+        record.environment[EnvironmentFact.Side.TARGET] = driver.environment(target, context)
         record.started_at = datetime.now(UTC)
         measured = record.measured = self._step(
             Attempt.Phase.MEASURE, context, lambda: driver.measure(target, values, context)

@@ -13,6 +13,7 @@ from campaigns.drivers.base import (
 )
 from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines import manifest
+from campaigns.engines.pacing import Pacer
 from campaigns.engines.program import Outcome, ProgramFailed, run_program
 
 MODULES = {
@@ -46,6 +47,8 @@ def request_of(
         "event_loop": parameters["event_loop"],
         "hashing": parameters["hashing"],
         "sender": context.sender,
+        "most_concurrent": context.most_concurrent,
+        "most_per_second": context.most_per_second,
         "only_describe": only_describe,
     }
 
@@ -54,13 +57,14 @@ def run_engine(
     parameters: Parameters, request: Mapping[str, Any], context: Context, limit_seconds: float
 ) -> Outcome:
     """Run the engine program. Raise Cancelled, or DriverError with the end of what it said."""
+    before = Pacer(context.most_per_second).distance_seconds
     try:
         outcome = run_program(
             MODULES[parameters["engine"]],
             request,
             cancelled=context.cancelled,
             lease_seconds=context.lease_seconds,
-            deadline_seconds=limit_seconds + SECONDS_TO_START_AND_END,
+            deadline_seconds=limit_seconds + SECONDS_TO_START_AND_END + before,
             progress=context.progress,
         )
     except ProgramFailed as error:
@@ -70,10 +74,18 @@ def run_engine(
     return outcome
 
 
-def in_force(parameters: Parameters, hello: Mapping[str, Any]) -> Iterator[EffectiveSetting]:
+def in_force(
+    parameters: Parameters, hello: Mapping[str, Any], context: Context
+) -> Iterator[EffectiveSetting]:
     """Compare the levels with what the engine says of itself."""
     for name in ("engine", "concurrency", "event_loop", "hashing"):
         asked = parameters[name]
         unused = parameters["engine"] == "futures" and name in ("event_loop", "hashing")
         in_force = "not used" if unused else hello.get(name, "unknown")
-        yield EffectiveSetting(name, asked, in_force, unused or in_force == asked)
+        why = ""
+        if name == "concurrency" and asked != in_force == context.most_concurrent:
+            why = (
+                f"The target's owner allows {context.most_concurrent} requests at a time: lower the "
+                "level, or ask for more."
+            )
+        yield EffectiveSetting(name, asked, in_force, unused or in_force == asked, why)

@@ -11,12 +11,14 @@ from campaigns.drivers.base import (
     TargetUnavailable,
 )
 from campaigns.engines import manifest
-from campaigns.engines.downloading import KEPT_CHARACTERS
+from campaigns.engines.downloading import ANONYMOUS, KEPT_CHARACTERS
 from campaigns.engines.fetch import Answer, Limits, fetch
 from campaigns.engines.transfers import FAILURES, FileFailed
 from campaigns.network import BadUrl, Refused, Rules
 
-PROBE = Limits(connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0)
+PROBE = Limits(
+    connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False
+)
 
 
 def manifest_url(base_url: str, written: str) -> str:
@@ -54,8 +56,10 @@ def ask(
 ) -> Answer:
     """Fetch something small from the target. Raise DriverError where there is no answer."""
     check = context.check if context else lambda: None
+    sender = context.sender if context else ANONYMOUS
+    rate = context.most_per_second if context else None
     try:
-        return fetch(url, rules, check, limits, method, context.sender if context else "perfdash")
+        return fetch(url, rules, check, limits, method, sender, rate)
     except Refused as refusal:
         raise AddressRefused(str(refusal)) from None
     except BadUrl as error:

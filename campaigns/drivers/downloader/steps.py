@@ -106,7 +106,7 @@ class Downloader(Driver):
         made_of = ", ".join(f"{name} {version}" for name, version in libraries.items())
         url = manifest_url(target.base_url, parameters["manifest"])
         return [
-            *in_force(parameters, outcome.hello),
+            *in_force(parameters, outcome.hello, context),
             EffectiveSetting("libraries", "as installed", made_of, bool(made_of)),
             EffectiveSetting("manifest", parameters["manifest"], url, ok=True),
         ]
@@ -118,10 +118,11 @@ class Downloader(Driver):
         outcome = run_engine(
             parameters, request_of(target, parameters, context, entries, limit), context, limit
         )
-        for setting in in_force(parameters, outcome.hello):
+        for setting in in_force(parameters, outcome.hello, context):
             if not setting.ok and not outcome.timed_out:
                 raise LevelNotInForce(
-                    f"{setting.name} was to be {setting.asked}, but {setting.in_force} was in force."
+                    f"{setting.name} was to be {setting.asked}, but {setting.in_force} was in "
+                    f"force. {setting.why}".rstrip()
                 )
         download = Download(entries, outcome.samples, outcome.result, limit)
         for failure, count in download.failures().items():
@@ -155,9 +156,9 @@ class Downloader(Driver):
         """Give the number of tasks or threads; each has one request at a time."""
         return int(parameters["concurrency"])
 
-    def environment(self, target: Target, rules: Rules) -> Mapping[str, str]:
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Tell what the server calls itself."""
-        answer = ask(target.base_url, rules, None, PROBE, method="HEAD")
+        answer = ask(target.base_url, context.rules, context, PROBE, method="HEAD")
         return {"server": answer.headers.get("Server", "not told")}
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:

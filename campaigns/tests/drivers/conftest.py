@@ -27,6 +27,9 @@ class Keeper:
     progress: list[Any] = field(default_factory=list)
     rules: str = "127.0.0.1:*"
     deadline_seconds: float = 60.0
+    sender: str = "perfdash"
+    most_concurrent: int | None = None
+    most_per_second: float | None = None
 
     def context(self) -> Context:
         return Context(
@@ -38,6 +41,9 @@ class Keeper:
             directory=self.directory,
             rules=parse_rules(self.rules),
             deadline_seconds=self.deadline_seconds,
+            sender=self.sender,
+            most_concurrent=self.most_concurrent,
+            most_per_second=self.most_per_second,
         )
 
 

@@ -24,6 +24,7 @@ from campaigns.tests.engines.processes import until
 from campaigns.tests.engines.servers import server
 from campaigns.units import UNITS
 from sandbox.grammar import manifest_path
+from sandbox.process import running
 
 RULES = parse_rules("127.0.0.1:*")
 
@@ -100,12 +101,12 @@ def test_a_manifest_stands_below_the_target_unless_it_is_a_whole_url(base, writt
     assert manifest_url(base, written) == url
 
 
-def test_a_probe_tells_that_the_server_answers(target):
+def test_a_probe_tells_that_the_server_answers(target, keeper):
     proofs = driver.probe(target, RULES)
 
     assert [proof.ok for proof in proofs] == [True, True]
     assert proofs[0].measured == 200
-    assert "server" in driver.environment(target, RULES)
+    assert "server" in driver.environment(target, keeper.context())
 
 
 def test_a_probe_says_what_is_wrong(target):
@@ -291,6 +292,66 @@ def test_a_manifest_elsewhere_is_under_the_rules(target, keeper):
     for values in (elsewhere, redirected):
         with pytest.raises(AddressRefused):
             driver.reset(target, values, keeper.context())
+
+
+@pytest.mark.parametrize("kind", ["manifest", "file"])
+def test_another_server_that_the_rules_allow_is_not_loaded_either(target, keeper, kind):
+    keeper.rules = "127.0.0.0/8:*"
+    with running(host="127.0.0.2") as other:
+        to = {"to": other.base_url.removeprefix("http://")}
+        if kind == "manifest":
+            with pytest.raises(AddressRefused, match="another server than the one that this run"):
+                run(target, keeper, settings={"files": 2, "manifest": "redirect"} | to)
+        else:
+            measured = run(target, keeper, settings={"files": 2, "redirects": 0.5} | to)
+            assert measured.failures == {"address": 1}
+        assert other.stats()["all"]["requests"] == 0
+
+
+def test_a_probe_is_not_led_to_another_server(target):
+    answer = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:9/\r\nContent-Length: 0\r\n\r\n"
+
+    with server(any=answer) as url:
+        proofs = driver.probe(replace(target, base_url=url), RULES)
+
+    assert proofs[0].measured == 302
+
+
+def test_a_level_above_what_the_owner_allows_does_not_take_effect(target, keeper):
+    keeper.most_concurrent = 3
+    values, context = parameters(settings={"files": 4}, concurrency=8), keeper.context()
+
+    wrong = [setting for setting in driver.apply(target, values, context) if not setting.ok]
+
+    assert [(setting.name, setting.asked, setting.in_force) for setting in wrong] == [
+        ("concurrency", 8, 3)
+    ]
+    assert "The target's owner allows 3 requests at a time" in wrong[0].why
+    driver.reset(target, values, context)
+    with pytest.raises(LevelNotInForce, match="owner allows 3 requests at a time"):
+        driver.measure(target, values, context)
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+def test_a_whole_run_keeps_to_the_rate_of_the_owner(target, keeper, sandbox, engine):
+    keeper.most_per_second = 25
+    keeper.sender = f"perfdash attempt/rate-{engine}"
+    context = keeper.context()
+    values = parameters(settings={"files": 20, "size": 100}, engine=engine, concurrency=20)
+
+    driver.reset(target, values, context)
+    driver.apply(target, values, context)
+    driver.environment(target, context)
+    measured = driver.measure(target, values, context)
+
+    seen = sandbox.stats()["senders"][keeper.sender]
+    assert seen["requests"] == 21  # the head of / is no request to a repository
+    assert seen["per_second_max"] <= 25
+    assert measured.units_done == 20
+    assert measured.health.verdict == "saturated"
+    assert any(
+        "held back by the target's limit of 25 requests/s" in r for r in measured.health.reasons
+    )
 
 
 def test_a_disk_without_room_is_seen_before_the_clock(target, keeper):

@@ -37,6 +37,8 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
         "event_loop": "asyncio",
         "hashing": "loop",
         "sender": "perfdash attempt/7",
+        "most_concurrent": None,
+        "most_per_second": None,
         "only_describe": False,
     } | changes
 

@@ -2,8 +2,9 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 
 @contextmanager
@@ -30,3 +31,55 @@ def server(asked: list[str] | None = None, **answers: bytes) -> Iterator[str]:
         finally:
             listening.shutdown(socket.SHUT_RDWR)
             thread.join()
+
+
+@contextmanager
+def behaving(
+    handle: Callable[[socket.socket], None], host: str = "127.0.0.1"
+) -> Iterator[tuple[str, list[float]]]:
+    """Give each connection to `handle`, in a thread of its own, and break it off at the end.
+
+    Gives `host:port`, and the instants at which connections were accepted.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    accepted: list[float] = []
+    threads: list[threading.Thread] = []
+    everyone: list[socket.socket] = []
+
+    def one(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            handle(connection)
+
+    def serve(listening: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                accepted.append(time.monotonic())
+                everyone.append(connection)
+                threads.append(threading.Thread(target=one, args=(connection,)))
+                threads[-1].start()
+
+    with socket.create_server((host, 0), family=family, backlog=128) as listening:
+        threads.append(threading.Thread(target=serve, args=(listening,)))
+        threads[0].start()
+        port = listening.getsockname()[1]
+        try:
+            yield (f"[{host}]:{port}" if ":" in host else f"{host}:{port}"), accepted
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            threads[0].join()
+            for connection in everyone:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+            for thread in threads:
+                thread.join()
+
+
+def asked(connection: socket.socket) -> str:
+    """Read the head of one request, and give its path without the slash; empty at the end."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        if not (data := connection.recv(65536)):
+            return ""
+        head += data
+    return head.split()[1].decode().removeprefix("/")

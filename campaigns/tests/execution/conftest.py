@@ -61,10 +61,11 @@ class StandIn(Driver):
         return [Proof("files", 0, 0, "files", ok=parameters["manners"] != "unclean")]
 
     def apply(self, target, parameters, context):
+        why = "Somebody is stubborn." if parameters["manners"] == "stubborn" else ""
         in_force = 99 if parameters["manners"] == "stubborn" else parameters["level"]
         return [
             EffectiveSetting(
-                "level", parameters["level"], in_force, ok=in_force == parameters["level"]
+                "level", parameters["level"], in_force, in_force == parameters["level"], why
             )
         ]
 

@@ -72,7 +72,7 @@ def test_what_was_observed_is_stored_with_its_proofs(attempt_of):
     [
         ("dirty", "void", "3 files were left"),
         ("unclean", "void", "Not clean before the run: files 0 files, expected 0"),
-        ("stubborn", "void", "asked 3, in force 99"),
+        ("stubborn", "void", "asked 3, in force 99. Somebody is stubborn."),
         ("unreachable", "void", "refused the connection"),
         ("lazy", "void", "Not the same work"),
         ("proofless", "void", "Not clean before the run: nothing proves it"),
