@@ -8,3 +8,7 @@ class CampaignsConfig(AppConfig):
 
     name = "campaigns"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the checks; they need the models."""
+        from campaigns import checks  # noqa: F401

@@ -42,6 +42,15 @@ def decrypt(stored: str) -> str:
         ) from None
 
 
+def is_readable(stored: str) -> bool:
+    """Say whether any key of the list opens the stored secret."""
+    try:
+        decrypt(stored)
+    except SecretUnreadable:
+        return False
+    return True
+
+
 def rotate(stored: str) -> str:
     """Encrypt again with the newest key what any key of the list opens, else SecretUnreadable."""
     return encrypt(decrypt(stored))

@@ -46,8 +46,8 @@ def free_port():
 class Perfdash:
     """A running one: its state file, its database, its REST API, its sandbox."""
 
-    def __init__(self, data, process, log):
-        self.data, self.process, self.log = data, process, log
+    def __init__(self, data, process, log, root=ROOT):
+        self.data, self.process, self.log, self.root = data, process, log, root
         self.token = ""
 
     @property
@@ -61,7 +61,7 @@ class Perfdash:
         """Run a management command with the environment of this perfdash."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
+            cwd=self.root,
             env=self.state["environment"],
             capture_output=True,
             text=True,
@@ -122,8 +122,11 @@ class Perfdash:
 
 
 @contextmanager
-def served(data, **environment):
-    """Start `script/server`'s program, wait until it is ready, stop it as Ctrl-C does."""
+def served(data, root=ROOT, **environment):
+    """Start `script/server`'s program, wait until it is ready, stop it as Ctrl-C does.
+
+    `root`: the checkout whose program it is.
+    """
     log = data.parent / f"{data.name}.log"
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -131,7 +134,7 @@ def served(data, **environment):
                 sys.executable, "-m", "perfdash.local", "serve",
                 "--data", str(data), "--port", str(free_port()),
             ],
-            cwd=ROOT,
+            cwd=root,
             env={
                 **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "BROKER_URL")},
                 **environment,
@@ -139,7 +142,7 @@ def served(data, **environment):
             stdout=output,
             stderr=subprocess.STDOUT,
         )  # fmt: skip
-    perfdash = Perfdash(data, process, log)
+    perfdash = Perfdash(data, process, log, root)
     try:
         wait_for(
             lambda: perfdash.state.get("ready") or process.poll() is not None,

@@ -25,7 +25,10 @@ def analyse(campaign: Campaign) -> None:
 
     A bug is told in the campaign's log, where somebody could take old findings for new ones, and
     raised again; the request is over then, too, as it would fail again.
+
+    The campaign is read anew: 0 and 0.0 are one number to the database, and two to the hash.
     """
+    campaign.refresh_from_db()
     request = Campaign.objects.filter(pk=campaign.pk).annotate(now=Now())
     requested_at, read_at = request.values_list("analysis_requested_at", "now").get()
     try:

@@ -53,6 +53,16 @@ def as_driver_sees_it(target: Target) -> TargetView:
     )
 
 
+def unreadable_targets(database: str = "default") -> list[str]:
+    """Names of the targets whose stored password no key opens."""
+    stored = Target.objects.using(database).exclude(password="").order_by("name")
+    return [
+        name
+        for name, password in stored.values_list("name", "password")
+        if not credentials.is_readable(password)
+    ]
+
+
 @transaction.atomic
 def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target:
     """Create a target, or change one. Raise Invalid with messages by field.

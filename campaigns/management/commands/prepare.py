@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 
 from campaigns.definition.checking import Invalid
 from campaigns.importers import demonstration
@@ -22,7 +23,8 @@ class Command(BaseCommand):
         parser.add_argument("--owner-name", default="owner", help="Name of the owner's account.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make what is missing, and say what was made."""
+        """Make what is missing, and say what was made. A database of a newer version is refused."""
+        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         with transaction.atomic():
             default_team()
             owner = _owner(options["owner_name"])

@@ -254,3 +254,15 @@ def test_an_answer_without_any_value_counts_what_happened(interleaved):
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"] == ("No run came through: 1 failed, 2 were void, lost or cancelled.")
+
+
+def test_the_hash_is_that_of_the_stored_campaign_not_of_the_object_at_hand(paired):
+    campaign = paired(["/a"], 3)
+    store(campaign, lambda run: 10.0 + run.position / 100)
+    analysis.analyse(Campaign.objects.get(pk=campaign.pk))
+    (stored,) = set(campaign.findings.values_list("data_hash", flat=True))
+
+    campaign.cool_down_seconds = 0  # the database gives back 0.0
+    analysis.analyse(campaign)
+
+    assert set(campaign.findings.values_list("data_hash", flat=True)) == {stored}

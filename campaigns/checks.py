@@ -1,0 +1,64 @@
+"""System checks of the database: by `check --database default`, `migrate`, and `prepare`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
+
+from campaigns.definition.servers import unreadable_targets
+from campaigns.models import Target
+
+APP = "campaigns"
+MOST_NAMES = 5
+
+
+@register(Tags.database)
+def database_is_not_newer(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Refuse a database that a newer version of perfdash has migrated."""
+    return [
+        Error(
+            "The database belongs to a newer version of perfdash: this one does not know its "
+            f"migration {', '.join(unknown)}.",
+            hint="Start the newer version, or restore the backup that was made before the upgrade.",
+            id="perfdash.E001",
+        )
+        for alias in databases or ()
+        if (unknown := _unknown_migrations(alias))
+    ]
+
+
+@register(Tags.database)
+def passwords_can_be_read(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Warn of stored passwords that no key opens; their targets cannot be measured."""
+    return [
+        Warning(
+            f"No key of PERFDASH_ENCRYPTION_KEYS opens the password of {named(lost)}.",
+            hint="Put the key that they were saved with back into the list, or enter the "
+            "passwords again on the pages of these targets.",
+            id="perfdash.W001",
+        )
+        for alias in databases or ()
+        if Target._meta.db_table in connections[alias].introspection.table_names()
+        and (lost := unreadable_targets(alias))
+    ]
+
+
+def named(names: Sequence[str]) -> str:
+    """Name some targets, and say how many there are."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    word = "target" if len(names) == 1 else f"{len(names)} targets:"
+    return f"{word} {', '.join(names[:MOST_NAMES])}{more}"
+
+
+def _unknown_migrations(alias: str) -> list[str]:
+    loader = MigrationLoader(connections[alias])
+    on_disk = loader.disk_migrations or {}
+    known = {*on_disk, *(key for migration in on_disk.values() for key in migration.replaces)}
+    applied = loader.applied_migrations or {}
+    return sorted(name for app, name in applied if app == APP and (app, name) not in known)

@@ -1,0 +1,189 @@
+"""What people left in an earlier version is all there in this one, and goes on."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from campaigns import analysis, credentials, dispatch
+from campaigns.definition import life
+from campaigns.models import Attempt, Campaign, Exclusion, Finding, Run, Target, Worker
+from campaigns.tests import upgrade
+from campaigns.tests.upgrade.conftest import books
+
+
+@pytest.fixture
+def browser(upgraded) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username="owner"))
+    return client
+
+
+@pytest.fixture
+def api(upgraded) -> Client:
+    """Whoever held a token then."""
+    return Client(headers={"Authorization": f"Bearer {upgrade.TOKEN}"})
+
+
+@pytest.fixture
+def worker(upgraded) -> Worker:
+    Worker.objects.all().delete()
+    return Worker.objects.create(
+        name="measure@here", host="here", pools=["measure"], seen_at=timezone.now()
+    )
+
+
+@pytest.fixture
+def allowed(settings) -> None:
+    """Let workers go where the sandbox was then."""
+    settings.ALLOWED_ADDRESSES = "127.0.0.0/8:1-65535"
+
+
+def named(name: str) -> Campaign:
+    return Campaign.objects.get(name=name)
+
+
+def one_of_each_end(campaign: Campaign) -> list[Run]:
+    """A run of every purpose and state that the campaign has."""
+    found = {(run.purpose, run.state): run for run in campaign.runs.order_by("-position")}
+    return list(found.values())
+
+
+def test_every_row_is_there_and_every_measurement_is_what_it_was(upgraded):
+    after = books()
+
+    assert {name: after.rows[name] for name in upgraded.rows} == upgraded.rows
+    assert after.digest == upgraded.digest
+
+
+def test_attempts_of_every_end_are_in_what_is_stored(upgraded):
+    states = set(Attempt.objects.values_list("state", flat=True))
+
+    assert states == {"accepted", "cancelled", "failed", "lost", "void"}
+    assert Exclusion.objects.filter(withdrawn_at=None).exists()
+    assert set(Campaign.objects.values_list("state", flat=True)) >= {
+        "draft",
+        "finished",
+        "paused",
+        "cancelled",
+    }
+
+
+def test_nothing_is_left_to_migrate(upgraded):
+    call_command("migrate", check_unapplied=True, verbosity=0)
+
+
+def test_migrating_again_changes_nothing(upgraded):
+    call_command("migrate", verbosity=0, interactive=False)
+
+    assert books().digest == upgraded.digest
+
+
+def test_every_page_of_every_campaign_can_be_read(browser):
+    paths = ["/", "/campaigns/", "/campaigns/new/", "/targets/", "/targets/new/", "/account/"]
+    for target in Target.objects.all():
+        paths += [f"/targets/{target.pk}/", f"/targets/{target.pk}/edit/"]
+    for campaign in Campaign.objects.all():
+        home = f"/campaigns/{campaign.pk}/"
+        paths += [home, f"{home}campaign.json", f"{home}runs.csv"]
+        if campaign.state == Campaign.State.DRAFT:
+            paths.append(f"{home}edit/")
+        for run in one_of_each_end(campaign):
+            place = "try" if run.purpose == Run.Purpose.TRIAL else "runs"
+            paths.append(f"{home}{place}/{run.position}/")
+
+    answers = {path: browser.get(path).status_code for path in paths}
+
+    assert {path: status for path, status in answers.items() if status != 200} == {}
+
+
+def test_the_rest_interface_answers_to_the_token_of_then(api):
+    paths = ["kinds", "targets", "campaigns"]
+    for campaign in Campaign.objects.all():
+        paths += [f"campaigns/{campaign.pk}", f"campaigns/{campaign.pk}/runs?limit=500"]
+        paths += [
+            f"campaigns/{campaign.pk}/runs/{run.position}"
+            + ("?trial=true" if run.purpose == Run.Purpose.TRIAL else "")
+            for run in one_of_each_end(campaign)
+        ]
+
+    answers = {path: api.get(f"/api/v1/{path}") for path in paths}
+
+    assert {path: found.status_code for path, found in answers.items()} == dict.fromkeys(paths, 200)
+    listed = json.loads(answers["campaigns"].content)
+    assert listed["count"] == Campaign.objects.count()
+
+
+def test_findings_come_out_as_they_were(upgraded):
+    def found() -> dict[str, object]:
+        rows = Finding.objects.values_list(
+            "campaign__kind", "campaign__name", "name", "result", "data_hash"
+        )
+        return {
+            # 0.1.0 hashed an import before the database had made floats of its integers.
+            f"{campaign} {name}": (result, None if kind == "external" else hashed)
+            for kind, campaign, name, result, hashed in rows
+        }
+
+    then = found()
+    assert then
+
+    for campaign in Campaign.objects.filter(findings__isnull=False).distinct():
+        analysis.analyse(campaign)
+
+    assert found() == then
+
+
+def test_a_stored_password_is_read_with_the_key_of_then(upgraded):
+    target = Target.objects.get(name="secured")
+
+    assert credentials.decrypt(target.password) == upgrade.PASSWORD
+
+
+def test_a_paused_campaign_goes_on_where_it_was(worker, allowed):
+    campaign = named("paused")
+    planned = campaign.runs.filter(state=Run.State.PLANNED).order_by("position")
+    first = planned[0]
+
+    life.resume(campaign, None)
+    dispatch.dispatch()
+
+    attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
+    assert attempt.run == first
+    assert attempt.targetlease.address == Target.objects.get(name="sandbox").address
+
+
+def test_a_finished_campaign_can_be_extended(worker, allowed):
+    campaign = named("measured")
+    last = campaign.runs.order_by("-position")[0]
+
+    life.extend(campaign, 1, None)
+    dispatch.dispatch()
+
+    attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
+    assert attempt.run.campaign == campaign
+    assert attempt.run.position == last.position + 1
+
+
+def test_a_draft_of_then_can_be_launched(worker, allowed):
+    campaign = life.launch(named("draft"), None)
+
+    dispatch.dispatch()
+
+    assert campaign.state == Campaign.State.RUNNING
+    assert Attempt.objects.filter(state=Attempt.State.QUEUED, run__campaign=campaign).count() == 1
+
+
+def test_limits_that_were_unknown_then_are_those_of_a_new_campaign(upgraded):
+    for campaign in Campaign.objects.all():
+        assert campaign.queue_place is None
+        assert campaign.time_budget_seconds is None
+        assert (campaign.max_failed_share, campaign.max_consecutive_failures) == (0.5, 5)
+    for target in Target.objects.all():
+        assert target.max_concurrency is None
+        assert target.max_requests_per_second is None
+        assert target.quiet_hours == ""
+        assert not target.is_production
