@@ -19,6 +19,10 @@ from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 
+NOT_HASHED = frozenset({"time_budget_seconds", "max_failed_percent", "max_consecutive_failures"})
+"""Of a definition: what bounds the execution and changes no finding. A field that a version adds
+belongs here, or every finding of before is taken for one of other data."""
+
 
 def analyse(campaign: Campaign) -> None:
     """Compute and store the findings of what is there, and note that it was done.
@@ -127,8 +131,11 @@ def _hash(
             run__campaign=campaign, withdrawn_at=None
         ).select_related("run", "user")
     ]
+    definition = {
+        name: value for name, value in drafts.as_data(campaign).items() if name not in NOT_HASHED
+    }
     return data_hash(
-        definition={**drafts.as_data(campaign), "target": _address(campaign)},
+        definition={**definition, "target": _address(campaign)},
         runs=runs,
         exclusions=exclusions,
         parameters=asdict(criteria),
