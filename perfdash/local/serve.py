@@ -54,3 +54,84 @@ def serve(directory: DataDirectory, port: int | None) -> int:
             journal.say(line)
         supervisor.start(services.servers(variables, chosen))
         supervisor.wait_until_ready()
+        book.ready()
+        journal.greet(link, directory.path)
+        supervisor.watch(book.catch_up)
+    except Stopped:
+        journal.say("Stopped before everything was up.")
+    except (StartFailed, postgres.ClusterFailed) as error:
+        could_not = "had to stop" if book.state.ready else "could not start"
+        journal.say(f"perfdash {could_not}: {error}")
+        return 1
+    finally:
+        journal.say("Stopping.")
+        supervisor.stop()
+        book.close()
+        journal.say("Stopped.")
+    return 0
+
+
+def look_at_machine(directory: DataDirectory, ours: frozenset[str], journal: Journal) -> None:
+    """Say what this machine is short of. Raise MachineRefused where nothing could work."""
+    places = [directory.path]
+    if work := os.environ.get("WORK_DIRECTORY"):
+        places.append(Path(work))
+    if "DATABASE_URL" in ours:
+        places.append(directory.database)
+    fresh = "DATABASE_URL" in ours and not postgres.cluster_of(directory).exists()
+    for line in machine.prepare(places, fresh=fresh):
+        journal.say(f"Warning: {line}")
+
+
+def run(command: list[str]) -> int:
+    """Run a command beside a database and a broker of its own, and give its exit code.
+
+    They live in a temporary directory, lose nothing but in a power cut, and end with the command.
+    """
+    place = Path(tempfile.mkdtemp(prefix="perfdash-run-"))
+    directory = DataDirectory(place)
+    directory.lock()
+    machine.raise_open_files()
+    supervisor = Supervisor(Journal(directory.log, None))
+    try:
+        supervisor.start(services.foundations(directory, FOUNDATIONS, postgres.FAST))
+        supervisor.wait_until_ready()
+        parent = os.getpid()
+        process = subprocess.Popen(
+            command,
+            env=services.environment(directory, FOUNDATIONS),
+            preexec_fn=lambda: die_with_parent(signal.SIGTERM, parent),
+        )
+        return _wait(supervisor, process)
+    except (StartFailed, Stopped) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    finally:
+        supervisor.stop()
+        directory.delete()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _wait(supervisor: Supervisor, process: subprocess.Popen[bytes]) -> int:
+    """Wait for the command. At a request to stop it has time to end by itself, as it saw Ctrl-C too."""
+    supervisor.watch(lambda: process.poll() is not None)
+    if process.poll() is None:
+        end = time.monotonic() + INTERRUPT_SECONDS
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None and time.monotonic() < end:
+            supervisor.turn(0.1)
+        process.kill()
+    return process.wait()
+
+
+def _web_port(port: int | None, journal: Journal) -> int:
+    """Choose the port of the web server. Raise PortTaken where the wanted one is in use."""
+    wanted = port or WEB_PORT
+    if ports.is_free(wanted):
+        return wanted
+    held = f"Port {wanted} is held by {ports.holder(wanted)}"
+    if port:
+        raise ports.PortTaken(f"{held}; name another with --port.")
+    free = ports.first_free(wanted)
+    journal.say(f"{held}; perfdash takes {free}.")
+    return free
