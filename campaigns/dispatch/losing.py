@@ -1,6 +1,6 @@
 """Take back what attempts hold whose keeper is gone."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection
@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns import results
+from campaigns.dispatch.clock import bring_back
 from campaigns.models import Attempt, Dispatcher, LogLine
 
 
@@ -15,22 +16,30 @@ def holding() -> bool:
     """Renew the heartbeat. True while no lease is taken as lost: after an outage.
 
     An outage is a new start of the database, or a longer silence of dispatch: keepers could not
-    renew meanwhile, and get one full time to live.
+    renew meanwhile, and get one full time to live. A clock that was set forward looks like a
+    silence; one that was set back leaves instants in the future, which are brought back.
     """
     silence = timedelta(seconds=3 * settings.DISPATCH_SECONDS + 5)
     hold = timedelta(seconds=settings.LEASE_SECONDS)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_postmaster_start_time(), now()")
+        cursor.execute("SELECT pg_postmaster_start_time(), clock_timestamp()")
         started, now = cursor.fetchone()
     row, made = Dispatcher.objects.get_or_create(
         pk=1, defaults={"ticked_at": now, "database_started_at": started}
     )
+    if row.ticked_at and row.ticked_at > now and bring_back(now):
+        row.refresh_from_db()
+        return _is_held(row, now)  # until nothing is left, the next dispatch looks again
     if not made and (
         row.database_started_at != started or (row.ticked_at and now - row.ticked_at > silence)
     ):
         row.hold_until = now + hold
     row.ticked_at, row.database_started_at = now, started
     row.save()
+    return _is_held(row, now)
+
+
+def _is_held(row: Dispatcher, now: datetime) -> bool:
     return row.hold_until is not None and row.hold_until > now
 
 

@@ -1,0 +1,107 @@
+"""The database's clock is set back by an hour: what was written before lies in the future."""
+
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+
+from campaigns import dispatch
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Dispatcher,
+    GeneratorLease,
+    TargetLease,
+    Worker,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HOUR = timedelta(hours=1)
+
+
+def ahead(model, field, seconds=0.0):
+    """Rows whose instant is later than so many seconds from now."""
+    latest = Now() + timedelta(seconds=seconds)
+    return model.objects.filter(**{f"{field}__gt": latest}).exists()
+
+
+def an_hour_ahead():
+    Dispatcher.objects.update(ticked_at=Now() + HOUR)
+
+
+def test_a_dead_workers_run_is_taken_back_within_one_time_to_live(launched, abandoned, settings):
+    abandoned(launched())
+    attempt = Attempt.objects.get()
+    an_hour_ahead()
+    TargetLease.objects.update(attempt=attempt, expires_at=Now() + HOUR)
+    GeneratorLease.objects.create(host="here", attempt=attempt, expires_at=Now() + HOUR)
+
+    dispatch.dispatch()
+
+    for lease in (TargetLease, GeneratorLease):
+        assert not ahead(lease, "expires_at", settings.LEASE_SECONDS)
+    dispatch.dispatch()
+    assert not ahead(Dispatcher, "ticked_at")
+    TargetLease.objects.update(expires_at=Now() - HOUR)
+    dispatch.dispatch()
+    attempt.refresh_from_db()
+    assert attempt.state == Attempt.State.LOST
+
+
+def test_a_lease_that_was_just_renewed_is_not_cut(launched, open_attempt, settings):
+    launched()
+    dispatch.dispatch()
+    an_hour_ahead()
+    TargetLease.objects.update(expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS))
+    before = TargetLease.objects.get().expires_at
+
+    dispatch.dispatch()
+
+    assert TargetLease.objects.get().expires_at == before
+
+
+def test_nobody_waits_for_a_lease_that_is_being_renewed(launched, settings):
+    launched()
+    dispatch.dispatch()
+    TargetLease.objects.update(expires_at=Now() + HOUR)
+    an_hour_ahead()
+    with closing(connection.copy()) as other, other.cursor() as keeper:
+        keeper.execute("BEGIN")
+        keeper.execute("UPDATE campaigns_targetlease SET holder = 'renewing'")
+
+        dispatch.dispatch()
+
+        assert ahead(Dispatcher, "ticked_at")
+        keeper.execute("ROLLBACK")
+    dispatch.dispatch()
+    dispatch.dispatch()
+    assert not ahead(TargetLease, "expires_at", settings.LEASE_SECONDS)
+    assert not ahead(Dispatcher, "ticked_at")
+
+
+def test_a_worker_that_died_in_the_future_is_not_taken_as_living_for_an_hour(launched, worker):
+    launched()
+    dispatch.dispatch()
+    Worker.objects.update(seen_at=Now() + HOUR)
+    an_hour_ahead()
+
+    dispatch.dispatch()
+
+    assert not ahead(Worker, "seen_at")
+
+
+def test_neither_cool_down_nor_analysis_holds_the_next_run_back_for_an_hour(launched):
+    launched(cool_down_seconds=30)
+    dispatch.dispatch()
+    Campaign.objects.update(
+        not_before=Now() + HOUR, analysis_requested_at=Now() + HOUR, analysis_sent_at=Now() + HOUR
+    )
+    an_hour_ahead()
+
+    dispatch.dispatch()
+
+    assert not ahead(Campaign, "not_before", 30)
+    assert not ahead(Campaign, "analysis_requested_at")
+    assert not ahead(Campaign, "analysis_sent_at")
