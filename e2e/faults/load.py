@@ -1,0 +1,119 @@
+"""A long campaign of short runs on a sandbox that outlives every fault."""
+
+from contextlib import contextmanager
+from time import monotonic, sleep
+
+from e2e.conftest import wait_for
+from e2e.faults import processes
+from e2e.faults.books import Books
+
+MEASURING = """
+    SELECT attempt.id FROM campaigns_attempt attempt JOIN campaigns_run run ON run.id = run_id
+    WHERE run.campaign_id = %s AND attempt.state = 'running' AND attempt.phase = 'measure'
+"""
+ACCEPTED = """
+    SELECT attempt.id FROM campaigns_attempt attempt JOIN campaigns_run run ON run.id = run_id
+    WHERE run.campaign_id = %s AND attempt.state = 'accepted'
+"""
+OPEN = "SELECT id FROM campaigns_attempt WHERE id = %s AND state IN ('queued', 'running')"
+STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
+
+
+class Load:
+    """A launched campaign and the sandbox that it loads."""
+
+    def __init__(self, plant, sandbox, campaign, clock_is_ours=True):
+        self.plant, self.sandbox, self.campaign = plant, sandbox, campaign
+        self.books = Books(plant, sandbox, campaign, clock_is_ours)
+
+    def sender(self, attempt):
+        """What the target counted of an attempt."""
+        return self.sandbox.stats()["senders"].get(f"perfdash attempt/{attempt}", {})
+
+    def until_measuring(self, seconds=60.0):
+        """Wait until an attempt measures, an engine works, and the target feels it."""
+
+        def measuring():
+            for row in self.plant.rows(MEASURING, self.campaign):
+                if self.sender(row["id"]).get("in_flight") and processes.engine(self.plant.pid):
+                    return row["id"]
+            return None
+
+        attempt = wait_for(measuring, "an attempt that measures", seconds)
+        self.plant.remember()
+        return attempt
+
+    def accepted(self):
+        return {row["id"] for row in self.plant.rows(ACCEPTED, self.campaign)}
+
+    def until_it_goes_on(self, attempt, before, seconds=60.0):
+        """Wait until the attempt has ended, and one is accepted that was not before the fault."""
+        wait_for(
+            lambda: self.accepted() - before and not self.plant.rows(OPEN, attempt),
+            f"a result after attempt {attempt}",
+            seconds,
+        )
+
+    def end(self):
+        """Cancel what is left; the target is left alone and nothing stays leased."""
+        self.plant.try_api("POST", f"campaigns/{self.campaign}/cancel", {"reason": "enough"})
+        wait_for(
+            lambda: self.plant.rows(STATE, self.campaign) == [{"state": "cancelled"}], "cancelled"
+        )
+        self.books.check(final=True)
+        self.plant.assert_no_orphans()
+
+
+@contextmanager
+def loading(plant, sandbox, rounds, *, clock_is_ours=True, **parameters):
+    """Launch a campaign whose runs load the sandbox for about a second each."""
+    target = plant.try_api(
+        "POST",
+        "targets",
+        {
+            "name": f"outlives {sandbox.base_url}",
+            "family": "http",
+            "base_url": sandbox.base_url,
+            "confirm_address": True,
+        },
+    )
+    content = parameters.pop("content", "files=24,size=2000/latency=150")
+    campaign = plant.try_api(
+        "POST",
+        "campaigns",
+        {
+            "question": "Does it survive?",
+            "kind": "downloader",
+            "target": target["id"],
+            "parameters": {"manifest": f"/repo/{content}/PULP_MANIFEST"} | parameters,
+            "factors": {"engine": ["asyncio", "futures"], "concurrency": [3, 4, 5, 6]},
+            "order": "random",
+            "repetitions": min(200, 3 + rounds),
+            "seed": 1,
+            "launch": True,
+        },
+    )
+    load = Load(plant, sandbox, campaign["id"], clock_is_ours)
+    yield load
+    load.end()
+
+
+def again_and_again(load, rounds, fault, *, settle=lambda: None):
+    """Do a fault in the middle of `measure` so many times, and check the books after each.
+
+    `fault` gets the attempt that measures; `settle` waits for what it has to wait for. Give what
+    each round took, in seconds.
+    """
+    took = []
+    for _ in range(rounds):
+        begun = monotonic()
+        attempt = load.until_measuring()
+        before = load.accepted()
+        fault(attempt)
+        settle()
+        load.until_it_goes_on(attempt, before)
+        load.plant.assert_no_orphans()
+        load.books.check()
+        took.append(monotonic() - begun)
+    sleep(0)
+    return took

@@ -1,0 +1,109 @@
+"""Find the processes of a perfdash by what they do, in the tree below its supervisor."""
+
+from contextlib import suppress
+
+import psutil
+
+GONE = (psutil.NoSuchProcess, psutil.ZombieProcess)
+
+
+def tree(pid):
+    """Give a living process and all below it; empty where it is gone."""
+    try:
+        top = psutil.Process(pid)
+        return [process for process in (top, *top.children(recursive=True)) if alive(process)]
+    except GONE:
+        return []
+
+
+def alive(process):
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except GONE:
+        return False
+
+
+def words(process):
+    try:
+        return process.cmdline()
+    except GONE:
+        return []
+
+
+def worker(pid, queue="measure"):
+    """The parents of the workers of a queue: Celery processes that no other Celery has forked."""
+    found = [
+        process
+        for process in tree(pid)
+        if {"celery", "worker", queue} <= set(words(process)) and process.ppid() == pid
+    ]
+    return found[:1]
+
+
+def worker_child(pid):
+    """The process that measures: what the worker has forked and what holds the engine."""
+    return [child for parent in worker(pid) for child in parent.children() if alive(child)]
+
+
+def engine(pid):
+    return [
+        process
+        for process in tree(pid)
+        if any(word.startswith("campaigns.engines.") for word in words(process))
+    ]
+
+
+def broker(pid):
+    return [p for p in tree(pid) if "valkey-server" in " ".join(words(p)[:1])]
+
+
+def postmaster(pid):
+    return [p for p in tree(pid) if words(p) and words(p)[0].endswith("/postgres")]
+
+
+def cluster(pid):
+    """The database's server with all its processes, the parent first."""
+    return [process for parent in postmaster(pid) for process in tree(parent.pid)]
+
+
+def backends(pid):
+    """Processes of PostgreSQL that serve a client."""
+    return [p for p in cluster(pid) if "postgres: perfdash perfdash" in " ".join(words(p))]
+
+
+def beat(pid):
+    return [p for p in tree(pid) if {"celery", "beat"} <= set(words(p))]
+
+
+def web(pid):
+    """The web server's parent; what it has started, its supervisor ends with it."""
+    return [p for p in tree(pid) if "granian" in words(p) and p.ppid() == pid]
+
+
+def web_child(pid):
+    return [child for parent in web(pid) for child in parent.children() if alive(child)]
+
+
+def control(pid):
+    return worker(pid, "control")
+
+
+def supervisor(pid):
+    return [p for p in tree(pid) if p.pid == pid]
+
+
+def kill(found):
+    """End processes at once; one that has just gone is no matter."""
+    for process in found:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def marked(mark):
+    """Every process of this machine whose search path names `mark`, wherever it hangs."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if mark in process.environ().get("PATH", "").split(":") and alive(process):
+                found.append(process)
+    return found

@@ -1,0 +1,76 @@
+"""Processes that are killed in the middle of `measure`: no result is lost, none is doubled."""
+
+import random
+
+import psutil
+import pytest
+
+from e2e.conftest import wait_for
+from e2e.faults import processes
+from e2e.faults.conftest import SEED
+from e2e.faults.load import again_and_again
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+
+ROLES = {
+    "worker parent": processes.worker,
+    "worker child": processes.worker_child,
+    "engine program": processes.engine,
+    "broker": processes.broker,
+    "postmaster": processes.postmaster,
+    "beat": processes.beat,
+    "web": processes.web,
+    "web child": processes.web_child,
+    "control worker": processes.control,
+}
+LOAD_DIES_WITH = ("worker parent", "worker child", "engine program")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_killed(plant, load, rounds, role):
+    def fault(attempt):
+        found = ROLES[role](plant.pid)
+        assert found, f"no {role}"
+        processes.kill(found)
+        psutil.wait_procs(found, timeout=5)
+        if role in LOAD_DIES_WITH:
+            wait_for(lambda: not load.sender(attempt)["in_flight"], "the end of the load", 3)
+
+    again_and_again(
+        load, rounds, fault, settle=lambda: wait_for(lambda: ROLES[role](plant.pid), role)
+    )
+
+
+def test_the_keepers_backend_is_killed(plant, load, rounds):
+    def fault(attempt):
+        found = wait_for(plant.keepers_backend, "the keeper's connection", 5)
+        processes.kill(found)
+
+    again_and_again(load, rounds, fault)
+
+
+def test_a_random_backend_is_killed(plant, load, rounds):
+    chance = random.Random(SEED)
+
+    def fault(attempt):
+        own = plant.own_backend()
+        found = [p for p in processes.backends(plant.pid) if p.pid != own]
+        processes.kill([chance.choice(found)])
+
+    again_and_again(load, rounds, fault)
+
+
+def test_several_are_killed_at_once(plant, load, rounds):
+    chance = random.Random(SEED)
+
+    def fault(attempt):
+        chosen = chance.sample(list(ROLES), k=chance.randint(2, 4))
+        processes.kill([process for role in chosen for process in ROLES[role](plant.pid)])
+
+    again_and_again(load, rounds, fault, settle=lambda: wait_for_all(plant))
+
+
+def wait_for_all(plant):
+    for role, find in ROLES.items():
+        if role != "engine program":
+            wait_for(lambda find=find: find(plant.pid), role)
