@@ -128,6 +128,13 @@ def quantity(value: object, unit: str) -> str:
 
 
 @register.filter
+def ordinal(number: int) -> str:
+    """Write a place: 1st, 2nd, 3rd, 11th."""
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"
+
+
+@register.filter
 def unbroken(text: object) -> str:
     """Keep numbers and their units of a sentence on one line."""
     return UNITS.sub("\u00a0", str(text))

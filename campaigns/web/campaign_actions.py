@@ -11,30 +11,46 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns import dispatch
 from campaigns.definition import drafts, life
 from campaigns.models import Campaign
+from campaigns.web.confirming import Step, ask_for_name, typed_name
 from campaigns.web.people import user_of
 
 LONGEST_REASON = 2000
 REFUSALS = (life.NotPossible, drafts.NotADraft)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, pk: int) -> HttpResponse:
     """Lock the definition and begin."""
     user = user_of(request)
-    return _steer(request, pk, lambda campaign: life.launch(campaign, user))
+    step = Step(
+        heading="Launch on a production server?",
+        text="The definition is locked, and the first run begins as soon as it is its turn.",
+        action=reverse("campaign-launch", args=[pk]),
+        back=reverse("campaign", args=[pk]),
+        button="Lock and launch",
+    )
+    return _load(request, pk, step, lambda campaign, name: life.launch(campaign, user, name))
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def try_one(request: HttpRequest, pk: int) -> HttpResponse:
     """Make one run of a draft; `cell` chooses which, else the first."""
     user = user_of(request)
     key = request.POST.get("cell", "")
+    step = Step(
+        heading="Try one run on a production server?",
+        text="One run loads it as each run of the campaign would; no analysis will ever see it.",
+        action=reverse("campaign-try", args=[pk]),
+        back=reverse("campaign", args=[pk]),
+        button="Try one run",
+        sent=(("cell", key),),
+    )
 
-    def one(campaign: Campaign) -> object:
-        cell = campaign.cells.filter(pk=int(key)).first() if _is_key(key) else None
-        return life.try_one(campaign, user, cell)
+    def one(campaign: Campaign, name: str) -> object:
+        cell = campaign.cells.filter(pk=int(key)).first() if is_key(key) else None
+        return life.try_one(campaign, user, cell, name)
 
-    return _steer(request, pk, one)
+    return _load(request, pk, step, one)
 
 
 @require_POST
@@ -51,13 +67,23 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
     return _steer(request, pk, lambda campaign: life.resume(campaign, user))
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def extend(request: HttpRequest, pk: int) -> HttpResponse:
     """Add repetitions."""
     user = user_of(request)
     given = request.POST.get("blocks", "").strip()
-    blocks = int(given) if _is_key(given) else 0
-    return _steer(request, pk, lambda campaign: life.extend(campaign, blocks, user))
+    blocks = int(given) if is_key(given) else 0
+    step = Step(
+        heading="Extend on a production server?",
+        text=f"Every cell is measured {blocks} times more, in a session of its own.",
+        action=reverse("campaign-extend", args=[pk]),
+        back=reverse("campaign", args=[pk]),
+        button="Extend",
+        sent=(("blocks", given),),
+    )
+    return _load(
+        request, pk, step, lambda campaign, name: life.extend(campaign, blocks, user, name)
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -90,6 +116,26 @@ def reason_in(request: HttpRequest) -> str:
     return "".join(sign for sign in typed if sign.isprintable() or sign in "\n\t").strip()
 
 
+def _load(
+    request: HttpRequest, pk: int, step: Step, act: Callable[[Campaign, str], object]
+) -> HttpResponse:
+    """Do it, or ask first for the name of a production server. A GET only asks."""
+    campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
+    if request.method == "GET":
+        if campaign.target is None or not campaign.target.is_production:
+            return redirect("campaign", pk)
+        return ask_for_name(request, campaign, step)
+    try:
+        act(campaign, typed_name(request))
+    except life.NotConfirmed:
+        return ask_for_name(request, campaign, step)
+    except REFUSALS as refusal:
+        messages.warning(request, str(refusal))
+    else:
+        dispatch.dispatch()
+    return redirect("campaign", pk)
+
+
 def _steer(request: HttpRequest, pk: int, act: Callable[[Campaign], object]) -> HttpResponse:
     """Do it, let dispatch look, and go back to the campaign."""
     campaign = get_object_or_404(Campaign, pk=pk)
@@ -102,5 +148,6 @@ def _steer(request: HttpRequest, pk: int, act: Callable[[Campaign], object]) -> 
     return redirect("campaign", pk)
 
 
-def _is_key(text: str) -> bool:
+def is_key(text: str) -> bool:
+    """Whether a text can be a primary key, or a number of that size."""
     return text.isdecimal() and len(text) < 18

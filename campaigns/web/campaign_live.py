@@ -81,7 +81,9 @@ def figure_version(campaign: Campaign) -> str:
 
 @polled(progress_version)
 def progress(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
-    """How far it is, and the run that is on."""
+    """How far it is, and the run that is on. The page loads again where its buttons are others."""
+    if request.GET.get("state", campaign.state) != campaign.state:
+        return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
     part = running.progress_context(campaign, etag)
     return render(request, "campaigns/parts/_progress.html", {"part": part})
 

@@ -15,6 +15,7 @@ from campaigns.queries import live
 from campaigns.queries.pages import Outline, outline_of
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
+from campaigns.web.limits import limits_of
 from campaigns.web.phrases import Levels, level_text
 from campaigns.web.plans import plan_view
 
@@ -54,6 +55,7 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],
         "plan": plan,
         "problems": problems,
+        "limits": limits_of(campaign),
         "cells": [(cell.pk, words.sentence(cell.levels_by_factor)) for cell in cells],
     }
 
@@ -69,6 +71,8 @@ def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "outline": outline,
         "plot": plot,
         "live_address": reverse("campaign-live", args=[campaign.pk]),
+        "limits": limits_of(campaign) if outline.executable else "",
+        "stopped": campaign.state_reason if campaign.state == Campaign.State.PAUSED else "",
         "cancelling": f"Cancelled: {campaign.state_reason}. {CANCELLING}",
         "lines": lines,
         "last": lines[-1].pk if lines else 0,

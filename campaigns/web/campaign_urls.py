@@ -6,7 +6,7 @@ from campaigns.web import campaign_actions as actions
 from campaigns.web import campaign_exports as exports
 from campaigns.web import campaign_live as live
 from campaigns.web import campaign_pages as pages
-from campaigns.web import run_actions, run_pages
+from campaigns.web import queues, run_actions, run_pages
 
 urlpatterns = [
     path("", pages.campaign, name="campaign"),
@@ -16,6 +16,8 @@ urlpatterns = [
     path("resume/", actions.resume, name="campaign-resume"),
     path("cancel/", actions.cancel, name="campaign-cancel"),
     path("extend/", actions.extend, name="campaign-extend"),
+    path("move-up/", queues.move_up, name="campaign-move-up"),
+    path("move-down/", queues.move_down, name="campaign-move-down"),
     path("progress/", live.progress, name="campaign-progress"),
     path("matrix/", live.matrix, name="campaign-matrix"),
     path("log/", live.log, name="campaign-log"),

@@ -95,6 +95,9 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
             life.launch(stored, user)
         elif act == "try":
             life.try_one(stored, user)
+    except life.NotConfirmed:
+        messages.info(request, f"“{stored.name}” is saved as a draft.")
+        return redirect(f"campaign-{act}", stored.pk)
     except (life.NotPossible, drafts.NotADraft) as refusal:
         messages.warning(request, f"Saved as a draft. {refusal}")
         return redirect("campaign-edit", stored.pk)

@@ -170,7 +170,7 @@ def _target(driver: Driver, chosen: str, errors: Errors) -> Field:
     choices = [
         Choice(
             str(target.pk),
-            f"{target.name} ({target.get_health_display()})",
+            f"{target.name} ({target.get_health_display()}{', production' * target.is_production})",
             str(target.pk) == chosen,
         )
         for target in targets

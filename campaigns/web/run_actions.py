@@ -13,6 +13,7 @@ from campaigns.definition import life
 from campaigns.models import Campaign, Run
 from campaigns.queries.details import run_at
 from campaigns.web.campaign_actions import REFUSALS, reason_in
+from campaigns.web.confirming import Step, ask_for_name, typed_name
 from campaigns.web.people import user_of
 
 
@@ -31,8 +32,19 @@ def cancel_trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Plan a failed or void run once more."""
-    user = user_of(request)
-    return _steer(request, find_run(pk, position), lambda run: life.run_again(run, user))
+    user, run = user_of(request), find_run(pk, position)
+    step = Step(
+        heading="Run again on a production server?",
+        text=f"Run {run.position} loads it once more; its former attempts stay on record.",
+        action=reverse("run-again", args=[pk, position]),
+        back=page_of(run),
+        button="Run again",
+    )
+    name = typed_name(request)
+    try:
+        return _steer(request, run, lambda found: life.run_again(found, user, name))
+    except life.NotConfirmed:
+        return ask_for_name(request, run.campaign, step)
 
 
 @require_http_methods(["GET", "POST"])
@@ -98,9 +110,11 @@ def _ask(
 def _steer(
     request: HttpRequest, run: Run, act: Callable[[Run], object], *, analyse: bool = False
 ) -> HttpResponse:
-    """Do it, ask for what follows from it, and go back to the run."""
+    """Do it, ask for what follows from it, and go back to the run. Raise NotConfirmed."""
     try:
         act(run)
+    except life.NotConfirmed:
+        raise
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))
         return redirect(page_of(run))

@@ -15,6 +15,7 @@ from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import TargetForm
 from campaigns.models import Target
 from campaigns.queries.home import target_rows
+from campaigns.queries.queues import queue_of
 from campaigns.web.fields import Field, from_form
 from campaigns.web.limits import quiet_of, zones
 
@@ -34,7 +35,11 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
     """One target; also one that is retired, since campaigns point to it."""
     target = get_object_or_404(Target, pk=pk)
     campaigns = target.campaign_set.order_by("-created_at")[:10]
-    context = _health(target) | {"campaigns": campaigns, "quiet": quiet_of(target)}
+    context = _health(target) | {
+        "campaigns": campaigns,
+        "quiet": quiet_of(target),
+        "queue": queue_of(target),
+    }
     return render(request, "targets/target.html", context)
 
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from campaigns.web import accounts, define, home, listing, targets
+from campaigns.web import accounts, define, home, listing, queues, targets
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -22,6 +22,8 @@ urlpatterns = [
     path("targets/<int:pk>/probe/", targets.target_probe, name="target-probe"),
     path("targets/<int:pk>/edit/", targets.target_edit, name="target-edit"),
     path("targets/<int:pk>/retire/", targets.target_retire, name="target-retire"),
+    path("queues/", queues.queue_list, name="queue-list"),
+    path("queues/part/", queues.queue_part, name="queue-part"),
     path("campaigns/", listing.campaign_list, name="campaign-list"),
     path("campaigns/new/", define.campaign_new, name="campaign-new"),
     path("campaigns/plan/", define.campaign_plan, name="campaign-plan"),

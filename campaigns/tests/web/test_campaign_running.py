@@ -131,8 +131,50 @@ def test_what_did_not_change_is_not_sent_again(browser, campaign, part):
 def test_a_part_asks_with_the_tag_that_it_carries(browser, campaign, part):
     response = browser.get(url(part, campaign))
 
-    (root,) = [a for _, a in Page(response).elements if a.get("hx-get") == url(part, campaign)]
+    asking = [a for _, a in Page(response).elements if "hx-get" in a]
+    (root,) = [a for a in asking if str(a["hx-get"]).partition("?")[0] == url(part, campaign)]
     assert json.loads(str(root["hx-headers"])) == {"If-None-Match": response["ETag"]}
+
+
+def test_the_page_loads_again_where_the_campaign_paused_by_itself(browser, campaign):
+    (root,) = [
+        a for _, a in Page(browser.get(url("campaign", campaign))).elements
+        if a.get("id") == "progress"
+    ]  # fmt: skip
+
+    before = browser.get(root["hx-get"], headers=HTMX)
+    Campaign.objects.update(state=Campaign.State.PAUSED, state_reason="5 runs failed in a row.")
+    after = browser.get(root["hx-get"], headers=HTMX)
+
+    assert "HX-Refresh" not in before
+    assert after["HX-Refresh"] == "true"
+
+
+def test_a_campaign_that_paused_by_itself_says_why_and_offers_to_go_on(browser, campaign):
+    Campaign.objects.update(state=Campaign.State.PAUSED, state_reason="5 runs failed in a row.")
+
+    page = Page(browser.get(url("campaign", campaign)))
+
+    assert "Paused by itself 5 runs failed in a row." in page.text
+    assert "Resume" in page.text
+    assert "Cancel…" in page.text
+
+
+def test_a_campaign_that_somebody_paused_did_not_do_it_by_itself(browser, campaign):
+    life.pause(campaign)
+
+    assert "Paused by itself" not in Page(browser.get(url("campaign", campaign))).text
+
+
+def test_the_limits_of_a_campaign_stand_on_its_page(browser, campaign):
+    Campaign.objects.update(time_budget_seconds=28_800, max_consecutive_failures=2)
+
+    text = Page(browser.get(url("campaign", campaign))).text
+
+    assert (
+        "pauses by itself after 2 failures in a row, when more than 50 % failed or after 8 h"
+        in text
+    )
 
 
 def test_what_changed_is_sent_again(browser, campaign):

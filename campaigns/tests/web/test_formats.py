@@ -182,3 +182,11 @@ def test_every_icon_that_is_named_is_in_the_sprite(request):
         named |= set(re.findall(r'{% icon "([^"]+)" %}', template.read_text()))
 
     assert not [name for name in sorted(named) if f'id="i-{name}"' not in sprite]
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (13, "13th"), (22, "22nd")],
+)
+def test_a_place_is_written_with_its_ending(place, text):
+    assert formats.ordinal(place) == text

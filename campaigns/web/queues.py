@@ -1,0 +1,74 @@
+"""Queues: who holds which server, who waits in which order, and moving somebody up or down."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from campaigns import dispatch
+from campaigns.definition import life, queue
+from campaigns.models import Campaign
+from campaigns.queries import queues
+from campaigns.web.people import user_of
+
+Move = Callable[[Campaign, User | None], Campaign]
+
+
+@require_GET
+def queue_list(request: HttpRequest) -> HttpResponse:
+    """All queues; those that somebody waits in come first."""
+    return render(request, "queues/list.html", _context())
+
+
+@require_GET
+def queue_part(request: HttpRequest) -> HttpResponse:
+    """The part of the page that changes by itself."""
+    return render(request, "queues/_queues.html", _context())
+
+
+@require_POST
+def move_up(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let a campaign go before the one that is before it."""
+    return _move(request, pk, queue.move_up)
+
+
+@require_POST
+def move_down(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let the next campaign go before this one."""
+    return _move(request, pk, queue.move_down)
+
+
+def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:
+    """Move, and go back to where somebody stood: `back` is queue, target or campaign."""
+    campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
+    refusal = ""
+    try:
+        move(campaign, user_of(request))
+    except life.NotPossible as error:
+        refusal = str(error)
+    else:
+        dispatch.dispatch()
+    if request.headers.get("HX-Request"):
+        return render(request, "queues/_queues.html", _context() | {"refusal": refusal})
+    if refusal:
+        messages.warning(request, refusal)
+    return redirect(_place(request.POST.get("back", ""), campaign))
+
+
+def _place(back: str, campaign: Campaign) -> str:
+    if back == "campaign":
+        return reverse("campaign", args=[campaign.pk])
+    if back == "target" and campaign.target is not None:
+        return reverse("target", args=[campaign.target.pk]) + "#queue"
+    return reverse("queue-list")
+
+
+def _context() -> dict[str, Any]:
+    found = queues.queues()
+    busy = [queue for queue in found if queue.waiting or queue.try_outs or queue.held_by]
+    return {"queues": busy, "free": [queue for queue in found if queue not in busy]}
