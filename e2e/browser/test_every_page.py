@@ -15,6 +15,8 @@ STRUCTURE = """() => ({
     too_wide: document.documentElement.scrollWidth - innerWidth,
     title: document.title,
 })"""
+VIOLATIONS = """addEventListener("securitypolicyviolation", (event) => console.error(
+    `against the policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}`))"""
 BARRIERS = ((1440, "light"), (390, "dark"))
 """Each width and each scheme once; all four would take twice the time."""
 
@@ -57,6 +59,7 @@ class Trouble:
         self.found, self.name = [], ""
 
     def watch(self, context):
+        context.add_init_script(VIOLATIONS)
         context.on("console", self._console)
         context.on("requestfailed", self._failed)
         context.on("response", self._response)
