@@ -1,5 +1,6 @@
 """Sessions of `requests` that connect only where the rules allow. No Django."""
 
+import http.client
 import socket
 import ssl
 import threading
@@ -22,6 +23,8 @@ FAILURE_CLASSES: ErrorClasses = (
     (NameResolutionError, "dns"),
     (ssl.SSLError, "tls"),
     (urllib3.exceptions.SSLError, "tls"),
+    (urllib3.exceptions.InvalidChunkLength, "protocol"),  # before what it is a subclass of
+    (http.client.IncompleteRead, "connect"),
     (NewConnectionError, "connect"),  # before the timeouts: it is a subclass of one
     (TimeoutError, "timeout"),
     (urllib3.exceptions.TimeoutError, "timeout"),
@@ -116,9 +119,11 @@ class CheckedAdapter(HTTPAdapter):
         super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
 
         class Plain(_Checked, HTTPConnection):
+            response_class = _Response
             _rules, _opened = rules, opened
 
         class Encrypted(_Checked, HTTPSConnection):
+            response_class = _Response
             _rules, _opened = rules, opened
 
         class PlainPool(HTTPConnectionPool):
@@ -136,6 +141,19 @@ class CheckedAdapter(HTTPAdapter):
     def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
         """Verify against what the context trusts; requests would add certifi's list."""
         conn.cert_reqs = "CERT_REQUIRED"
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer whose chunks have sizes of 0 or more.
+
+    urllib3 2.8 reads a chunk of -1 bytes until the connection ends, into memory.
+    """
+
+    def _safe_read(self, amt: int) -> bytes:
+        if amt < 0:
+            raise http.client.HTTPException(f"a chunk of {amt} bytes")
+        read: bytes = super()._safe_read(amt)  # type: ignore[misc]
+        return read
 
 
 class _Checked:

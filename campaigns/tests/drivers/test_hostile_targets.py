@@ -1,0 +1,174 @@
+"""Targets of bad manners, through the whole driver: an honest end, and little memory."""
+
+import hashlib
+import socket
+import struct
+
+import pytest
+
+from campaigns.drivers.base import DriverError, TargetUnavailable
+from campaigns.drivers.downloader import driver
+from campaigns.tests.drivers.conftest import Keeper
+from campaigns.tests.drivers.test_downloader import parameters
+from campaigns.tests.engines import manners
+from campaigns.tests.engines.manners import GOOD, SENT, SIZE, answer, expected
+from campaigns.tests.engines.servers import asked, behaving
+
+DIGEST = hashlib.sha256(GOOD).hexdigest()
+MOST_MEMORY_MB = 64
+"""What a run may take more than one that only fetches the good file."""
+
+
+class Repository(manners.Server):
+    """The paths of bad manners, with a manifest that lists some of them."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__()
+        self.manifest = answer("".join(f"{name},{DIGEST},{SIZE}\n" for name in names).encode())
+
+    def answer(self, connection: socket.socket, name: str) -> None:
+        if name == "PULP_MANIFEST":
+            connection.sendall(self.manifest)
+        else:
+            super().answer(connection, name)
+
+
+def run(target, keeper: Keeper, names: list[str], **changes):
+    """Measure what a manifest with those paths leads to."""
+    with behaving(Repository(names)) as (place, _):
+        values = parameters(manifest=f"http://{place}/PULP_MANIFEST", concurrency=8, **changes)
+        context = keeper.context()
+        assert all(proof.ok for proof in driver.reset(target, values, context))
+        measured = driver.measure(target, values, context)
+        proofs = driver.verify(target, values, context, measured)
+    return measured, proofs
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+def test_each_bad_answer_fails_its_file_by_class_in_little_memory(target, keeper, engine):
+    by_name = {name: want for name, want in expected(engine).items() if want != "time"}
+
+    quiet, _ = run(target, keeper, ["good"], engine=engine)
+    measured, proofs = run(target, keeper, list(by_name), engine=engine, read_timeout_seconds=1)
+
+    told = dict(zip(measured.samples["file"], measured.samples["failure"], strict=True))
+    assert told == by_name
+    assert measured.failure == ""
+    assert all(proof.ok for proof in proofs[:3])
+    assert measured.values["peak_memory"] < quiet.values["peak_memory"] + MOST_MEMORY_MB
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+def test_answers_that_get_nowhere_end_with_the_run(target, keeper, engine):
+    names = ["good", *(name for name, want in expected(engine).items() if want == "time")]
+    keeper.deadline_seconds = 2.0
+
+    measured, _ = run(target, keeper, names, engine=engine, read_timeout_seconds=1)
+
+    assert "time limit of 2 s" in measured.failure
+    assert (measured.units_done, measured.units_failed) == (1, 0)
+    assert "duration" in measured.censored
+    assert measured.values["peak_memory"] < 40 + MOST_MEMORY_MB
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+def test_one_wrong_byte_in_file_399_of_400_is_found(target, keeper, engine):
+    names = [f"file-{number}" for number in range(1, 401)]
+
+    def serve(connection: socket.socket) -> None:
+        while name := asked(connection):
+            wrong = name == "file-399"
+            body = GOOD[:-1] + b"y" if wrong else GOOD
+            manifest = Repository(names).manifest
+            kept = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + body
+            connection.sendall(manifest if name == "PULP_MANIFEST" else kept)
+
+    measured, proofs = measure_from(serve, target, keeper, engine=engine)
+
+    failed = {
+        name
+        for name, failure in zip(measured.samples["file"], measured.samples["failure"], strict=True)
+        if failure
+    }
+    assert failed == {"file-399"}
+    assert measured.failures == {"digest": 1}
+    assert [(proof.name, proof.measured) for proof in proofs[:1]] == [("files on disk", 399)]
+
+
+@pytest.mark.parametrize(("engine", "lost"), [("asyncio", 6), ("futures", 9)])
+def test_connections_that_are_reset_in_bursts_are_counted(target, keeper, engine, lost):
+    """Three of four connections end at once; aiohttp asks a second time, unseen, futures do not."""
+    names = [f"file-{number}" for number in range(12)]
+    connections = iter(range(1000))
+
+    def serve(connection: socket.socket) -> None:
+        name = asked(connection)
+        if name == "PULP_MANIFEST":
+            connection.sendall(Repository(names).manifest)
+        elif next(connections) % 4 == 3:
+            connection.sendall(answer(GOOD))
+        else:
+            reset(connection)
+
+    measured, _ = measure_from(serve, target, keeper, engine=engine, concurrency=1)
+
+    assert measured.failures == {"connect": lost}
+    assert measured.units_done == 12 - lost
+
+
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+@pytest.mark.parametrize("end", ["close", "reset"])
+def test_a_server_that_hangs_up_on_every_file_fails_the_run(target, keeper, engine, end):
+    names = ["a", "b", "c"]
+    manifests = iter([Repository(names).manifest])
+
+    def serve(connection: socket.socket) -> None:
+        if first := next(manifests, b""):
+            asked(connection)
+            connection.sendall(first)
+        elif end == "reset":
+            reset(connection)
+
+    measured, _ = measure_from(serve, target, keeper, engine=engine)
+
+    assert "All 3 files failed (3 connect)" in measured.failure
+
+
+def measure_from(serve, target, keeper: Keeper, **changes):
+    """Measure against a server, and verify."""
+    with behaving(serve) as (place, _):
+        values = parameters(manifest=f"http://{place}/PULP_MANIFEST", **changes)
+        context = keeper.context()
+        driver.reset(target, values, context)
+        measured = driver.measure(target, values, context)
+        return measured, driver.verify(target, values, context, measured)
+
+
+def reset(connection: socket.socket) -> None:
+    """End a connection with RST."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+ANSWERS = {
+    "no-content-with-body", "not-modified-with-body", "partial", "storm-of-103", "switching",
+}  # fmt: skip
+"""What is no file, but an answer: its status is told."""
+CUT_OFF = {"length-2-63", "length-huge"}
+
+
+@pytest.mark.parametrize("name", sorted(SENT))
+def test_a_manifest_of_bad_manners_ends_in_words(target, keeper, monkeypatch, name):
+    monkeypatch.setattr("campaigns.engines.manifest.MOST_BYTES", 2_000_000)
+    keeper.deadline_seconds = 0.6
+    served = manners.Server()
+
+    with behaving(served) as (place, _):
+        values = parameters(manifest=f"http://{place}/{name}", read_timeout_seconds=0.4)
+        with pytest.raises(DriverError) as caught:
+            driver.reset(target, values, keeper.context())
+
+    wanted = expected("futures")[name]
+    read = (wanted in ("", "size", "digest") and name not in CUT_OFF) or name in ANSWERS
+    assert type(caught.value) is (DriverError if read else TargetUnavailable)
+    assert served.sent.get(name, 0) < 20_000_000
