@@ -4,15 +4,25 @@ import argparse
 import errno
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from perfdash.local import running, status
+from perfdash.local.archive import BackupRefused
+from perfdash.local.backup import backup
 from perfdash.local.directory import AlreadyRunning, DataDirectory, DirectoryRefused
 from perfdash.local.machine import MachineRefused
 from perfdash.local.ports import PortTaken
 from perfdash.local.postgres import ClusterFailed
+from perfdash.local.restore import restore
 from perfdash.local.serve import run, serve
 from perfdash.local.services import ROOT
+from perfdash.local.supervisor import StartFailed, Stopped
+
+EXPECTED = (
+    AlreadyRunning, BackupRefused, ClusterFailed, DirectoryRefused, MachineRefused, PortTaken,
+    StartFailed, Stopped,
+)  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -27,7 +37,10 @@ def main(arguments: list[str]) -> int:
         if options.subcommand == "stop":
             return running.stop(DataDirectory.existing(options.data), sys.stdout)
         return _serve(options)
-    except (DirectoryRefused, MachineRefused, PortTaken, ClusterFailed) as error:
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        return 130
+    except EXPECTED as error:
         sys.stderr.write(f"{error}\n")
         return status.NOT_RUNNING if options.subcommand == "status" else 1
     except OSError as error:
@@ -38,6 +51,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    if options.backup:
+        return backup(DataDirectory.existing(options.data), options.backup, sys.stdout)
+    if options.restore:
+        return restore(options.data, options.restore, partial(_confirmed, options), sys.stdout)
     directory = DataDirectory(options.data)
     try:
         directory.lock()
@@ -47,7 +64,8 @@ def _serve(options: argparse.Namespace) -> int:
             return 1
         return running.greet_again(directory, sys.stdout)
     if options.reset:
-        if not (options.yes or _confirmed(directory)):
+        question = f"Delete {directory.path} with all campaigns and results?"
+        if not _confirmed(options, question):
             sys.stderr.write("Nothing was deleted. --yes confirms without a question.\n")
             return 1
         directory.delete()
@@ -56,11 +74,10 @@ def _serve(options: argparse.Namespace) -> int:
     return serve(directory, options.port)
 
 
-def _confirmed(directory: DataDirectory) -> bool:
-    if not sys.stdin.isatty():
-        return False
-    question = f"Delete {directory.path} with all campaigns and results? [y/N] "
-    return input(question).strip().lower() in {"y", "yes"}
+def _confirmed(options: argparse.Namespace, question: str) -> bool:
+    if options.yes or not sys.stdin.isatty():
+        return bool(options.yes)
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,8 +93,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     server.add_argument("--port", type=_port, help="of the web server (default: 8000, or the next)")
     _add_data(server)
-    server.add_argument("--reset", action="store_true", help="delete all data and start anew")
-    server.add_argument("--yes", action="store_true", help="confirm --reset without a question")
+    others = server.add_mutually_exclusive_group()
+    others.add_argument("--reset", action="store_true", help="delete all data and start anew")
+    others.add_argument(
+        "--backup",
+        type=Path,
+        metavar="FILE",
+        help="save database and keys to a file, whether perfdash runs or not; starts nothing",
+    )
+    others.add_argument(
+        "--restore",
+        type=Path,
+        metavar="FILE",
+        help="replace all data by a backup's; what was there stays beside it; starts nothing",
+    )
+    server.add_argument(
+        "--yes", action="store_true", help="confirm --reset or --restore without a question"
+    )
     teller = commands.add_parser(
         "status",
         prog="script/server status",

@@ -74,6 +74,17 @@ def url(directory: DataDirectory, database: str = NAME) -> str:
     return f"postgresql://{NAME}:{quote(password)}@{host}/{database}"
 
 
+def client_environment(directory: DataDirectory) -> dict[str, str]:
+    """Give the variables by which PostgreSQL's own clients find the database; one is its password."""
+    return {
+        **_environment(),
+        "PGHOST": str(directory.run / "database"),
+        "PGUSER": NAME,
+        "PGDATABASE": NAME,
+        "PGPASSWORD": directory.secret("database_password"),
+    }
+
+
 def _ready(status: Path, pid: int) -> bool:
     """Say whether the server says so in its file: process id in the first line, state in the last."""
     try:

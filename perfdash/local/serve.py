@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from perfdash.local import leftovers, machine, ports, postgres, services
+from perfdash.local import leftovers, machine, ports, postgres, services, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
 from perfdash.local.journal import Journal
@@ -28,6 +28,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
 
     The directory must be locked. Raise MachineRefused, PortTaken.
     """
+    swap.finish(directory)
     directory.state.unlink(missing_ok=True)  # what a killed one may have left
     journal = Journal(directory.log, sys.stdout)
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))

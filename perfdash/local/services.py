@@ -50,13 +50,21 @@ def foundations(
     return found
 
 
-def environment(directory: DataDirectory, ours: frozenset[str]) -> dict[str, str]:
-    """Give the variables of every process: what somebody set wins, but for what is `ours`."""
-    made: dict[str, Callable[[DataDirectory], str]] = {
-        "DATABASE_URL": postgres.url,
-        "BROKER_URL": broker.url,
-        "SECRET_KEY": lambda directory: directory.secret("secret_key"),
-        "PERFDASH_ENCRYPTION_KEYS": lambda directory: directory.secret("encryption_keys"),
+def environment(
+    directory: DataDirectory,
+    ours: frozenset[str],
+    secret: Callable[[str], str] | None = None,
+) -> dict[str, str]:
+    """Give the variables of every process: what somebody set wins, but for what is `ours`.
+
+    `secret` gives the keys by the names of their files; without it the directory does.
+    """
+    key = secret or directory.secret
+    made: dict[str, Callable[[], str]] = {
+        "DATABASE_URL": lambda: postgres.url(directory),
+        "BROKER_URL": lambda: broker.url(directory),
+        "SECRET_KEY": lambda: key("secret_key"),
+        "PERFDASH_ENCRYPTION_KEYS": lambda: key("encryption_keys"),
     }
     replaced = {name for name in made if name in ours or not given(name)}
     kept = {
@@ -67,7 +75,7 @@ def environment(directory: DataDirectory, ours: frozenset[str]) -> dict[str, str
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **kept,
-        **{name: made[name](directory) for name in replaced},
+        **{name: made[name]() for name in replaced},
         "PERFDASH_DATA": str(directory.path),
         "STATIC_COLLECTED": "False",
         "DJANGO_SETTINGS_MODULE": "perfdash.settings",

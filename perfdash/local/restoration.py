@@ -1,0 +1,47 @@
+"""What Django knows of a backup: `python -m perfdash.local.restoration known | complete`.
+
+`known` prints the migrations that this perfdash has. `complete` brings a restored database up to
+date, pauses what ran when it was saved, and prints what is in it. Both print one line of JSON.
+"""
+
+import json
+import sys
+
+import django
+from django.core.management import call_command
+from django.db.migrations.loader import MigrationLoader
+
+
+def known() -> list[str]:
+    """Give every migration on disk, as `app.name`."""
+    loader = MigrationLoader(None)
+    return sorted(f"{app}.{name}" for app, name in loader.disk_migrations)
+
+
+def complete() -> dict[str, object]:
+    """Migrate, pause, count; name the targets whose passwords no key opens."""
+    call_command("migrate", verbosity=0, interactive=False)
+    from campaigns import credentials
+    from campaigns.definition import life
+    from campaigns.models import Campaign, Run, Target
+
+    running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))
+    for campaign in running:
+        life.pause(campaign)
+    unreadable = []
+    for target in Target.objects.exclude(password=""):
+        try:
+            credentials.decrypt(target.password)
+        except credentials.SecretUnreadable:
+            unreadable.append(target.name)
+    return {
+        "campaigns": Campaign.objects.count(),
+        "runs": Run.objects.count(),
+        "paused": [campaign.name or campaign.question for campaign in running],
+        "unreadable": unreadable,
+    }
+
+
+if __name__ == "__main__":
+    django.setup()
+    sys.stdout.write(json.dumps({"known": known, "complete": complete}[sys.argv[1]]()) + "\n")

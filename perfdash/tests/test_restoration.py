@@ -1,0 +1,42 @@
+import pytest
+
+from campaigns import credentials
+from campaigns.definition import drafts, life
+from campaigns.definition.checking import check
+from campaigns.models import Campaign, Target
+from campaigns.tests.toy import definition, target, toy
+from perfdash.local import restoration
+
+__all__ = ["target", "toy"]
+pytestmark = pytest.mark.django_db
+
+
+def test_what_ran_when_it_was_saved_loads_no_target_until_somebody_says_so(target):
+    draft = drafts.create(check(definition(target=target.pk)), None)
+    life.launch(draft, None)
+
+    found = restoration.complete()
+
+    draft.refresh_from_db()
+    assert draft.state == Campaign.State.PAUSED
+    assert found["paused"] == [draft.name or draft.question]
+    assert (found["campaigns"], found["runs"]) == (1, draft.runs.count())
+
+
+def test_passwords_that_no_key_opens_are_named(target, settings):
+    settings.ENCRYPTION_KEYS = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+    Target.objects.update(password=credentials.encrypt("open sesame"))
+    assert restoration.complete()["unreadable"] == []
+
+    settings.ENCRYPTION_KEYS = ["BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+
+    assert restoration.complete()["unreadable"] == [target.name]
+
+
+def test_every_migration_of_this_database_is_known(db):
+    from django.db import connection
+    from django.db.migrations.recorder import MigrationRecorder
+
+    applied = MigrationRecorder(connection).applied_migrations()
+
+    assert {f"{app}.{name}" for app, name in applied} <= set(restoration.known())
