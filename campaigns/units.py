@@ -55,3 +55,26 @@ def convert(value: float, source: str, target: str) -> float:
             f"{source} is a {UNITS[source].dimension}, {target} is a {UNITS[target].dimension}."
         )
     return value * UNITS[source].factor / UNITS[target].factor
+
+
+SPANS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+"""Spans of time as people write them, in seconds, the longest first."""
+
+
+def written(seconds: float) -> str:
+    """Write seconds so that they can be read again, without loss: 5400 is 1 h 30 min."""
+    whole, rest = divmod(seconds, 1)
+    if rest or whole < 1:
+        return f"{seconds!r} s"
+    parts = []
+    for unit, size in SPANS:
+        number, whole = divmod(whole, size)
+        if number:
+            parts.append(f"{number:.0f} {unit}")
+    return " ".join(parts)
+
+
+def roughly(seconds: float) -> str:
+    """Write about how long: whole seconds, above ten minutes whole minutes; at least 1 s."""
+    step = 60 if seconds >= 600 else 1
+    return written(max(1, round(seconds / step) * step))

@@ -6,8 +6,10 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
-SECONDS = dict(UNITS)
+from campaigns.units import SPANS
+from campaigns.units import written as written
+
+SECONDS = dict(SPANS)
 PART = r"(\d+(?:\.\d+)?)\s*(d|h|min|s)(?![a-z])"
 WHOLE = re.compile(rf"(?:{PART}[\s,]*)+", re.IGNORECASE)
 
@@ -28,16 +30,3 @@ class DurationField(forms.FloatField):
             raise ValidationError(
                 f"“{str(value)[:40]}” is no span of time; write 90 min, 1 h 30 min or 8 h."
             ) from None
-
-
-def written(seconds: float) -> str:
-    """Write seconds so that they can be read again, without loss: 5400 is 1 h 30 min."""
-    whole, rest = divmod(seconds, 1)
-    if rest or whole < 1:
-        return f"{seconds!r} s"
-    parts = []
-    for unit, size in UNITS:
-        number, whole = divmod(whole, size)
-        if number:
-            parts.append(f"{number:.0f} {unit}")
-    return " ".join(parts)

@@ -3,8 +3,8 @@
 Idempotent: look for free targets with a planned run, lease, queue. Called after every close, after
 everything that a person starts, and by beat every few seconds, so that an emptied broker heals.
 `single` lets one dispatch at a time look, `losing` takes lost leases back, `clock` sees to one that
-was set back, `closing` ends campaigns, `analyses` says when one is analysed, `queueing` leases and
-queues, `sending` sends.
+was set back, `limits` keeps time budgets and quiet hours, `closing` ends campaigns, `analyses` says
+when one is analysed, `queueing` leases and queues, `sending` sends.
 
 Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
 row that is locked is being changed, and is looked at the next time.
@@ -22,11 +22,13 @@ from campaigns.dispatch.analyses import (
     request_analysis_after,
 )
 from campaigns.dispatch.closing import close_campaigns
+from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
 from campaigns.dispatch.sending import CONTROL, send
 from campaigns.dispatch.single import alone
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.queries.clock import database_now
 
 __all__ = [
     "dispatch",
@@ -50,6 +52,9 @@ def dispatch() -> None:
             return
         if not holding():
             take_back_lost()
+        now = database_now()
+        end_used_up_budgets(now)
+        interrupt_in_quiet_hours(now)
         close_campaigns()
         analyses = due_analyses()
         attempts = [] if analysis_goes_on() else list(queue_runs())

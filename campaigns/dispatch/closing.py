@@ -22,5 +22,8 @@ def close_campaigns() -> None:
 
 def _end(campaign: Campaign, state: Campaign.State) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(state=state, closed_at=Now())
-    LogLine.objects.create(campaign=campaign, text=f"campaign {state}")
+    text = f"campaign {state}"
+    if state == Campaign.State.FINISHED and campaign.state_reason:
+        text += f": {campaign.state_reason}"
+    LogLine.objects.create(campaign=campaign, text=text)
     request_analysis(campaign)

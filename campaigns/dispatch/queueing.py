@@ -7,7 +7,9 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.dispatch.limits import may_begin
 from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease, Worker
+from campaigns.queries.clock import database_now
 from campaigns.queries.queues import ORDER
 
 WORKER_SEEN_SECONDS = 20
@@ -16,11 +18,14 @@ WORKER_SEEN_SECONDS = 20
 def queue_runs() -> Iterator[tuple[int, str]]:
     """Lease free targets for the next run of each; give (attempt, pool) to be sent."""
     room = _room_by_pool()
+    now = database_now()
     served: set[str] = set()
     for run in _next_runs():
         campaign = run.campaign
         target = campaign.target
         if target is None or target.address in served or room.get(campaign.pool, 0) < 1:
+            continue
+        if not may_begin(run, now):
             continue
         attempt = _lease(run, target.address)
         if attempt is not None:
@@ -44,7 +49,7 @@ def _next_runs() -> Iterator[Run]:
     )
     for campaign in ready:
         run = (
-            campaign.runs.select_related("campaign__target")
+            campaign.runs.select_related("campaign__target", "cell")
             .filter(state=Run.State.PLANNED)
             .order_by("position")
             .first()

@@ -8,6 +8,9 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
+from campaigns.queries import quiet
+from campaigns.queries.clock import database_now
+from campaigns.queries.expected import budget_seconds_left
 from campaigns.results import release_leases
 
 
@@ -16,8 +19,8 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     """Claim an attempt for this worker, or return None where there is nothing to do.
 
     Nothing to do: the message is old, the lease has lapsed or is one of a former address, somebody
-    paused or cancelled, or the host measures something else. In the last two cases the target is
-    given back, so that dispatch sends the attempt again when it may start.
+    paused or cancelled, quiet hours have begun, or the host measures something else. From there on
+    the target is given back, so that dispatch sends the attempt again when it may start.
     """
     Run.objects.select_for_update(of=("self",), no_key=True).filter(attempts=attempt_pk).first()
     attempt = _attempts().filter(pk=attempt_pk, state=Attempt.State.QUEUED).first()
@@ -52,7 +55,18 @@ def _attempts() -> QuerySet[Attempt]:
 
 def _may_start(run: Run) -> bool:
     expected = Campaign.State.DRAFT if run.purpose == Run.Purpose.TRIAL else Campaign.State.RUNNING
-    return run.campaign.state == expected and run.state == Run.State.PLANNED
+    return (
+        run.campaign.state == expected
+        and run.state == Run.State.PLANNED
+        and _within_time(run.campaign)
+    )
+
+
+def _within_time(campaign: Campaign) -> bool:
+    """Whether neither quiet hours nor the end of the time budget came since dispatch looked."""
+    now = database_now()
+    silent = campaign.target is not None and quiet.are_on(campaign.target, now)
+    return not silent and budget_seconds_left(campaign, now) > 0
 
 
 def _lease_host(attempt: Attempt, host: str) -> bool:

@@ -126,7 +126,7 @@ class Keeper:
             self._stop(asked[2] or asked[3] or "cancelled")
         elif asked[1] is not None:
             self.interrupted = True
-            self._stop("the worker was shut down")
+            self._stop(asked[2] or "the worker was shut down")
 
     def _stop(self, why: str, *, lost: bool = False) -> None:
         if not self.cancelled.is_set():

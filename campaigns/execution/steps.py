@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 
 from campaigns.credentials import SecretUnreadable
+from campaigns.definition.limits import excess_of
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import (
@@ -36,6 +37,12 @@ from campaigns.results import Outcome, storable
 Result = TypeVar("Result")
 MOST_DETAILS = 5
 PREFIX = "attempt-"
+
+
+class MoreThanAllowed(DriverError):
+    """The target's owner has lowered a limit since the campaign was launched."""
+
+    void = True
 
 
 @dataclass(slots=True)
@@ -114,6 +121,8 @@ class Steps:
         if server is None:
             raise DriverError("The campaign has no target; it cannot be executed.")
         self.driver = driver_of(self.campaign.kind)
+        if excess := excess_of(server, self.driver, self.parameters):
+            raise MoreThanAllowed(excess)
         rules = rules_for(server)
         self.keeper.patiently(remove_leftovers)
         context = Context(

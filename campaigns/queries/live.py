@@ -5,18 +5,19 @@ Every function here is asked every two seconds by every open page, so each is a 
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q
 from django.utils import timezone
 
 from campaigns import progress
-from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Series, TargetLease, Worker
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Series
 from campaigns.queries.runs import earlier_run_seconds
+from campaigns.queries.waiting import AWAY as AWAY
+from campaigns.queries.waiting import Wait as Wait
+from campaigns.queries.waiting import waiting_for as waiting_for
 
 LOG_LINES = 200
-AWAY = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,6 @@ class Current:
     cancelling: bool
     seconds: float | None
     said: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Why no run goes on. `open_end`: nobody knows for how long."""
-
-    why: str
-    open_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,33 +220,3 @@ def seconds_left(campaign: Campaign, spent: float | None) -> float | None:
     elif campaign.not_before is not None:
         left += max(0.0, (campaign.not_before - timezone.now()).total_seconds())
     return max(0.0, left)
-
-
-def waiting_for(campaign: Campaign) -> Wait:
-    """Say why no run is going on."""
-    now = timezone.now()
-    if campaign.state == Campaign.State.PAUSED:
-        return Wait(
-            "Paused: no further run begins until somebody resumes the campaign.", open_end=True
-        )
-    if campaign.state == Campaign.State.CANCELLING:
-        return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
-    seen = Worker.objects.filter(seen_at__gt=now - AWAY)
-    if not any(campaign.pool in worker.pools for worker in seen):
-        pool = campaign.pool
-        return Wait(
-            f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",
-            open_end=True,
-        )
-    if campaign.not_before is not None and campaign.not_before > now:
-        return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
-    lease = (
-        TargetLease.objects.filter(address=campaign.target.address, expires_at__gt=now)
-        .exclude(attempt__run__campaign=campaign)
-        .first()
-        if campaign.target
-        else None
-    )
-    if lease is not None and lease.holder:
-        return Wait(f"Waiting for the target: it is held by {lease.holder}.", open_end=True)
-    return Wait("Waiting for a worker to take the next run.")

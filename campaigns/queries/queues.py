@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, Worker
 from campaigns.queries.live import AWAY, Wait, seconds_left, waiting_for
+from campaigns.queries.order import ORDER as ORDER
 
 WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
-ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_first=True), "pk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
+from campaigns.results.limits import stop_where_too_much_fails
 
 ENDS = {
     Attempt.State.ACCEPTED: Run.State.DONE,
@@ -17,7 +18,8 @@ def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
     """Give a run the state that follows from its attempt's end. Campaign and run must be locked.
 
     Void and lost attempts are repeated at once, in their block, up to the run's limit; those that
-    a shutdown interrupted do not count. What a person cancelled is not repeated.
+    a shutdown or quiet hours interrupted do not count. What was told to stop is not repeated.
+    A campaign in which too much failed is paused.
     """
     tries = run.attempts.filter(interrupted_at=None).count()
     stopping = run.campaign.state == Campaign.State.CANCELLING
@@ -36,6 +38,8 @@ def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
         started_at=run.started_at,
         finished_at=Now() if run.state in Run.CLOSED else None,
     )
+    if run.state in Run.CLOSED and run.purpose != Run.Purpose.TRIAL:
+        stop_where_too_much_fails(run.campaign)
 
 
 def release_leases(attempts: Collection[int]) -> None:

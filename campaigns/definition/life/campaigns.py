@@ -16,7 +16,7 @@ from campaigns.definition.life.rows import (
     log,
     name_of,
     open_for_dispatch,
-    withdraw_queued,
+    stop_everything,
 )
 from campaigns.models import Attempt, Block, Campaign, Cell, LogLine, Run, Session
 from campaigns.plan import plan_runs
@@ -153,12 +153,7 @@ def cancel(campaign: Campaign, reason: str, user: User | None = None) -> Campaig
     campaign.state_reason = reason
     campaign.save(update_fields=["state", "state_reason"])
     lock_open_runs(campaign)
-    open_attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN)
-    withdraw_queued(open_attempts, reason)
-    open_attempts.update(cancel_requested_at=Now())
-    campaign.runs.filter(state=Run.State.PLANNED).update(
-        state=Run.State.CANCELLED, reason=reason, finished_at=Now()
-    )
+    stop_everything(campaign, reason)
     log(campaign, f"cancelled by {name_of(user)}: {reason}", tone=LogLine.Tone.BAD)
     return _fresh(campaign)
 

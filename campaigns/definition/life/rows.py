@@ -53,6 +53,19 @@ def open_for_dispatch(campaign: Campaign) -> None:
     )
 
 
+def stop_everything(campaign: Campaign, reason: str) -> int:
+    """Cancel what is planned, tell what is on to stop. Campaign and its open runs must be locked.
+
+    Give the number of runs that were cancelled before they began.
+    """
+    open_attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN)
+    withdraw_queued(open_attempts, reason)
+    open_attempts.update(cancel_requested_at=Now())
+    return campaign.runs.filter(state=Run.State.PLANNED).update(
+        state=Run.State.CANCELLED, reason=reason, finished_at=Now()
+    )
+
+
 def withdraw_queued(attempts: QuerySet[Attempt], reason: str) -> None:
     """Cancel attempts that nobody has claimed, and give their leases back."""
     queued = dict(attempts.filter(state=Attempt.State.QUEUED).values_list("pk", "run_id"))

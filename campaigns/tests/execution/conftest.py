@@ -118,6 +118,9 @@ class StandIn(Driver):
         found = float("nan") if parameters["manners"] == "odd" else 2
         return [Proof("files", 2, found, "files", ok=parameters["manners"] != "lazy")]
 
+    def concurrency(self, parameters):
+        return int(parameters["level"])
+
     def clean_up(self, target, parameters, context):
         self.cleaned += 1
 

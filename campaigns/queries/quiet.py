@@ -1,0 +1,55 @@
+"""Whether the quiet hours of a target hold a run back, in words."""
+
+from datetime import datetime
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from campaigns.models import Target
+from campaigns.quiet_hours import BadQuietHours, QuietHours, parse
+from campaigns.units import roughly
+
+hours_of = lru_cache(maxsize=256)(parse)
+
+
+def are_on(target: Target, now: datetime) -> bool:
+    """Whether nothing may load the target now; what cannot be read counts as quiet."""
+    if not target.quiet_hours:
+        return False
+    try:
+        return _hours(target).ends_at(now, target.quiet_zone) is not None
+    except BadQuietHours:
+        return True
+
+
+def holding_back(target: Target, now: datetime, seconds: float) -> str:
+    """Say why a run of that many seconds does not begin now; empty where it may."""
+    if not target.quiet_hours:
+        return ""
+    zone = target.quiet_zone
+    try:
+        hours = _hours(target)
+        ends_at = hours.ends_at(now, zone)
+        if ends_at is not None:
+            return f"waits for the end of the quiet hours of {target} at {_at(ends_at, now, zone)}"
+        begins_at = hours.begins_at(now, zone)
+        if begins_at is None or (begins_at - now).total_seconds() >= seconds:
+            return ""
+        ends_at = hours.ends_at(begins_at, zone) or begins_at
+    except BadQuietHours as error:
+        return f"waits until somebody mends the quiet hours of {target}: {error}"
+    return (
+        f"waits for the end of the quiet hours of {target} at {_at(ends_at, now, zone)}: they "
+        f"begin at {_at(begins_at, now, zone)}, and a run takes about {roughly(seconds)}"
+    )
+
+
+def _hours(target: Target) -> QuietHours:
+    return hours_of(target.quiet_hours)
+
+
+def _at(instant: datetime, now: datetime, zone: str) -> str:
+    """The time on the target's wall clock; with the day where it is not today's."""
+    clock = ZoneInfo(zone)
+    local = instant.astimezone(clock)
+    today = local.date() == now.astimezone(clock).date()
+    return f"{local:%H:%M} {zone}" if today else f"{local:%a %H:%M} {zone}"

@@ -1,0 +1,77 @@
+"""Why no run of a campaign goes on: what dispatch decided, in words."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from campaigns.models import Campaign, Run, TargetLease, Worker
+from campaigns.queries import quiet
+from campaigns.queries.clock import database_now
+from campaigns.queries.expected import expected_seconds
+from campaigns.queries.order import ORDER
+
+AWAY = timedelta(seconds=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why no run goes on. `open_end`: nobody knows for how long."""
+
+    why: str
+    open_end: bool = False
+
+
+def why_waiting(campaign: Campaign) -> str:
+    """Say in a sentence why no run is going on."""
+    return waiting_for(campaign).why
+
+
+def waiting_for(campaign: Campaign) -> Wait:
+    """Say why no run is going on, and whether somebody knows for how long."""
+    now = database_now()
+    if campaign.state == Campaign.State.PAUSED:
+        why = campaign.state_reason or (
+            "Paused: no further run begins until somebody resumes the campaign."
+        )
+        return Wait(_capitalised(why), open_end=True)
+    if campaign.state == Campaign.State.CANCELLING:
+        return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
+    seen = Worker.objects.filter(seen_at__gt=now - AWAY)
+    if not any(campaign.pool in worker.pools for worker in seen):
+        pool = campaign.pool
+        return Wait(
+            f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",
+            open_end=True,
+        )
+    if campaign.not_before is not None and campaign.not_before > now:
+        return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
+    if campaign.target is not None:
+        return _for_the_target(campaign, now) or Wait("Waiting for a worker to take the next run.")
+    return Wait("Waiting for a worker to take the next run.")
+
+
+def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
+    """Quiet hours, whoever holds the target, or whoever goes first."""
+    target = campaign.target
+    planned = campaign.runs.filter(state=Run.State.PLANNED).select_related("cell", "campaign")
+    following = planned.order_by("position").first()
+    if target is None or following is None:
+        return None
+    if target.quiet_hours and (why := quiet.holding_back(target, now, expected_seconds(following))):
+        return Wait(f"{_capitalised(why)}.", open_end=True)
+    leases = TargetLease.objects.filter(address=target.address, expires_at__gt=now)
+    lease = leases.exclude(attempt__run__campaign=campaign).first()
+    if lease is not None and lease.holder:
+        return Wait(f"Waiting for the target: it is held by {lease.holder}.", open_end=True)
+    queue = Campaign.objects.filter(
+        target__address=target.address,
+        state=Campaign.State.RUNNING,
+        runs__state=Run.State.PLANNED,
+    )
+    first = queue.distinct().order_by(*ORDER).first()
+    if campaign.state == Campaign.State.RUNNING and first is not None and first != campaign:
+        return Wait(f"Behind “{first.name}” in the queue of the target.", open_end=True)
+    return None
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
