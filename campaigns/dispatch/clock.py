@@ -25,6 +25,7 @@ def bring_back(now: datetime) -> bool:
         _cap(Worker, "seen_at", now),
         _cap(Campaign, "analysis_requested_at", now),
         _cap(Campaign, "analysis_sent_at", now),
+        _cap(Campaign, "counted_from", now),
         *(
             _cap(Campaign, "not_before", now + timedelta(seconds=seconds), seconds)
             for seconds in _cool_downs_ahead(now)
