@@ -11,11 +11,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from celery import Task, shared_task
-from celery.signals import worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import (
+    task_postrun,
+    task_prerun,
+    worker_process_init,
+    worker_ready,
+    worker_shutting_down,
+)
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
-from campaigns import analysis, execution
+from campaigns import analysis, execution, log_context
 from campaigns import dispatch as dispatching
 from campaigns.models import Campaign, Target, Worker
 
@@ -73,6 +79,13 @@ def probe_targets() -> None:
     """Probe all targets that nobody measures."""
     close_old_connections()
     execution.probe_all()
+
+
+@task_prerun.connect
+@task_postrun.connect
+def forget_log_context(**kwargs: Any) -> None:
+    """No line may say that it belongs to the attempt before."""
+    log_context.clear()
 
 
 @worker_process_init.connect

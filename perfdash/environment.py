@@ -1,7 +1,7 @@
 """Reads settings from environment variables, and refuses what it does not understand. No Django but its error."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -19,6 +19,14 @@ def boolean(name: str, default: bool) -> bool:
     if value == "":
         return default
     raise ImproperlyConfigured(f"{name} is {value!r}; write True, False, or nothing at all.")
+
+
+def choice(name: str, allowed: Sequence[str]) -> str:
+    """One of the words; nothing at all means the first of them."""
+    value = text(name, allowed[0])
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} is {value!r}; write {' or '.join(allowed)}.")
+    return value
 
 
 def seconds(name: str, default: float) -> float:

@@ -1,5 +1,6 @@
 """Settings, all from environment variables; docs/reference lists them. Wrong values stop the start."""
 
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -58,14 +59,17 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "axes",
     "django_htmx",
     "rest_framework",
     "campaigns.apps.CampaignsConfig",
 ]
 
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
+    "perfdash.request_log.request_log",
     "perfdash.headers.security_headers",
+    "django.middleware.security.SecurityMiddleware",
+    "perfdash.errors.error_answers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -76,6 +80,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 TEMPLATES = [
@@ -101,6 +106,10 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -109,11 +118,32 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 
+# Guessing of passwords. What is counted is a name together with an address: who only knows a name locks
+# nobody out, and one person's slips do not shut the door for everybody behind the same proxy.
+
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=10)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "perfdash.clients.client_address"
+AXES_LOCKOUT_CALLABLE = "campaigns.web.accounts.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True  # only failures are kept, until they are too old to count
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
 REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
 }
+
+# Limits of what is sent: one for the whole body, files included. The API takes less (campaigns.api.parsing).
+
+MOST_BYTES = 2_500_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+DATA_UPLOAD_MAX_NUMBER_FILES = 10
 
 # Static files: collected, compressed and named by their content; or served from where they lie
 
@@ -141,8 +171,16 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 HTTPS = environment.boolean("PERFDASH_HTTPS", urlsplit(BASE_URL).scheme == "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [
+    r"^health/?$",
+    r"^ready/?$",
+    r"^metrics/?$",
+]  # asked from inside, over HTTP
 SECURE_HSTS_SECONDS = int(environment.seconds("PERFDASH_HSTS_SECONDS", 3600)) if HTTPS else 0
-if environment.boolean("PERFDASH_BEHIND_PROXY", False):
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.boolean("PERFDASH_HSTS_SUBDOMAINS", False)
+SECURE_HSTS_PRELOAD = environment.boolean("PERFDASH_HSTS_PRELOAD", False)
+BEHIND_PROXY = environment.boolean("PERFDASH_BEHIND_PROXY", False)
+if BEHIND_PROXY:
     # Only where a proxy sets this header on every request; anybody else could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_NAME = "perfdash_session"
@@ -197,16 +235,29 @@ ALIVE_FILE = environment.text("PERFDASH_ALIVE_FILE")
 
 # Log: everything to stderr; whoever started the process keeps it
 
+LOG_FORMAT = environment.choice("LOG_FORMAT", ("line", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {
+        "context": {"()": "perfdash.logs.Context"},
+        "brief": {"()": "perfdash.logs.BriefOutages"},
+    },
     "formatters": {
         "line": {
+            "()": "perfdash.logs.Line",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         },
+        "json": {"()": "perfdash.logs.Json"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["context", "brief"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": environment.text("LOG_LEVEL", "INFO")},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},

@@ -6,3 +6,8 @@ urlpatterns = [
     path("api/v1/", include("campaigns.api.urls")),
     path("", include("campaigns.web.urls")),
 ]
+
+handler400 = "perfdash.errors.bad_request"
+handler403 = "perfdash.errors.permission_denied"
+handler404 = "perfdash.errors.not_found"
+handler500 = "perfdash.errors.server_error"

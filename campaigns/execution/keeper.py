@@ -7,6 +7,7 @@ minus a margin after the last renewal that was confirmed, whatever the database 
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any, TypeVar
@@ -44,7 +45,9 @@ class Keeper:
         self.interrupted = False
         self._done = threading.Event()
         self._certain_until = claimed_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
-        self._thread = threading.Thread(target=self._keep, name="keeper", daemon=True)
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._keep,), name="keeper", daemon=True
+        )
         self._progress: dict[str, Any] = {}
 
     def __enter__(self) -> "Keeper":

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from campaigns import results
+from campaigns import log_context, results
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
@@ -23,13 +23,17 @@ def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
     A bug in a driver is stored with the attempt and raised again.
     """
     asked_at = monotonic()
+    log_context.add(attempt=attempt_pk)
     attempt = claim(attempt_pk, worker, host)
     if attempt is None:
         return None
+    log_context.add(campaign=attempt.run.campaign_id, run=attempt.run.position)
+    log.info("Attempt %s of run %s is claimed.", attempt.number, attempt.run.position)
     keeper = Keeper(attempt, asked_at)
     with keeper:
         outcome, bug = Steps(attempt, keeper).go()
         run = _close(attempt, outcome)
+    log.info("Attempt %s of run %s ended: %s.", attempt.number, attempt.run.position, outcome.state)
     if bug is not None:
         raise bug
     return run

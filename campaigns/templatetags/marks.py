@@ -8,6 +8,8 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from campaigns import log_context
+
 register = Library()
 
 Mark = tuple[str, str, str]
@@ -98,6 +100,15 @@ def current(context: Context, *sections: str) -> SafeString:
     if any(name == section or name.startswith(f"{section}-") for section in sections):
         return mark_safe(' aria-current="page"')
     return mark_safe("")
+
+
+@register.simple_tag
+def request_id() -> SafeString:
+    """The id under which the log tells of this request; nothing where it has none."""
+    found = log_context.current().get("request")
+    if not found:
+        return mark_safe("")
+    return format_html('<p class="xs muted">In the log this request is <code>{}</code>.</p>', found)
 
 
 def _state(mark: Mark) -> SafeString:

@@ -1,15 +1,20 @@
-"""Signing in and out, API tokens, and the health check."""
+"""Signing in and out, and API tokens."""
 
+from math import ceil
 from typing import Any
 
+from axes.models import AccessAttempt
+from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
-from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.db.models import Max
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -20,8 +25,21 @@ from campaigns.definition.checking import Invalid
 from campaigns.models import ApiToken
 from campaigns.web.fields import Field, from_form
 from campaigns.web.people import user_of
+from perfdash.clients import client_address
 
+LONGEST_NAME = 150
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class SignInForm(AuthenticationForm):
+    """Refuses a name that nobody can have before it is looked up, or noted as a failure."""
+
+    def clean_username(self) -> str:
+        """Give the name. Raise ValidationError where it is too long."""
+        name = str(self.cleaned_data["username"])
+        if len(name) > LONGEST_NAME:
+            raise self.get_invalid_login_error()
+        return name
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -29,6 +47,7 @@ class SignIn(LoginView):
     """Name and password. A poll of a page whose session ended makes that page load again."""
 
     template_name = "accounts/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def dispatch(self, request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -61,6 +80,40 @@ class SignIn(LoginView):
             ),
         ]
         return context
+
+
+def locked_out(
+    request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """Say how long this name has to wait at this address. Everybody else, and every link, gets in."""
+    view = SignIn()
+    view.setup(request)
+    seconds = _seconds_locked(request, credentials)
+    minutes = max(1, ceil(seconds / 60))
+    message = (
+        f"Too many wrong passwords for this name from where you are. Wait {minutes} "
+        f"minute{'' if minutes == 1 else 's'}, or use a sign-in link, which works at once."
+    )
+    # A form that is not bound: to check this one would be the next try.
+    form = SignInForm(request, initial={"username": request.POST.get("username", "")})
+    page = render(
+        request,
+        view.template_name,
+        view.get_context_data(form=form) | {"message": message},
+        status=429,
+    )
+    page.headers["Retry-After"] = str(max(1, ceil(seconds)))
+    return page
+
+
+def _seconds_locked(request: HttpRequest, credentials: dict[str, Any] | None) -> float:
+    """Until the failures of this name at this address are too old to count."""
+    latest = AccessAttempt.objects.filter(
+        username=(credentials or {}).get("username"), ip_address=client_address(request)
+    ).aggregate(latest=Max("attempt_time"))["latest"]
+    if latest is None:
+        return 0.0
+    return float((latest + settings.AXES_COOLOFF_TIME - timezone.now()).total_seconds())
 
 
 @login_not_required
@@ -105,23 +158,6 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """End one of one's own tokens."""
     access.revoke(get_object_or_404(ApiToken, pk=pk, user=user_of(request)))
     return redirect("account")
-
-
-@login_not_required
-@never_cache
-@require_GET
-def health(request: HttpRequest) -> JsonResponse:
-    """Say whether this process reaches its database; 503 where it does not."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError as error:
-        reason = str(error).strip().splitlines()
-        return JsonResponse(
-            {"status": "unavailable", "database": reason[0] if reason else "unreachable"},
-            status=503,
-        )
-    return JsonResponse({"status": "ok", "database": "ok"})
 
 
 def _account_page(

@@ -70,3 +70,34 @@ def test_a_wrong_value_stops_the_start():
 
     assert done.returncode != 0
     assert "PERFDASH_OWNER_CONFIRMS is 'yes'" in done.stderr
+
+
+PRODUCTION = NEEDED | {
+    "SECRET_KEY": "".join(chr(97 + number % 26) for number in range(60)),
+    "PERFDASH_BASE_URL": "https://perf.example",
+    "ALLOWED_HOSTS": "perf.example",
+    "PERFDASH_BEHIND_PROXY": "True",
+    "PERFDASH_HSTS_SECONDS": "31536000",
+    "PERFDASH_HSTS_SUBDOMAINS": "True",
+    "PERFDASH_HSTS_PRELOAD": "True",
+}
+
+
+@pytest.mark.slow
+def test_production_settings_pass_the_checks_of_a_deployment():
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        env={"PATH": os.environ["PATH"]} | PRODUCTION,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "no issues" in done.stdout
+
+
+@pytest.mark.parametrize("wrong", ["yaml", "JSON"])
+def test_a_log_format_is_one_of_two(wrong):
+    done = run(SHOW, **NEEDED, LOG_FORMAT=wrong)
+
+    assert f"LOG_FORMAT is '{wrong}'; write line or json." in done.stderr

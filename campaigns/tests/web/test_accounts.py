@@ -1,18 +1,16 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import connection
 from django.test import Client
-from django.urls import URLResolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.credentials import token_hash
 from campaigns.definition import access
 from campaigns.models import ApiToken, SignInLink
 from campaigns.tests.web.conftest import PASSWORD, Page
-from campaigns.web.urls import urlpatterns
 
 pytestmark = pytest.mark.django_db
 
@@ -204,47 +202,3 @@ def test_a_poll_after_the_session_ended_makes_the_page_load_again(db):
     answer = client.get(reverse("home-running"), follow=True, headers={"HX-Request": "true"})
 
     assert answer["HX-Refresh"] == "true"
-
-
-def test_health_needs_nobody(db):
-    answer = ANONYMOUS().get(reverse("health"))
-
-    assert answer.status_code == 200
-    assert answer.json() == {"status": "ok", "database": "ok"}
-
-
-def test_health_says_when_the_database_is_away(db, monkeypatch):
-    def refuse(*arguments):
-        raise OperationalError("connection refused\nIs it running?")
-
-    monkeypatch.setattr(connection, "cursor", refuse)
-
-    answer = ANONYMOUS().get(reverse("health"))
-
-    assert answer.status_code == 503
-    assert answer.json() == {"status": "unavailable", "database": "connection refused"}
-
-
-PUBLIC = {"sign-in", "sign-in-link", "health"}
-
-
-def pages(patterns: Any = None, arguments: Any = ()):
-    """Name and arguments of every page, those of included URLs too."""
-    patterns = urlpatterns if patterns is None else patterns
-    for pattern in patterns:
-        known = [*arguments, *(name for name in pattern.pattern.converters)]
-        if isinstance(pattern, URLResolver):
-            yield from pages(pattern.url_patterns, known)
-        else:
-            yield pattern.name, dict.fromkeys(known, 1)
-
-
-@pytest.mark.parametrize(("name", "arguments"), [page for page in pages() if page[0] not in PUBLIC])
-def test_everything_else_needs_somebody(db, name, arguments):
-    client = ANONYMOUS()
-
-    for ask in (client.get, client.post):
-        answer = ask(reverse(name, kwargs=arguments))
-
-        assert answer.status_code == 302
-        assert answer["Location"].startswith("/sign-in/?next=")

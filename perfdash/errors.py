@@ -1,0 +1,97 @@
+"""Answers to what went wrong: in the site's look, as problem+json, or one sentence for a part of a page.
+
+They need no database, and tell nothing of the inside; the request's id leads to the log.
+"""
+
+import sys
+from collections.abc import Callable
+from http import HTTPStatus
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+
+from campaigns import log_context
+from perfdash.outages import is_database_away
+
+RETRY_SECONDS = 5
+SENTENCES = {
+    400: "What was sent cannot be read. Nothing was changed.",
+    403: "This is not allowed.",
+    404: "There is nothing here.",
+    405: "This address does not take such a request.",
+    413: f"What was sent is larger than {settings.MOST_BYTES:,} bytes. Nothing was changed.",
+    500: "perfdash made a mistake; what runs goes on. The log of the web server has the details.",
+    503: f"The database does not answer now; what runs goes on. Try again in {RETRY_SECONDS} s.",
+}
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 400, or 413 where it was too much."""
+    return answer(request, 413 if isinstance(exception, RequestDataTooBig) else 400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 403."""
+    return answer(request, 403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 404."""
+    return answer(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer 500, or 503 where the database is away: Django calls this while it handles the error."""
+    return answer(request, 503 if is_database_away(sys.exc_info()[1]) else 500)
+
+
+def answer(request: HttpRequest, status: int) -> HttpResponse:
+    """Say what went wrong in the way that the asker reads."""
+    if request.path.startswith("/api/"):
+        response: HttpResponse = _problem(status)
+    elif "HX-Request" in request.headers:
+        response = HttpResponse(SENTENCES[status], status=status, content_type="text/plain")
+    else:
+        # Without the request no context is processed: nobody is looked up in a database.
+        asked = request if status in (403, 404) else None
+        response = HttpResponse(render_to_string(f"{status}.html", request=asked), status=status)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def error_answers(get_response: Handler) -> Handler:
+    """Middleware: refuse bodies that are too large unread; give empty 405 answers their words."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if _length(request) > settings.MOST_BYTES:
+            return answer(request, 413)
+        response = get_response(request)
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not response.content:
+            worded = answer(request, 405)
+            worded.headers["Allow"] = response.headers["Allow"]
+            return worded
+        return response
+
+    return middleware
+
+
+def _length(request: HttpRequest) -> int:
+    """Bytes of the body as announced; Django reads no more, and none where nothing is announced."""
+    announced = request.META.get("CONTENT_LENGTH") or "0"
+    return int(announced) if announced.isdecimal() else 0
+
+
+def _problem(status: int) -> JsonResponse:
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": SENTENCES[status],
+        "request": log_context.current().get("request", ""),
+    }
+    return JsonResponse(body, status=status, content_type="application/problem+json")

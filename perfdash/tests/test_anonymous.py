@@ -1,0 +1,48 @@
+"""What answers to somebody who is not signed in: a list, and nothing beside it."""
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+
+PUBLIC = {"/sign-in/", "/sign-in/link/x/", "/health", "/ready"}
+"""And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
+METHODS = ("get", "head", "post", "put", "patch", "delete")
+EXAMPLES = {"pk": "1", "position": "1", "token": "x"}
+
+
+def routes(patterns=None, prefix="/"):
+    """An address of every route there is."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        text = str(pattern.pattern)
+        for name, converter in pattern.pattern.converters.items():
+            kind = {"int": "int", "string": "str"}[converter.__class__.__name__[:-9].lower()]
+            text = text.replace(f"<{kind}:{name}>", EXAMPLES[name])
+        text = text.removeprefix("^").removesuffix("/?$")
+        if isinstance(pattern, URLPattern):
+            yield prefix + text
+        else:
+            yield from routes(pattern.url_patterns, prefix + text)
+
+
+ROUTES = sorted(set(routes()))
+
+
+def test_the_scan_sees_every_kind_of_route():
+    assert {"/", "/api/v1/campaigns/1/launch", "/campaigns/1/runs/1/", "/metrics"} <= set(ROUTES)
+    assert not [route for route in ROUTES if set(route) & set("<>^$?*")]
+    assert set(ROUTES) >= PUBLIC
+    assert len(ROUTES) > 60
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", [route for route in ROUTES if route not in PUBLIC])
+def test_nobody_comes_in_without_signing_in(route):
+    client = Client(REMOTE_ADDR="192.0.2.1")
+
+    for method in METHODS:
+        answer = getattr(client, method)(route)
+        if route.startswith("/api/") or route == "/metrics":
+            assert answer.status_code in (401, 405), (method, answer.status_code)
+        else:
+            assert answer.status_code == 302, (method, answer.status_code)
+            assert answer["Location"].startswith("/sign-in/?next=")

@@ -1,0 +1,93 @@
+import json
+import logging
+import sys
+
+import pytest
+
+from campaigns import log_context
+from perfdash.logs import Context, Json, Line, without_secrets
+
+
+@pytest.fixture(autouse=True)
+def _no_context():
+    log_context.clear()
+    yield
+    log_context.clear()
+
+
+def record(message, *arguments, extra=None, exc_info=None):
+    made = logging.getLogger("somebody").makeRecord(
+        "somebody", logging.WARNING, __file__, 1, message, arguments, exc_info, extra=extra
+    )
+    Context().filter(made)
+    return made
+
+
+def raised(message):
+    """What is known of an exception with its traceback."""
+    try:
+        raise ValueError(message)  # noqa: TRY301
+    except ValueError:
+        return sys.exc_info()
+
+
+LINE = Line("{asctime} {levelname} {name}: {message}", style="{")
+
+
+def test_a_line_ends_with_what_it_belongs_to():
+    log_context.add(campaign=3, run=12, attempt=40)
+
+    line = LINE.format(record("%s waits", "it"))
+
+    assert line.endswith("Z WARNING somebody: it waits [campaign=3 run=12 attempt=40]")
+
+
+def test_a_line_that_belongs_to_nothing_has_no_brackets():
+    assert LINE.format(record("hello")).endswith("somebody: hello")
+
+
+def test_json_has_a_field_for_each():
+    log_context.add(request="abcdefgh")
+
+    made = json.loads(Json().format(record("hello", extra={"status": 200, "request": object()})))
+
+    assert made["message"] == "hello"
+    assert made["level"] == "WARNING"
+    assert made["logger"] == "somebody"
+    assert made["status"] == 200
+    assert made["request"] == "abcdefgh"
+    assert made["at"].endswith("Z")
+
+
+def test_json_keeps_a_traceback_on_one_line():
+    line = Json().format(record("oh", exc_info=raised("of\ntwo lines")))
+
+    assert "\n" not in line
+    assert "two lines" in json.loads(line)["exc_info"]
+
+
+@pytest.mark.parametrize("formatter", [LINE, Json()])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "GET /sign-in/link/PLANTED/ 403",
+        "connection to postgresql://perfdash:PLANTED@db:5432/x failed",
+        "redis://:PLANTED@host/0",
+        "Authorization: Bearer PLANTEDPLANTEDPLANTED",
+    ],
+)
+def test_no_line_has_a_secret(formatter, secret):
+    line = formatter.format(record("%s", secret, exc_info=raised(secret)))
+
+    assert "PLANTED" not in line
+
+
+def test_what_only_looks_like_a_secret_stays():
+    text = "Look at https://pulp.example/api@v3 and ask a bearer of news."
+
+    assert without_secrets(text) == text
+
+
+def test_lines_belong_to_known_things_only():
+    with pytest.raises(ValueError, match="password is none of them"):
+        log_context.add(password="x")  # noqa: S106
