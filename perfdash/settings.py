@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from kombu import Queue
 
+import perfdash
 from perfdash import environment
 from perfdash.addresses import own_addresses, redis_url
 
@@ -232,6 +233,11 @@ CELERY_BEAT_SCHEDULE = {
 
 CELERY_IMPORTS = ["perfdash.alive"]
 ALIVE_FILE = environment.text("PERFDASH_ALIVE_FILE")
+
+# Monitoring
+
+VERSION = perfdash.__version__
+METRICS_TOKEN = environment.secret("PERFDASH_METRICS_TOKEN")
 
 # Log: everything to stderr; whoever started the process keeps it
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path, re_path
 
-from campaigns.web import accounts, define, health, home, listing, queues, targets
+from campaigns.web import accounts, define, health, home, listing, metrics, queues, targets
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -11,6 +11,7 @@ urlpatterns = [
     # Those who watch ask without a slash at the end, or with one; a redirection would confuse them.
     re_path(r"^health/?$", health.health, name="health"),
     re_path(r"^ready/?$", health.ready, name="ready"),
+    re_path(r"^metrics/?$", metrics.metrics, name="metrics"),
     path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
     path("sign-in/link/<str:token>/", accounts.sign_in_by_link, name="sign-in-link"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
