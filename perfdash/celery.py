@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, celeryd_init
+from celery.signals import beat_init, celeryd_init, setup_logging
 
 from perfdash.environment import REQUIRED, refuse_missing
 
@@ -19,3 +19,8 @@ app.autodiscover_tasks()
 @beat_init.connect
 def _check_environment(**kwargs: Any) -> None:
     refuse_missing(REQUIRED)
+
+
+@setup_logging.connect
+def _leave_logging_to_django(**kwargs: Any) -> None:
+    """Celery would set a level of its own: workers write what LOG_LEVEL says, as LOG_FORMAT says."""

@@ -5,8 +5,11 @@ import re
 import secrets
 from collections.abc import Callable
 from time import perf_counter_ns
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.signals import request_finished
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import LazyObject, empty
 
@@ -32,15 +35,18 @@ def request_log(
         identifier = _identifier(request)
         log_context.clear()
         log_context.add(request=identifier)
-        try:
-            response = get_response(request)
-            response.headers["X-Request-ID"] = identifier
-            _write(request, response, (perf_counter_ns() - started) / 1e6)
-        finally:
-            log_context.clear()
+        response = get_response(request)
+        response.headers["X-Request-ID"] = identifier
+        _write(request, response, (perf_counter_ns() - started) / 1e6)
         return response
 
     return middleware
+
+
+@receiver(request_finished)
+def _forget(**kwargs: Any) -> None:
+    """The thread goes on to something else; Django itself still wrote of errors until now."""
+    log_context.clear()
 
 
 def _identifier(request: HttpRequest) -> str:

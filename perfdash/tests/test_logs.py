@@ -1,5 +1,7 @@
 import json
 import logging
+import os
+import subprocess
 import sys
 
 import pytest
@@ -91,3 +93,16 @@ def test_what_only_looks_like_a_secret_stays():
 def test_lines_belong_to_known_things_only():
     with pytest.raises(ValueError, match="password is none of them"):
         log_context.add(password="x")  # noqa: S106
+
+
+@pytest.mark.slow
+def test_workers_write_as_the_settings_say():
+    code = (
+        "import logging; from perfdash.celery import app; import django; django.setup(); "
+        "app.log.setup(loglevel='ERROR'); logging.getLogger('campaigns').info('of a worker')"
+    )
+    environment = os.environ | {"LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
+
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+
+    assert json.loads(done.stderr.splitlines()[-1])["message"] == "of a worker"

@@ -3,6 +3,7 @@ import logging
 import pytest
 from django.test import Client
 
+from campaigns import log_context
 from campaigns.definition.access import make_sign_in_link
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +70,27 @@ def test_an_id_from_outside_is_taken_where_it_is_a_plain_word(sent, taken):
     answer = Client().get("/health", headers={"X-Request-ID": sent})
 
     assert (answer["X-Request-ID"] == sent) is taken
+
+
+def test_every_line_of_a_request_has_its_id_and_none_afterwards(caplog):
+    handler = logging.getLogger().handlers[0]
+    seen = []
+
+    class Watch(logging.Handler):
+        def emit(self, record):
+            handler.filter(record)
+            seen.append((record.name, record.context.get("request")))
+
+    watch = Watch()
+    logging.getLogger().addHandler(watch)
+    try:
+        answer = Client().get("/api/v1/campaigns")
+    finally:
+        logging.getLogger().removeHandler(watch)
+
+    assert {name for name, _ in seen} == {"perfdash.requests", "django.request"}
+    assert {identifier for _, identifier in seen} == {answer["X-Request-ID"]}
+    assert log_context.current() == {}
 
 
 def test_a_sign_in_link_is_in_no_line(caplog, django_user_model):
