@@ -1,6 +1,7 @@
 """Lines of a worker say which attempt they belong to, those of its keeper's thread too."""
 
 import logging
+from time import monotonic
 
 import pytest
 from django.db import OperationalError
@@ -54,7 +55,7 @@ def test_the_keepers_thread_names_them_too(attempt, lines, monkeypatch):
     monkeypatch.setattr(Keeper, "_look", refuse)
     log_context.add(attempt=attempt.pk)
 
-    with Keeper(attempt, claimed_at=keeper.monotonic()) as kept:
+    with Keeper(attempt, claimed_at=monotonic()) as kept:
         kept.cancelled.wait(0.1)
 
     assert (keeper.__name__, {"attempt": attempt.pk}) in lines
