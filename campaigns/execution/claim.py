@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
@@ -70,13 +70,13 @@ def _within_time(campaign: Campaign) -> bool:
 
 
 def _lease_host(attempt: Attempt, host: str) -> bool:
-    """Take the generator host, unless it measures something already."""
+    """Take the generator host, unless it measures something already.
+
+    However long ago that was renewed: dispatch alone takes a holder as lost, with all that it holds.
+    """
     GeneratorLease.objects.get_or_create(host=host)
-    grace = timedelta(seconds=settings.LEASE_GRACE_SECONDS)
     return bool(
-        GeneratorLease.objects.filter(
-            Q(attempt=None) | Q(expires_at__lt=Now() - grace), host=host
-        ).update(
+        GeneratorLease.objects.filter(attempt=None, host=host).update(
             attempt=attempt,
             holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
             token=F("token") + 1,

@@ -238,17 +238,19 @@ def test_an_attempt_whose_target_has_moved_is_queued_for_its_new_address(attempt
     assert TargetLease.objects.get(attempt=attempt).address == "127.0.0.2:9"
 
 
-def test_a_host_that_measures_already_gives_the_target_back(attempt_of, draft):
+@pytest.mark.parametrize("minutes", [1, -5])
+def test_a_host_that_measures_already_gives_the_target_back(attempt_of, draft, minutes):
     attempt = attempt_of()
     other = attempt.run.campaign.runs.create(
         cell=attempt.run.cell, block=attempt.run.block, position=99
     )
     holder = Attempt.objects.create(run=other, number=1, pool="measure", token=1)
     GeneratorLease.objects.create(
-        host="here", attempt=holder, expires_at=Now() + timedelta(minutes=1)
+        host="here", attempt=holder, expires_at=Now() + timedelta(minutes=minutes)
     )
 
     assert execution.execute(attempt.pk, "w", "here") is None
+    assert GeneratorLease.objects.get().attempt == holder
     assert not TargetLease.objects.filter(attempt=attempt).exists()
 
 
