@@ -12,6 +12,7 @@ from campaigns.execution.claim import claim
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.queries.expected import expected_seconds
 from campaigns.queries.waiting import why_waiting
+from campaigns.tests.execution.beside import Beside
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -299,8 +300,6 @@ def test_a_run_that_is_on_when_quiet_hours_begin_is_given_back_without_counting(
 def test_a_run_is_stopped_at_once_when_quiet_hours_begin_and_goes_on_afterwards(
     launched, target, stand_in, open_attempt
 ):
-    from campaigns.tests.execution.test_races import Beside
-
     campaign = launched(factors={"manners": ["slow"]}, repetitions=1)
     dispatch.dispatch()
     measuring = Beside(execution.execute, open_attempt().pk, "measure@here", "here")

@@ -1,0 +1,74 @@
+"""What people do with campaigns, chosen by numbers, so that a test can choose at random."""
+
+from campaigns import dispatch as dispatching
+from campaigns.definition import checking, drafts, life
+from campaigns.models import Campaign, Run, Target
+from campaigns.tests.execution.books import OPEN_RUNS
+
+REFUSALS = (life.NotPossible, drafts.NotADraft, checking.Invalid)
+
+
+def nth(rows, n):
+    rows = list(rows)
+    return rows[n % len(rows)] if rows else None
+
+
+def define(design):
+    """Make a campaign, and launch it or try one run of it."""
+    server = nth(Target.objects.filter(retired_at=None).order_by("pk"), design["target"])
+    if server is None:
+        return
+    data = {
+        "question": "What happens?",
+        "kind": "stand_in",
+        "target": server.pk,
+        "factors": {"level": list(range(1, design["levels"] + 1))},
+        "repetitions": design["repetitions"],
+        "cool_down_seconds": design["cool_down"],
+        "seed": 7,
+    }
+    campaign = drafts.create(checking.check(data), None)
+    Campaign.objects.filter(pk=campaign.pk).update(pool=design["pool"])
+    if design["launched"]:
+        life.launch(campaign, None)
+    else:
+        life.try_one(campaign, None)
+    dispatching.dispatch()
+
+
+def on_a_campaign(name, n):
+    """What a person may do with the campaign that `n` chooses."""
+    campaign = nth(Campaign.objects.order_by("pk"), n)
+    if campaign is None:
+        return lambda: None
+    data = drafts.as_data(campaign)
+    return {
+        "launch": lambda: life.launch(campaign, None),
+        "try_one": lambda: life.try_one(campaign, None),
+        "pause": lambda: life.pause(campaign),
+        "resume": lambda: life.resume(campaign),
+        "cancel": lambda: life.cancel(campaign, "enough"),
+        "extend": lambda: life.extend(campaign, 1, None),
+        "change": lambda: drafts.change(campaign, checking.check(data)),
+        "delete": lambda: drafts.delete(campaign),
+    }[name]
+
+
+def on_a_run(name, n):
+    """What a person may do with one of the runs that it is meant for."""
+    runs = Run.objects.select_related("campaign").order_by("pk")
+    wanted = {
+        "cancel_run": runs.filter(state__in=OPEN_RUNS),
+        "run_again": runs.filter(state__in=[Run.State.FAILED, Run.State.VOID]),
+        "exclude": runs.filter(state__in=Run.CLOSED),
+        "include": runs.filter(exclusions__withdrawn_at=None, exclusions__isnull=False),
+    }
+    run = nth(wanted[name], n)
+    if run is None:
+        return lambda: None
+    return {
+        "cancel_run": lambda: life.cancel_run(run, "a mistake"),
+        "run_again": lambda: life.run_again(run, None),
+        "exclude": lambda: life.exclude(run, None, "odd"),
+        "include": lambda: life.include(run),
+    }[name]

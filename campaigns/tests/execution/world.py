@@ -1,0 +1,277 @@
+"""What surrounds the database when runs are executed: time, a broker, workers, and their load.
+
+The database and every function that changes it are the real ones. Time goes on by moving all that
+is stored back; a load knows, as an engine does, until when it was told that it may go on.
+"""
+
+import platform
+from dataclasses import dataclass, field
+from datetime import timedelta
+from time import monotonic
+
+from celery import current_app
+from django.apps import apps
+from django.db import connection
+from django.db.models import DateTimeField, F
+from django.db.models.functions import Now
+from kombu.exceptions import OperationalError
+
+from campaigns import analysis, execution, results, tasks
+from campaigns import dispatch as dispatching
+from campaigns.dispatch import sending, single
+from campaigns.drivers.base import Health, Measured
+from campaigns.execution import keeper as keeping
+from campaigns.execution.claim import claim
+from campaigns.execution.running import _store as store
+from campaigns.models import Attempt, Campaign, Dispatcher, Worker
+
+MEASURED = Measured(
+    values={"duration": 1.0, "rate": 2.0}, health=Health("healthy", (), {}), units_done=1
+)
+NOT_MOVED = {"database_started_at"}
+
+
+@dataclass
+class Message:
+    name: str
+    argument: int
+    queue: str
+    sent_at: float
+
+
+@dataclass
+class Load:
+    """An attempt that a worker's child executes, with the engine that loads the target."""
+
+    attempt: Attempt
+    keeper: keeping.Keeper
+    address: str
+    renew_at: float
+    told_until: float
+    stopped: bool = False
+    loading: bool = True
+
+
+@dataclass
+class WorkerProcess:
+    """One worker with one child: it executes one attempt at a time."""
+
+    name: str
+    host: str
+    pools: list[str]
+    alive: bool = False
+    ending: bool = False
+    load: Load | None = None
+    presence: tasks.Presence = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.presence = tasks.Presence(self.name, self.pools)
+
+
+class World:
+    """Everything but the database."""
+
+    def __init__(self, settings, monkeypatch):
+        self.settings = settings
+        self.passed = 0.0
+        self.messages: list[Message] = []
+        self.ever_sent: list[Message] = []
+        self.broker_away = False
+        self.highest_claimed: dict[str, int] = {}
+        self.workers = [
+            WorkerProcess("measure@a", "a", ["measure"]),
+            WorkerProcess("far@a", "a", ["far"]),
+            WorkerProcess("both@b", "b", ["far", "measure"]),
+            WorkerProcess("control@b", "b", ["control"]),
+        ]
+        self._at_host = ""
+        monkeypatch.setattr(keeping, "monotonic", self.now)
+        monkeypatch.setattr(single, "WAIT_SECONDS", 0.1)
+        monkeypatch.setattr(current_app, "send_task", self.send)
+        monkeypatch.setattr(platform, "node", lambda: self._at_host)
+
+    def now(self) -> float:
+        return monotonic() + self.passed
+
+    # The broker
+
+    def send(self, name, args, queue, **options):
+        if self.broker_away:
+            raise OperationalError("the broker is away")
+        message = Message(name, args[0], queue, self.now())
+        self.messages.append(message)
+        self.ever_sent.append(message)
+
+    def deliver(self, message: Message, choice: int = 0) -> None:
+        """Give a message to a worker that has time for it; without one it waits."""
+        free = [
+            worker
+            for worker in self.workers
+            if worker.alive
+            and not worker.ending
+            and worker.load is None
+            and message.queue in worker.pools
+        ]
+        if not free:
+            return
+        if message in self.messages:
+            self.messages.remove(message)
+        if self.now() - message.sent_at > sending.MESSAGE_SECONDS:
+            return
+        if message.name == "campaigns.analyse":
+            waiting = Campaign.objects.filter(analysis_requested_at__isnull=False)
+            if campaign := waiting.filter(pk=message.argument).first():
+                analysis.analyse(campaign)
+            dispatching.dispatch()
+        elif message.name == "campaigns.execute_attempt":
+            self.begin(free[choice % len(free)], message.argument)
+
+    # Workers
+
+    def begin(self, worker: WorkerProcess, attempt_pk: int) -> None:
+        """Claim an attempt as `execute` does, and look what it must never find."""
+        asked_at = self.now()
+        before = self.loads()
+        attempt = claim(attempt_pk, worker.name, worker.host)
+        if attempt is None:
+            dispatching.dispatch()
+            return
+        target = attempt.run.campaign.target
+        assert target is not None
+        address = target.address
+        keeper = keeping.Keeper(attempt, asked_at)
+        for other in before:
+            assert not (other.loading and other.address == address), "two load one target"
+            assert not (other.loading and other.attempt.host == worker.host), "two on one host"
+        assert attempt.token > self.highest_claimed.get(address, 0), "a token came twice"
+        self.highest_claimed[address] = attempt.token
+        worker.load = Load(
+            attempt,
+            keeper,
+            address,
+            asked_at + self.settings.RENEW_SECONDS,
+            self.now() + keeper.lease_seconds(),
+        )
+
+    def loads(self) -> list[Load]:
+        return [worker.load for worker in self.workers if worker.load is not None]
+
+    def start(self, worker: WorkerProcess) -> None:
+        """Start a worker; one that was there is killed, with what it measured."""
+        self.kill(worker)
+        worker.alive = True
+        self._at_host = worker.host
+        worker.presence._begin()
+
+    def kill(self, worker: WorkerProcess) -> None:
+        worker.alive, worker.ending, worker.load = False, False, None
+
+    def shut_down(self, worker: WorkerProcess) -> None:
+        """Ask a worker to end, as SIGTERM does; its attempt is closed when it has noticed."""
+        self._at_host = worker.host
+        worker.presence._take_back()
+        execution.interrupt_worker(worker.name)
+        worker.ending = True
+        if worker.load is None:
+            self.kill(worker)
+
+    def look(self, load: Load) -> None:
+        """What a keeper does every moment: renew when it is due, listen, tell the engine."""
+        if load.stopped:
+            return
+        keeper = load.keeper
+        if not keeper.cancelled.is_set():
+            if self.now() >= load.renew_at:
+                keeper._renew()
+                load.renew_at = self.now() + self.settings.RENEW_SECONDS
+            keeper._look()
+            if keeper.lease_seconds() <= 0:
+                keeper._stop(keeping.NOT_RENEWED, lost=True)
+        if keeper.cancelled.is_set():
+            load.loading = False
+        elif load.loading:
+            load.told_until = self.now() + keeper.lease_seconds()
+
+    def close(self, worker: WorkerProcess, state: str, *, alone: bool = True) -> None:
+        """End an attempt. Told to stop, it says why, unless it had just ended by itself.
+
+        `alone`: nobody changes the attempt at the same instant, so its end is certain.
+        """
+        load = worker.load
+        if load is None or load.stopped:
+            return
+        load.loading, worker.load = False, None
+        keeper = load.keeper
+        if state == "stopped":
+            asked = keeper.cancelled.is_set() and not (keeper.lost or keeper.interrupted)
+            state = Attempt.State.CANCELLED if asked else Attempt.State.LOST
+        reason = "" if state == Attempt.State.ACCEPTED else keeper.why or f"it ended {state}"
+        measured = MEASURED if state == Attempt.State.ACCEPTED else None
+        before = Attempt.objects.filter(pk=load.attempt.pk, state=Attempt.State.RUNNING).exists()
+        try:
+            run = store(load.attempt, results.Outcome(state, reason, measured=measured))
+        except results.Fenced:
+            assert not (before and alone), "the holder was fenced off"
+        else:
+            assert before or not alone, "a latecomer was let in"
+            dispatching.request_analysis_after(run)
+        dispatching.dispatch()
+        if worker.ending:
+            self.kill(worker)
+
+    # Time
+
+    def pass_time(self, seconds: float, *, workers_live: bool = True, beat: bool = False) -> None:
+        """Let time go on, in steps as short as a keeper's."""
+        for step in self._steps(seconds):
+            self._move_everything_stored(step)
+            self.passed += step
+            for load in self.loads():
+                load.loading = load.loading and self.now() < load.told_until
+                self.look(load)
+            for worker in self.workers:
+                if worker.alive and not worker.ending and workers_live:
+                    Worker.objects.filter(name=worker.name).update(seen_at=Now())
+        if beat:
+            dispatching.dispatch()
+
+    def _steps(self, seconds: float) -> list[float]:
+        most = self.settings.RENEW_SECONDS
+        whole = int(seconds // most)
+        return [most] * whole + [seconds - whole * most]
+
+    def _move_everything_stored(self, seconds: float) -> None:
+        statements = [
+            f"UPDATE {model._meta.db_table} SET "  # noqa: S608
+            + ", ".join(f"{name} = {name} - interval '{seconds:f} s'" for name in names)
+            for model in apps.get_app_config("campaigns").get_models()
+            if (
+                names := [
+                    each.column
+                    for each in model._meta.concrete_fields
+                    if isinstance(each, DateTimeField) and each.column not in NOT_MOVED
+                ]
+            )
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(";".join(statements))
+
+    def database_was_away(self, seconds: float) -> None:
+        """Nobody could renew for a while, and the server is a new one."""
+        self._move_everything_stored(seconds)
+        self.passed += seconds
+        for load in self.loads():
+            load.loading = load.loading and self.now() < load.told_until
+        Dispatcher.objects.update(database_started_at=F("database_started_at") - timedelta(hours=1))
+
+
+def empty_the_database() -> None:
+    """Delete every row; the constraints are looked at when all is gone."""
+    tables = [model._meta.db_table for model in apps.get_app_config("campaigns").get_models()]
+    tables += [
+        field.m2m_db_table()
+        for model in apps.get_app_config("campaigns").get_models()
+        for field in model._meta.local_many_to_many
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(";".join(f"DELETE FROM {table}" for table in tables))  # noqa: S608
