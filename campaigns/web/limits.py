@@ -99,20 +99,16 @@ def limits_entered(values: Mapping[str, str]) -> str:
 
 
 def _sentence(limits: Mapping[str, Any]) -> str:
-    parts = []
+    pauses = []
     if row := limits.get("max_consecutive_failures"):
-        parts.append(f"after {row} failure{'' if row == 1 else 's'} in a row")
+        pauses.append(f"after {row} failure{'' if row == 1 else 's'} in a row")
     if share := limits.get("max_failed_percent"):
-        parts.append(f"when more than {number(float(share))} % failed")
+        pauses.append(f"when more than {number(float(share))} % failed")
+    parts = [f"pauses by itself {' or '.join(pauses)}"] if pauses else []
     if budget := limits.get("time_budget_seconds"):
-        parts.append(f"after {written(budget)}")
-    text = f"pauses by itself {_joined(parts)}" if parts else ""
-    if "time_budget_seconds" in limits and not budget:
-        text += "; no time budget"
+        parts.append(f"ends after {written(budget)}")
+    elif "time_budget_seconds" in limits:
+        parts.append("no time budget")
     if limit := limits.get("run_limit_seconds"):
-        text += f"; longest run {about(limit)}"
-    return text.removeprefix("; ")
-
-
-def _joined(parts: list[str]) -> str:
-    return " or ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+        parts.append(f"longest run {about(limit)}")
+    return "; ".join(parts)

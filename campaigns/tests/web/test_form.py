@@ -395,7 +395,7 @@ def test_limits_are_said_in_words_and_follow_what_is_typed(browser, sent):
 
     assert "pauses by itself after 5 failures in a row or when more than 50 % failed" in page.text
     assert "no time budget" in page.text
-    assert "when more than 50 % failed or after 8 h" in Page(typed).text
+    assert "pauses by itself when more than 50 % failed; ends after 8 h" in Page(typed).text
     assert "failures in a row" not in Page(typed).text
 
 
