@@ -220,7 +220,7 @@ def _open_campaign(campaign: Campaign) -> OpenCampaign:
         run=_current(attempt) if attempt else None,
         seconds_left=seconds_left(campaign, _spent(attempt)),
         waits=waiting_for(campaign)
-        if attempt is None and campaign.state == Campaign.State.RUNNING
+        if attempt is None and campaign.state in (Campaign.State.RUNNING, Campaign.State.PAUSED)
         else None,
     )
 

@@ -15,7 +15,7 @@ from campaigns.queries import live
 from campaigns.queries.pages import Outline, outline_of
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
-from campaigns.web.limits import limits_of
+from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.phrases import Levels, level_text
 from campaigns.web.plans import plan_view
 
@@ -72,7 +72,7 @@ def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "plot": plot,
         "live_address": reverse("campaign-live", args=[campaign.pk]),
         "limits": limits_of(campaign) if outline.executable else "",
-        "stopped": campaign.state_reason if campaign.state == Campaign.State.PAUSED else "",
+        "stopped": stopped_of(campaign),
         "cancelling": f"Cancelled: {campaign.state_reason}. {CANCELLING}",
         "lines": lines,
         "last": lines[-1].pk if lines else 0,

@@ -73,6 +73,15 @@ def zones() -> tuple[str, ...]:
     return ("UTC", *sorted(named))
 
 
+def stopped_of(campaign: Campaign) -> str:
+    """Why a campaign paused or ended by itself; empty where a person did it, or nothing did."""
+    by_itself = (Campaign.State.PAUSED, Campaign.State.RUNNING, Campaign.State.FINISHED)
+    if campaign.state not in by_itself or not campaign.state_reason:
+        return ""
+    reason = campaign.state_reason.removeprefix("stopped by itself: ").rstrip(".")
+    return f"{reason[:1].upper()}{reason[1:]}."
+
+
 def limits_of(campaign: Campaign) -> str:
     """When the campaign stops a run, and itself, in one line."""
     return _sentence(

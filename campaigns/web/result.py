@@ -23,7 +23,7 @@ from campaigns.queries.pages import (
 from campaigns.queries.rows import RunRow, chosen, run_rows
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.fields import Choice, Field
-from campaigns.web.limits import limits_of
+from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.phrases import (
     MISSING,
     Levels,
@@ -100,6 +100,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         ],
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],
         "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
+        "stopped": stopped_of(campaign),
         "limits": limits_of(campaign) if outline.executable else "",
         "amendments": amendments_of(campaign),
         "is_open": is_open,

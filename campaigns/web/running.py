@@ -70,7 +70,6 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "campaign": campaign,
         "headers": conditional(etag),
         "progress": progress,
-        "queue": queue,
         "place": place,
         "before": queue.before(place) if queue and place else "",
         "elapsed": _time(progress.elapsed_seconds),

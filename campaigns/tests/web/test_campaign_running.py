@@ -150,14 +150,32 @@ def test_the_page_loads_again_where_the_campaign_paused_by_itself(browser, campa
     assert after["HX-Refresh"] == "true"
 
 
-def test_a_campaign_that_paused_by_itself_says_why_and_offers_to_go_on(browser, campaign):
-    Campaign.objects.update(state=Campaign.State.PAUSED, state_reason="5 runs failed in a row.")
+REASON = "stopped by itself: 5 runs in a row failed, the last one: refused. Look at the target."
+
+
+def test_a_campaign_that_paused_by_itself_says_why_once_and_offers_to_go_on(browser, campaign):
+    Campaign.objects.update(state=Campaign.State.PAUSED, state_reason=REASON)
 
     page = Page(browser.get(url("campaign", campaign)))
 
-    assert "Paused by itself 5 runs failed in a row." in page.text
-    assert "Resume" in page.text
-    assert "Cancel…" in page.text
+    assert "Paused by itself 5 runs in a row failed, the last one: refused." in page.text
+    assert page.text.count("5 runs in a row failed") == 1
+    assert page.text.count("Resume ") == page.text.count("Cancel…") == 1
+
+
+def test_the_first_page_says_why_a_campaign_paused_by_itself(browser, campaign):
+    Campaign.objects.update(state=Campaign.State.PAUSED, state_reason=REASON)
+
+    assert "Paused Stopped by itself: 5 runs in a row failed" in Page(browser.get("/")).text
+
+
+@pytest.mark.parametrize(("state", "words"), [("running", "Ends by"), ("finished", "Ended by")])
+def test_a_campaign_whose_budget_is_over_says_so(browser, campaign, state, words):
+    Campaign.objects.update(state=state, state_reason="time budget of 8 h is over")
+
+    page = Page(browser.get(url("campaign", campaign)))
+
+    assert f"{words} itself Time budget of 8 h is over." in page.text
 
 
 def test_a_campaign_that_somebody_paused_did_not_do_it_by_itself(browser, campaign):
@@ -171,10 +189,8 @@ def test_the_limits_of_a_campaign_stand_on_its_page(browser, campaign):
 
     text = Page(browser.get(url("campaign", campaign))).text
 
-    assert (
-        "pauses by itself after 2 failures in a row, when more than 50 % failed or after 8 h"
-        in text
-    )
+    assert "pauses by itself after 2 failures in a row or when more than 50 % failed" in text
+    assert "ends after 8 h" in text
 
 
 def test_what_changed_is_sent_again(browser, campaign):
