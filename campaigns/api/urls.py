@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from campaigns.api import campaigns, views
+from campaigns.api import campaigns, queues, views
 
 urlpatterns = [
     path("kinds", views.Kinds.as_view(), name="api-kinds"),
@@ -19,6 +19,9 @@ urlpatterns = [
     path("campaigns/<int:pk>/extend", campaigns.Extend.as_view(), name="api-extend"),
     path("campaigns/<int:pk>/try", campaigns.Try.as_view(), name="api-try"),
     path("campaigns/<int:pk>/clone", campaigns.Clone.as_view(), name="api-clone"),
+    path("campaigns/<int:pk>/move-up", queues.MoveUp.as_view(), name="api-move-up"),
+    path("campaigns/<int:pk>/move-down", queues.MoveDown.as_view(), name="api-move-down"),
+    path("queues", queues.Queues.as_view(), name="api-queues"),
     path("campaigns/<int:pk>/runs", campaigns.Runs.as_view(), name="api-runs"),
     path("campaigns/<int:pk>/runs/<int:position>", campaigns.OneRun.as_view(), name="api-run"),
     re_path("", views.Nothing.as_view(), name="api-nothing"),

@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import draft
+from e2e.browser.campaigns import draft, launch
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -26,6 +26,16 @@ def paths(perfdash, paired, slow):
     """Where each page is; `slow` goes on running, `saved` is a draft with long levels."""
     factors = {"manifest": MANIFESTS, "engine": ["futures", "asyncio"]}
     saved = draft(perfdash, "every page", factors=factors, parameters={}, repetitions=3)
+    waiting = launch(perfdash, "waiting", name="waiting")
+    production = perfdash.api(
+        "POST", "targets",
+        {
+            "name": "production server", "family": "http", "confirm_address": True,
+            "base_url": perfdash.state["sandbox_url"], "is_production": True,
+            "max_concurrency": 10, "quiet_hours": "Mon-Fri 08:00-18:00\nSun 00:00-24:00",
+        },
+    )["id"]  # fmt: skip
+    guarded = draft(perfdash, "guarded", target=production)
     return {
         "home": "/",
         "campaigns": "/campaigns/",
@@ -47,6 +57,11 @@ def paths(perfdash, paired, slow):
         "target": "/targets/1/",
         "new target": "/targets/new/",
         "edit a target": "/targets/1/edit/",
+        "queues": "/queues/",
+        "waits in a queue": f"/campaigns/{waiting}/",
+        "production server": f"/targets/{production}/",
+        "draft for production": f"/campaigns/{guarded}/",
+        "launch on production": f"/campaigns/{guarded}/launch/",
         "account": "/account/",
         "sign-in": "/sign-in/",
     }

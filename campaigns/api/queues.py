@@ -1,0 +1,86 @@
+"""Queues: who waits for which server, and moving a campaign up or down in its own."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from campaigns import dispatch
+from campaigns.api.campaigns import CampaignApi
+from campaigns.api.views import Api
+from campaigns.definition import queue
+from campaigns.models import Campaign
+from campaigns.queries import queues
+
+
+class Queues(Api):
+    """GET: the queue of each server in use."""
+
+    def get(self, request: Request) -> Response:
+        """List them, the longest first."""
+        found = [_queue(each, request) for each in queues.queues()]
+        return Response({"count": len(found), "next": None, "previous": None, "results": found})
+
+
+class Move(CampaignApi):
+    """POST: another place in the queue of a campaign's server."""
+
+    def move(self, campaign: Campaign) -> Campaign:
+        """Swap places with a neighbour. Raise NotPossible."""
+        raise NotImplementedError
+
+    def post(self, request: Request, pk: int) -> Response:
+        """Move it, look what may start, and give the queue as it is then."""
+        campaign = self.move(self.campaign(pk))
+        dispatch.dispatch()
+        if campaign.target is None:
+            return Response(None)
+        return Response(_queue(queues.queue_of(campaign.target), request))
+
+
+class MoveUp(Move):
+    """Go before the campaign that is before this one."""
+
+    def move(self, campaign: Campaign) -> Campaign:
+        """Swap with it."""
+        return queue.move_up(campaign, self.user)
+
+
+class MoveDown(Move):
+    """Let the next campaign go before this one."""
+
+    def move(self, campaign: Campaign) -> Campaign:
+        """Swap with it."""
+        return queue.move_down(campaign, self.user)
+
+
+def _queue(found: queues.Queue, request: Request) -> dict[str, Any]:
+    return {
+        "address": found.address,
+        "targets": [{"id": target.pk, "name": target.name} for target in found.targets],
+        "held_by": found.held_by or None,
+        "holder": found.holder,
+        "pools_without_worker": list(found.empty_pools),
+        "try_outs": [
+            {"campaign": run.campaign, "name": run.name, "position": run.position, "on": run.on}
+            for run in found.try_outs
+        ],
+        "waiting": [_waiting(entry, request) for entry in found.waiting],
+    }
+
+
+def _waiting(entry: queues.Waiting, request: Request) -> dict[str, Any]:
+    return {
+        "place": entry.place,
+        "campaign": entry.pk,
+        "name": entry.name,
+        "state": entry.state,
+        "target": entry.target,
+        "runs_left": entry.runs_left,
+        "seconds_left": entry.seconds_left,
+        "begins_in_seconds": entry.begins_in,
+        "run_on": entry.on,
+        "why": entry.why.why if entry.why else None,
+        "url": reverse("api-campaign", [entry.pk], request=request),
+    }
