@@ -128,13 +128,11 @@ def test_a_campaign_that_is_moved_up_runs_first(page, perfdash):
     cancel(perfdash, busy)
     until_closed(perfdash, third, "finished")
     until_closed(perfdash, second, "finished")
-    begun = {
-        campaign: started
-        for campaign, started in perfdash.rows(
-            "SELECT campaign_id, min(started_at) FROM campaigns_run"
-            " WHERE campaign_id IN (%s, %s) GROUP BY 1", second, third,
-        )
-    }  # fmt: skip
+    rows = perfdash.rows(
+        "SELECT campaign_id, min(started_at) FROM campaigns_run"
+        " WHERE campaign_id IN (%s, %s) GROUP BY 1", second, third,
+    )  # fmt: skip
+    begun = dict(rows)
     assert begun[third] < begun[second]
 
 
