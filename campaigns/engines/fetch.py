@@ -112,8 +112,7 @@ class _Fetch:
         started = time.perf_counter()
         timeout = (limits.connect_timeout_seconds, limits.read_timeout_seconds)
         hops = 0
-        tls = ssl.create_default_context()
-        with checked_session(rules, tls, self.opened, sender) as session:
+        with checked_session(rules, _tls(url), self.opened, sender) as session:
             while True:
                 self._wait_for_turn()
                 with session.request(
@@ -141,3 +140,10 @@ class _Fetch:
         while (left := self._pacer.left()) > 0:
             self.opened.pause(left)
         self._pacer.begin(self._pacer.clock())
+
+
+def _tls(url: str) -> ssl.SSLContext:
+    """Give what trusts the usual certificates; nobody's, and 50 ms sooner, where no TLS is asked."""
+    if url.lower().startswith("https:"):
+        return ssl.create_default_context()
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

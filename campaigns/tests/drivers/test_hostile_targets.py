@@ -1,5 +1,6 @@
 """Targets of bad manners, through the whole driver: an honest end, and little memory."""
 
+import gc
 import hashlib
 import socket
 import struct
@@ -157,6 +158,7 @@ ANSWERS = {
 CUT_OFF = {"length-2-63", "length-huge"}
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", sorted(SENT))
 def test_a_manifest_of_bad_manners_ends_in_words(target, keeper, monkeypatch, name):
     monkeypatch.setattr("campaigns.engines.manifest.MOST_BYTES", 2_000_000)
@@ -168,6 +170,7 @@ def test_a_manifest_of_bad_manners_ends_in_words(target, keeper, monkeypatch, na
         with pytest.raises(DriverError) as caught:
             driver.reset(target, values, keeper.context())
 
+    gc.collect()  # urllib3 leaves an answer open where its lengths contradict each other
     wanted = expected("futures")[name]
     read = (wanted in ("", "size", "digest") and name not in CUT_OFF) or name in ANSWERS
     assert type(caught.value) is (DriverError if read else TargetUnavailable)

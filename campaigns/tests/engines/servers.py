@@ -35,7 +35,7 @@ def server(asked: list[str] | None = None, **answers: bytes) -> Iterator[str]:
 
 @contextmanager
 def behaving(
-    handle: Callable[[socket.socket], None], host: str = "127.0.0.1"
+    handle: Callable[[socket.socket], None], host: str = "127.0.0.1", port: int = 0
 ) -> Iterator[tuple[str, list[float]]]:
     """Give each connection to `handle`, in a thread of its own, and break it off at the end.
 
@@ -59,7 +59,7 @@ def behaving(
                 threads.append(threading.Thread(target=one, args=(connection,)))
                 threads[-1].start()
 
-    with socket.create_server((host, 0), family=family, backlog=128) as listening:
+    with socket.create_server((host, port), family=family, backlog=128) as listening:
         threads.append(threading.Thread(target=serve, args=(listening,)))
         threads[0].start()
         port = listening.getsockname()[1]
@@ -77,9 +77,15 @@ def behaving(
 
 def asked(connection: socket.socket) -> str:
     """Read the head of one request, and give its path without the slash; empty at the end."""
+    head = asked_head(connection)
+    return head.split()[1].decode().removeprefix("/") if head else ""
+
+
+def asked_head(connection: socket.socket) -> bytes:
+    """Read the head of one request; empty at the end."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         if not (data := connection.recv(65536)):
-            return ""
+            return b""
         head += data
-    return head.split()[1].decode().removeprefix("/")
+    return head

@@ -1,0 +1,89 @@
+"""Pin a URL to one checked address, for programs that cannot check addresses themselves. No Django.
+
+An engine that is not ours (curl, wrk, ...) resolves names, follows redirects and obeys proxies as
+it likes. It may only be started on a `Pinned`: the name is resolved here, once, every address that
+the rules exclude is dropped, and the program is told the address. Whoever starts it also keeps to
+the rest of docs/kinds/external-programs.md: no redirects, no proxies, no configuration of a user.
+"""
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit, urlunsplit
+
+from campaigns.network import Refused, Rules, check_url, unwrapped
+
+Resolver = Callable[[str, int], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Where a program may connect. `host` is what it says in Host and asks of a certificate.
+
+    url: as it was given, of http or https. address: an IP address, an IPv6 one without brackets.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    address: str
+    url: str
+
+    @property
+    def url_of_address(self) -> str:
+        """Give the URL with the address in place of the name; it needs the header Host."""
+        path = urlsplit(self.url)
+        return urlunsplit((self.scheme, self._place(self.address), path.path, path.query, ""))
+
+    @property
+    def host_header(self) -> str:
+        """Give the value of the header Host."""
+        return self._place(self.host)
+
+    def curl(self) -> list[str]:
+        """Give the arguments that let curl connect to the address alone, `--disable` first.
+
+        Only this scheme, no redirects, proxies, configuration or netrc; the URL comes last.
+        """
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        return [
+            "--disable",
+            *("--proto", f"={self.scheme}", "--max-redirs", "0", "--noproxy", "*"),
+            *("--globoff", "--no-netrc", "--no-location", "--path-as-is"),
+            *("--connect-to", f"::{address}:{self.port}"),
+            *("--url", self.url),
+        ]
+
+    def _place(self, host: str) -> str:
+        written = f"[{host}]" if ":" in host else host
+        usual = {"http": 80, "https": 443}[self.scheme]
+        return written if self.port == usual else f"{written}:{self.port}"
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """Ask the system for the addresses of a name. Raise OSError where it knows none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def pin(url: str, rules: Rules, resolve: Resolver = resolved) -> Pinned:
+    """Resolve a URL's name once, and give the first address that the rules allow.
+
+    Raise BadUrl or Refused, or OSError where the name cannot be resolved.
+    """
+    endpoint = check_url(url, rules)
+    if endpoint.address is not None:
+        addresses = [str(endpoint.address)]
+    else:
+        addresses = resolve(endpoint.host, endpoint.port)
+    reason: Refused | None = None
+    for address in addresses:
+        try:
+            rules.check(address, endpoint.port, endpoint.host)
+        except Refused as refused:
+            reason = refused
+            continue
+        plain = str(unwrapped(ip_address(address.partition("%")[0])))
+        return Pinned(endpoint.scheme, endpoint.host, endpoint.port, plain, url)
+    raise reason or Refused(f"{endpoint.host} has no address")
