@@ -49,6 +49,7 @@ LEASE_SECONDS = environment.seconds("LEASE_SECONDS", 30)
 LEASE_GRACE_SECONDS = environment.seconds("LEASE_GRACE_SECONDS", 10)
 LEASE_MARGIN_SECONDS = environment.seconds("LEASE_MARGIN_SECONDS", 10)
 RENEW_SECONDS = environment.seconds("RENEW_SECONDS", 5)
+STEP_SECONDS = environment.seconds("STEP_SECONDS", 600)
 DISPATCH_SECONDS = environment.seconds("DISPATCH_SECONDS", 2)
 PROBE_SECONDS = environment.seconds("PROBE_SECONDS", 60)
 

@@ -2,6 +2,8 @@
 
 A thread of the worker's child. It stops the load at its own monotonic deadline, the time to live
 minus a margin after the last renewal that was confirmed, whatever the database says or does not.
+It watches the length of each step, too: one that takes too long is told to stop, and where that does
+not help, because a thread hangs, the keeper has the outcome stored and the whole process killed.
 """
 
 import logging
@@ -9,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
+from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -18,8 +21,13 @@ from django.db.models.functions import Now
 
 from campaigns import progress
 from campaigns.models import Attempt, GeneratorLease, TargetLease
+from campaigns.units import written
 
 LOOK_SECONDS = 0.4
+STOP_SECONDS = 30.0
+"""How long a step may take to end once it is told to."""
+HUNG_SECONDS = 10.0
+"""How long after its time a step counts as hung."""
 RETRY_SECONDS = 0.5
 NOT_RENEWED = "the lease could not be renewed in time"
 
@@ -34,11 +42,17 @@ class LeaseLost(Exception):
 class Keeper:
     """Use as a context manager around everything that touches the target.
 
-    `claimed_at`: monotonic seconds from before the claim was asked for.
+    `claimed_at`: monotonic seconds from before the claim was asked for. `late`: the load was stopped
+    because a step took too long. `when_hung` is called where a step does not end even then; it
+    does not return.
     """
 
     def __init__(self, attempt: Attempt, claimed_at: float) -> None:
         self.attempt = attempt
+        self.late = False
+        self.when_hung: Callable[[], None] = lambda: None
+        self._step, self._step_seconds, self._step_ends_at = "", inf, inf
+        self._stepping = threading.Lock()
         self.cancelled = threading.Event()
         self.why = ""
         self.lost = False
@@ -68,6 +82,16 @@ class Keeper:
         self._progress |= values
         progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})
 
+    def begin(self, step: str, seconds: float) -> None:
+        """Watch a step that may take so many seconds, until the next one begins."""
+        with self._stepping:
+            self._step, self._step_seconds = step, seconds
+            self._step_ends_at = monotonic() + seconds
+
+    def rest(self) -> None:
+        """Watch no step any more: nothing loads the target."""
+        self.begin("", inf)
+
     def patiently(self, action: Callable[[], Result]) -> Result:
         """Do something in the database; while it is away try again, as long as the lease lasts.
 
@@ -88,16 +112,17 @@ class Keeper:
         try:
             while not self._done.wait(LOOK_SECONDS):
                 try:
-                    if monotonic() >= renew_at:
+                    if not self.lost and monotonic() >= renew_at:
                         self._renew()
                         renew_at = monotonic() + settings.RENEW_SECONDS
-                    self._look()
+                    if not self.lost:
+                        self._look()
                 except (DatabaseError, InterfaceError) as error:
                     connection.close()
                     log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)
-                if self.lease_seconds() <= 0:
+                if self.lease_seconds() <= 0 and not self.lost:
                     self._stop(NOT_RENEWED, lost=True)
-                    return
+                self._watch_step()
         finally:
             connection.close()
 
@@ -131,7 +156,18 @@ class Keeper:
             self.interrupted = True
             self._stop(asked[2] or "the worker was shut down")
 
+    def _watch_step(self) -> None:
+        """Tell a step to stop when its time is over; have the process ended where it hangs."""
+        with self._stepping:
+            over = monotonic() - self._step_ends_at
+            if over > HUNG_SECONDS:
+                self.when_hung()
+            elif over > 0 and not self.cancelled.is_set():
+                self.late = True
+                self._stop(f"{self._step} took longer than {written(self._step_seconds)}")
+
     def _stop(self, why: str, *, lost: bool = False) -> None:
         if not self.cancelled.is_set():
             self.why, self.lost = why, lost
+            self._step_ends_at = min(self._step_ends_at, monotonic() + STOP_SECONDS)
             self.cancelled.set()

@@ -1,8 +1,12 @@
 """Execute one attempt from its claim to its end."""
 
 import logging
+import os
+import signal
+import threading
 from dataclasses import replace
 from time import monotonic, sleep
+from typing import NoReturn
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
@@ -13,6 +17,9 @@ from campaigns.execution.claim import claim
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
 from campaigns.models import Attempt, LogLine, Run
+
+BURIAL_SECONDS = 10.0
+"""How long the outcome of an attempt that hangs may take to be stored."""
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +37,11 @@ def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
     log_context.add(campaign=attempt.run.campaign_id, run=attempt.run.position)
     log.info("Attempt %s of run %s is claimed.", attempt.number, attempt.run.position)
     keeper = Keeper(attempt, asked_at)
+    steps = Steps(attempt, keeper)
+    keeper.when_hung = lambda: _bury(attempt, keeper, steps)
     with keeper:
-        outcome, bug = Steps(attempt, keeper).go()
+        outcome, bug = steps.go()
+        keeper.rest()
         run = _close(attempt, outcome)
     log.info("Attempt %s of run %s ended: %s.", attempt.number, attempt.run.position, outcome.state)
     if bug is not None:
@@ -44,6 +54,29 @@ def interrupt_worker(worker: str) -> int:
     return Attempt.objects.filter(worker=worker, state=Attempt.State.RUNNING).update(
         interrupted_at=Now()
     )
+
+
+def _bury(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:
+    """Store the outcome of an attempt whose thread hangs, and kill this process with it.
+
+    A thread cannot be ended; so the lease of the target is not given back, but lapses a moment
+    after the process has gone. Where the outcome cannot be stored soon, the attempt will be lost.
+    """
+    log.error("Attempt %s hangs (%s); its process is killed.", attempt.pk, keeper.why)
+    threading.Timer(BURIAL_SECONDS, _kill_own_process).start()
+    try:
+        if not keeper.lost:
+            _store(attempt, steps.hung(), hung=True)
+    except Exception:
+        log.exception("The outcome of attempt %s cannot be stored.", attempt.pk)
+        raise
+    finally:
+        _kill_own_process()
+
+
+def _kill_own_process() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(1)
 
 
 def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
@@ -82,9 +115,9 @@ def _without_what_cannot_be_stored(outcome: results.Outcome, error: Exception) -
 
 
 @transaction.atomic
-def _store(attempt: Attempt, outcome: results.Outcome) -> Run:
+def _store(attempt: Attempt, outcome: results.Outcome, *, hung: bool = False) -> Run:
     """Close the attempt, and tell it in the log."""
-    run = results.close(attempt, outcome)
+    run = results.close(attempt, outcome, hung=hung)
     text = f"run {run.position} attempt {attempt.number} {outcome.state}"
     if outcome.reason:
         text += f": {outcome.reason}"

@@ -37,6 +37,8 @@ from campaigns.results import Outcome, storable
 Result = TypeVar("Result")
 MOST_DETAILS = 5
 PREFIX = "attempt-"
+SLACK_SECONDS = 30.0
+"""How much longer than the run's limit `measure` may take: the driver keeps to the limit itself."""
 
 
 class MoreThanAllowed(DriverError):
@@ -82,6 +84,7 @@ class Steps:
         self.attempt = attempt
         self.keeper = keeper
         self.record = Record()
+        self.phase = Attempt.Phase.NONE
         run = attempt.run
         self.campaign = run.campaign
         self.driver: Driver
@@ -94,6 +97,7 @@ class Steps:
         """Do all that is to be done. The second value is a bug, to be raised again."""
         state = Attempt.State
         directory = Path(settings.WORK_DIRECTORY) / f"{PREFIX}{self.attempt.pk}"
+        self.keeper.begin("preparation", settings.STEP_SECONDS)
         try:
             target, context = self._prepare(directory)
             try:
@@ -175,10 +179,16 @@ class Steps:
 
     def _step(self, phase: Attempt.Phase, context: Context, action: Callable[[], Result]) -> Result:
         context.check()
+        self.phase = phase
+        measuring = phase == Attempt.Phase.MEASURE
+        self.keeper.begin(
+            phase.label,
+            self.campaign.run_limit_seconds + SLACK_SECONDS if measuring else settings.STEP_SECONDS,
+        )
         self.keeper.patiently(
             lambda: Attempt.objects.filter(pk=self.attempt.pk).update(phase=phase)
         )
-        if phase == Attempt.Phase.MEASURE:
+        if measuring:
             self._log("measure: the clock is running", LogLine.Tone.NOW)
         self.keeper.say({"phase": str(phase), "step_started_at": datetime.now(UTC).isoformat()})
         started = perf_counter_ns()
@@ -187,19 +197,33 @@ class Steps:
         finally:
             self.record.steps[phase] = (perf_counter_ns() - started) / 1e9
         context.check()
-        if phase != Attempt.Phase.MEASURE and isinstance(result, list):
+        if not measuring and isinstance(result, list):
             self._log(f"{phase}: {_words(result)}")
         return result
 
     def _clean_up(self, target: Target, context: Context, directory: Path) -> None:
+        self.keeper.begin("clean-up", settings.STEP_SECONDS)
         try:
             self.driver.clean_up(target, self.parameters, context)
         except (DriverError, Cancelled) as error:
             self._log(f"clean-up: {str(error) or 'cut short'}", LogLine.Tone.BAD)
         shutil.rmtree(directory, ignore_errors=True)
 
+    def hung(self) -> Outcome:
+        """The outcome of an attempt that a step keeps from ending, though it was told to."""
+        return self._stopped()
+
+    def _too_late(self, reason: str) -> Outcome:
+        """The target was too slow where it was measured; elsewhere that says nothing about it."""
+        measuring = self.phase == Attempt.Phase.MEASURE and self.record.measured is None
+        return self.record.outcome(
+            Attempt.State.FAILED if measuring else Attempt.State.VOID, reason
+        )
+
     def _stopped(self) -> Outcome:
-        """The outcome after the cancel flag: asked for by a person, a shutdown, or a lost lease."""
+        """The outcome after the cancel flag: a person, a shutdown, a lost lease, or its time."""
+        if self.keeper.late:
+            return self._too_late(self.keeper.why)
         ended = Attempt.State.CANCELLED
         if self.keeper.lost or self.keeper.interrupted or not self.keeper.cancelled.is_set():
             ended = Attempt.State.LOST

@@ -5,9 +5,11 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.models import Attempt, Campaign, Run
+from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.results.settling import release_leases, settle
 from campaigns.results.storing import Outcome, storable, store
+
+HUNG_LEASE_SECONDS = 3.0
 
 
 class Fenced(Exception):
@@ -15,8 +17,10 @@ class Fenced(Exception):
 
 
 @transaction.atomic
-def close(attempt: Attempt, outcome: Outcome) -> Run:
+def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     """Store an outcome, close the attempt, give its leases back and say what becomes of the run.
+
+    `hung`: the process is killed right after; until then nobody else gets the target.
 
     Raise Fenced where the attempt was taken as lost meanwhile, UnknownMetric where the driver
     measured what it does not declare, NotANumber. In each case nothing is stored.
@@ -44,7 +48,10 @@ def close(attempt: Attempt, outcome: Outcome) -> Run:
     if not closed:
         raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
     store(attempt, campaign, outcome)
-    release_leases([attempt.pk])
+    release_leases([attempt.pk], targets=not hung)
+    if hung:
+        until = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
+        TargetLease.objects.filter(attempt=attempt).update(expires_at=until)
     settle(attempt, run, outcome.state, storable(outcome.reason))
     if campaign.cool_down_seconds:
         Campaign.objects.filter(pk=campaign.pk).update(

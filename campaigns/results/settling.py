@@ -42,7 +42,7 @@ def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
         stop_where_too_much_fails(run.campaign)
 
 
-def release_leases(attempts: Collection[int]) -> None:
-    """Give back what attempts hold."""
-    for lease in (TargetLease, GeneratorLease):
+def release_leases(attempts: Collection[int], *, targets: bool = True) -> None:
+    """Give back what attempts hold; without `targets`, the generator hosts alone."""
+    for lease in (TargetLease, GeneratorLease) if targets else (GeneratorLease,):
         lease.objects.filter(attempt__in=attempts).update(attempt=None, holder="", expires_at=None)

@@ -393,10 +393,10 @@ def test_an_outcome_waits_for_a_database_that_is_away(attempt_of, monkeypatch):
     attempt = attempt_of()
     close, failures = results.close, [OperationalError("away"), InterfaceError("closed")]
 
-    def close_later(*arguments):
+    def close_later(*arguments, **named):
         if failures:
             raise failures.pop()
-        return close(*arguments)
+        return close(*arguments, **named)
 
     monkeypatch.setattr(results, "close", close_later)
     finished(attempt)

@@ -1,0 +1,129 @@
+"""A step that takes too long is stopped; one that hangs is ended together with its process."""
+
+import os
+import signal
+import time
+
+import pytest
+from django.db import connection
+
+from campaigns import dispatch, execution
+from campaigns.execution import keeper
+from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STEPS = ("reset", "apply", "measure", "verify", "clean_up")
+
+
+@pytest.fixture(autouse=True)
+def _short_patience(settings, monkeypatch):
+    settings.STEP_SECONDS = 0.3
+    monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(keeper, "HUNG_SECONDS", 0.2)
+    monkeypatch.setattr("campaigns.execution.steps.SLACK_SECONDS", -0.5)
+
+
+def hanging(stand_in, step, wait):
+    """Let a step of the stand-in wait before it does what it does."""
+    done = getattr(stand_in, step)
+
+    def hang(*arguments):
+        wait(arguments[2])
+        return done(*arguments)
+
+    setattr(stand_in, step, hang)
+
+
+def wait_for_the_context(context):
+    while True:
+        context.check()
+        time.sleep(0.02)
+
+
+def execute_in_a_process_of_its_own(attempt):
+    """Give the signal that ended it."""
+    connection.close()
+    child = os.fork()
+    if not child:
+        try:
+            execution.execute(attempt, "measure@here", "here")
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+
+
+def words(step):
+    return f"{step.replace('_', '-')} took longer than "
+
+
+@pytest.mark.parametrize("step", STEPS[:4])
+def test_a_step_that_takes_too_long_is_told_to_stop(launched, stand_in, open_attempt, step):
+    hanging(stand_in, step, wait_for_the_context)
+    launched(repetitions=1, run_limit_seconds=1)
+    dispatch.dispatch()
+
+    execution.execute(open_attempt().pk, "measure@here", "here")
+
+    attempt = Attempt.objects.get(number=1)
+    assert attempt.state == ("failed" if step == "measure" else "void")
+    assert attempt.reason.startswith(words(step))
+    assert stand_in.cleaned == 1
+    assert not TargetLease.objects.exclude(attempt=None).exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_hangs_is_ended_with_its_process(launched, stand_in, open_attempt, step):
+    hanging(stand_in, step, lambda context: time.sleep(60))
+    campaign = launched(factors={"level": [1]}, repetitions=1, run_limit_seconds=1)
+    Run.objects.update(attempts_allowed=1)
+    dispatch.dispatch()
+
+    ended_by = execute_in_a_process_of_its_own(open_attempt().pk)
+
+    assert ended_by == signal.SIGKILL
+    attempt = Attempt.objects.get()
+    state = "failed" if step == "measure" else "void"
+    assert (attempt.state, campaign.runs.get().state) == (state, state)
+    assert attempt.reason.startswith(words(step))
+    assert not GeneratorLease.objects.exclude(attempt=None).exists()
+    lease = TargetLease.objects.get()
+    assert lease.attempt == attempt
+    assert lease.expires_at is not None
+    assert campaign.log.filter(text__contains=words(step)).exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_the_target_of_what_hung_is_leased_again_when_the_process_is_surely_gone(
+    launched, stand_in, open_attempt, monkeypatch
+):
+    monkeypatch.setattr("campaigns.results.closing.HUNG_LEASE_SECONDS", 0.0)
+    hanging(stand_in, "reset", lambda context: time.sleep(60))
+    campaign = launched(factors={"level": [1]}, repetitions=1)
+    dispatch.dispatch()
+    execute_in_a_process_of_its_own(open_attempt().pk)
+
+    dispatch.dispatch()
+
+    assert open_attempt().number == 2
+    assert campaign.log.filter(text__endswith="; it is repeated").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_person_who_cancels_does_not_wait_for_a_step_that_hangs(
+    launched, stand_in, open_attempt, monkeypatch, settings
+):
+    settings.STEP_SECONDS = 600
+    monkeypatch.setattr(keeper, "STOP_SECONDS", 0.2)
+
+    def cancel_and_hang(context):
+        Attempt.objects.update(cancel_requested_at="2026-01-01T00:00:00Z")
+        time.sleep(60)
+
+    hanging(stand_in, "reset", cancel_and_hang)
+    campaign = launched(factors={"level": [1]}, repetitions=1)
+    dispatch.dispatch()
+
+    assert execute_in_a_process_of_its_own(open_attempt().pk) == signal.SIGKILL
+    assert campaign.runs.get().state == Run.State.CANCELLED
