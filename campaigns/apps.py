@@ -1,6 +1,9 @@
 """The one Django app of perfdash."""
 
 from django.apps import AppConfig
+from django.conf import settings
+
+from campaigns import redaction
 
 
 class CampaignsConfig(AppConfig):
@@ -10,5 +13,8 @@ class CampaignsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the checks; they need the models."""
+        """Register the checks, which need the models; keep what is secret out of the log."""
         from campaigns import checks  # noqa: F401
+
+        for secret in settings.SECRETS:
+            redaction.remember(secret)

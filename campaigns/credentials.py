@@ -10,6 +10,8 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from campaigns import redaction
+
 
 class SecretUnreadable(ValueError):
     """No key of the list opens the stored secret."""
@@ -30,16 +32,21 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """Decrypt with any key of the list. Raise SecretUnreadable where none fits."""
+    """Decrypt with any key of the list. Raise SecretUnreadable where none fits.
+
+    From then on this process takes the secret out of what it stores and logs.
+    """
     if not stored:
         return ""
     try:
-        return _fernet().decrypt(stored.encode()).decode()
+        secret = _fernet().decrypt(stored.encode()).decode()
     except InvalidToken:
         raise SecretUnreadable(
             "A stored password cannot be read with any key of PERFDASH_ENCRYPTION_KEYS. "
             "Put the key that it was saved with back into the list, or enter the password again."
         ) from None
+    redaction.remember(secret)
+    return secret
 
 
 def is_readable(stored: str) -> bool:

@@ -1,10 +1,13 @@
 """Reads settings from environment variables, and refuses what it does not understand. No Django but its error."""
 
 import os
+from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+
+FERNET_BYTES, FERNET_LETTERS = 32, 44
 
 
 def text(name: str, default: str = "") -> str:
@@ -62,6 +65,22 @@ def secret(name: str) -> str:
     if not value:
         raise ImproperlyConfigured(f"{name}_FILE is {path!r}, which is empty.")
     return value
+
+
+def fernet_keys(name: str) -> list[str]:
+    """Keys between commas or blanks, each 32 bytes in URL-safe base64; none is ever quoted."""
+    keys = secret(name).replace(",", " ").split()
+    for number, key in enumerate(keys, 1):
+        try:
+            length = len(urlsafe_b64decode(key)) if len(key) == FERNET_LETTERS else 0
+        except ValueError:
+            length = 0
+        if length != FERNET_BYTES:
+            raise ImproperlyConfigured(
+                f"{name}: key {number} of {len(keys)} is no Fernet key (32 bytes in URL-safe base64, "
+                "44 letters). Was it cut off, or quoted? docs/how-to/rotate-keys.md makes one."
+            )
+    return keys
 
 
 def refuse_missing(names: Iterable[str]) -> None:

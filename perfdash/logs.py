@@ -12,6 +12,7 @@ from pythonjsonlogger.core import LogData
 from pythonjsonlogger.json import JsonFormatter
 
 from campaigns import log_context
+from campaigns.redaction import redact
 from perfdash.outages import is_database_away
 
 SECRETS = (
@@ -22,7 +23,8 @@ SECRETS = (
 
 
 def without_secrets(text: str) -> str:
-    """Give the text without the words that would let somebody in."""
+    """Give the text without the words that would let somebody in, and what this process has opened."""
+    text = redact(text)
     for pattern, rest in SECRETS:
         text = pattern.sub(rest, text)
     return text

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from kombu import Queue
@@ -33,7 +33,15 @@ DATABASES = {
 
 # Secrets of targets
 
-ENCRYPTION_KEYS = environment.secret("PERFDASH_ENCRYPTION_KEYS").replace(",", " ").split()
+ENCRYPTION_KEYS = environment.fernet_keys("PERFDASH_ENCRYPTION_KEYS")
+
+# What no log and no stored text may hold, beside what this process opens later
+
+SECRETS = [
+    SECRET_KEY,
+    *ENCRYPTION_KEYS,
+    *(unquote(urlsplit(url).password or "") for url in (DATABASE_URL, BROKER_URL)),
+]
 
 # Where workers may connect: rules of host or network and port; nothing is allowed by default
 

@@ -1,5 +1,6 @@
 """Save targets, and say where workers may connect for them."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +52,11 @@ def as_driver_sees_it(target: Target) -> TargetView:
         password=credentials.decrypt(target.password),
         settings=dict(target.settings),
     )
+
+
+def without_user_info(url: str) -> str:
+    """Take name and password out of a URL that somebody typed; they are refused there."""
+    return re.sub(r"(?<=//)[^/?#\s]*@", "", url)
 
 
 def unreadable_targets(database: str = "default") -> list[str]:

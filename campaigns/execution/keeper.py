@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
-from campaigns import progress
+from campaigns import progress, redaction
 from campaigns.models import Attempt, GeneratorLease, TargetLease
 from campaigns.units import written
 
@@ -79,7 +79,7 @@ class Keeper:
 
     def say(self, values: Mapping[str, Any]) -> None:
         """Pass on what is going on."""
-        self._progress |= values
+        self._progress |= redaction.redact_all(values)
         progress.write(self.attempt.pk, {**self._progress, "at": datetime.now(UTC).isoformat()})
 
     def begin(self, step: str, seconds: float) -> None:

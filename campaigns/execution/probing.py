@@ -10,6 +10,7 @@ from campaigns.drivers import all_kinds
 from campaigns.drivers.base import AddressRefused, Driver, DriverError
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.network import NetworkError
+from campaigns.redaction import redact_all
 from campaigns.results import storable
 
 
@@ -38,7 +39,7 @@ def probe(target: Target) -> None:
         ready = all(proof.ok for proof in proofs)
         target.health = Target.Health.READY if ready else Target.Health.UNREACHABLE
         target.health_message = ""
-        target.proofs = [asdict(proof) for proof in proofs]
+        target.proofs = redact_all([asdict(proof) for proof in proofs])
     Target.objects.filter(pk=target.pk).update(
         health=target.health,
         health_message=storable(target.health_message),

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.results.settling import release_leases, settle
-from campaigns.results.storing import Outcome, storable, store
+from campaigns.results.storing import Outcome, storable, store, without_secrets
 
 HUNG_LEASE_SECONDS = 3.0
 
@@ -25,6 +25,7 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     Raise Fenced where the attempt was taken as lost meanwhile, UnknownMetric where the driver
     measured what it does not declare, NotANumber. In each case nothing is stored.
     """
+    outcome = without_secrets(outcome)
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=attempt.run.campaign_id)
     run = Run.objects.select_for_update(no_key=True).get(pk=attempt.run_id)
     run.campaign = campaign

@@ -3,11 +3,12 @@
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isfinite
 from typing import Any
 
+from campaigns import redaction
 from campaigns.drivers import base as driving
 from campaigns.drivers import driver_of
 from campaigns.models import (
@@ -50,8 +51,32 @@ class Outcome:
 
 
 def storable(text: str) -> str:
-    """Replace what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
-    return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """Take out secrets, and what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
+    return (
+        redaction.redact(text)
+        .encode(errors="replace")
+        .decode()
+        .replace("\0", "\N{REPLACEMENT CHARACTER}")
+    )
+
+
+def without_secrets(outcome: Outcome) -> Outcome:
+    """Take out secrets wherever a driver can have put words. Names of metrics are checked instead."""
+    measured = outcome.measured
+    if measured is not None:
+        wordy = ("health", "samples", "series", "phases", "failures", "failure")
+        measured = replace(
+            measured,
+            **{name: redaction.redact_all(getattr(measured, name)) for name in wordy},
+        )
+    return replace(
+        outcome,
+        measured=measured,
+        clean_state=redaction.redact_all(outcome.clean_state),
+        same_work=redaction.redact_all(outcome.same_work),
+        settings=redaction.redact_all(outcome.settings),
+        environment=redaction.redact_all(outcome.environment),
+    )
 
 
 def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns import dispatch
+from campaigns import credentials, dispatch
 from campaigns.definition import servers
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import TargetForm
@@ -39,6 +39,7 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
         "campaigns": campaigns,
         "quiet": quiet_of(target),
         "queue": queue_of(target),
+        "locked": _locked(target),
     }
     return render(request, "targets/target.html", context)
 
@@ -101,6 +102,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     try:
         saved = servers.save_target(data, target)
     except Invalid as invalid:
+        data["base_url"] = servers.without_user_info(data["base_url"])
         return _draw(request, target, data, invalid.errors)
     dispatch.request_probe(saved)
     messages.success(request, f"{saved.name} is saved, and is being probed.")
@@ -120,6 +122,7 @@ def _draw(
         "limits": {field.name: field for field in fields if field.name in servers.OWNERS_LIMITS},
         "zones": zones(),
         "errors": sum(map(len, errors.values())),
+        "locked": _locked(target),
     }
     return render(request, "targets/form.html", context, status=422 if errors else 200)
 
@@ -154,6 +157,17 @@ def _fields(
         for name, field in _form_fields().items()
         if asked.get(name, True)
     ]
+
+
+def _locked(target: Target | None) -> str:
+    """What is to be done about a stored password that no key opens; empty where all is well."""
+    if target is None:
+        return ""
+    try:
+        credentials.decrypt(target.password)
+    except credentials.SecretUnreadable as error:
+        return str(error)
+    return ""
 
 
 def _health(target: Target, *, awaited: bool = False, look: int = 0) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from campaigns import log_context
+from campaigns import log_context, redaction
 from perfdash.logs import Context, Json, Line, without_secrets
 
 
@@ -106,3 +106,16 @@ def test_workers_write_as_the_settings_say():
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
 
     assert json.loads(done.stderr.splitlines()[-1])["message"] == "of a worker"
+
+
+def test_a_secret_that_was_opened_is_in_neither_message_nor_traceback():
+    secret = "hunter22 of the log"
+    redaction.remember(secret)
+    found = record("Refused: %s", secret, exc_info=raised(f"it was {secret}"))
+
+    line, coded = LINE.format(found), Json().format(found)
+
+    assert "Refused: [secret]" in line
+    assert "ValueError: it was [secret]" in line
+    assert secret not in line + coded
+    assert "Refused: [secret]" in coded

@@ -4,12 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from cryptography.fernet import Fernet
 
+KEYS = [Fernet.generate_key().decode() for _ in range(2)]
 NEEDED = {
     "DATABASE_URL": "postgresql://perfdash@127.0.0.1:1/perfdash",
     "BROKER_URL": "redis://127.0.0.1:1/0",
     "SECRET_KEY": "a key for this test only",
-    "PERFDASH_ENCRYPTION_KEYS": "bmV3ZXN0,b2xkZXI=",
+    "PERFDASH_ENCRYPTION_KEYS": ",".join(KEYS),
 }
 SHOW = """
 import json
@@ -39,7 +41,17 @@ def test_nothing_is_open_unless_somebody_says_so():
 
 
 def test_keys_keep_their_order():
-    assert json.loads(run(SHOW, **NEEDED).stdout)["ENCRYPTION_KEYS"] == ["bmV3ZXN0", "b2xkZXI="]
+    assert json.loads(run(SHOW, **NEEDED).stdout)["ENCRYPTION_KEYS"] == KEYS
+
+
+@pytest.mark.parametrize("broken", ["b2xkZXI=", "x" * 43, f"{KEYS[1]}{KEYS[1]}", "'quoted'"])
+def test_a_broken_key_stops_the_start_and_is_not_quoted(broken):
+    ended = run(SHOW, **{**NEEDED, "PERFDASH_ENCRYPTION_KEYS": f"{KEYS[0]},{broken}"})
+
+    assert ended.returncode == 1
+    assert "PERFDASH_ENCRYPTION_KEYS: key 2 of 2 is no Fernet key" in ended.stderr
+    assert broken not in ended.stderr
+    assert KEYS[0] not in ended.stderr
 
 
 def test_https_brings_secure_cookies_redirection_and_hsts():

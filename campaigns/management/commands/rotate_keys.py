@@ -2,37 +2,57 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from campaigns import credentials
+from campaigns.checks import named
 from campaigns.models import Target
 
 
 class Command(BaseCommand):
-    """`manage.py rotate_keys`."""
+    """`manage.py rotate_keys [--dry-run] [--forget-lost]`."""
 
     help = (
         "Encrypt the passwords of all targets with the first key of PERFDASH_ENCRYPTION_KEYS; "
-        "afterwards the older keys can be taken out of the list."
+        "afterwards the older keys can be taken out of the list. All of them, or none."
     )
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--dry-run", action="store_true", help="Look, and change nothing.")
+        parser.add_argument(
+            "--forget-lost",
+            action="store_true",
+            help="Forget the passwords that no key opens; they have to be entered again.",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Rotate what any key opens; name the rest, and fail."""
-        done, unreadable = 0, []
+        """Rotate all, in one transaction; where a key is missing, say so and change nothing."""
+        dry, forget = options["dry_run"], options["forget_lost"]
         with transaction.atomic():
-            for target in Target.objects.select_for_update().exclude(password=""):
+            targets = Target.objects.select_for_update(no_key=True).exclude(password="")
+            done, lost = 0, []
+            for target in targets.order_by("pk"):
                 try:
                     target.password = credentials.rotate(target.password)
+                    done += 1
                 except credentials.SecretUnreadable:
-                    unreadable.append(target.name)
-                    continue
-                target.save(update_fields=["password"])
-                done += 1
-        self.stdout.write(f"Encrypted {done} passwords with the newest key.")
-        if unreadable:
-            raise CommandError(
-                f"No key of PERFDASH_ENCRYPTION_KEYS opens the passwords of {', '.join(unreadable)}. "
-                "Put back the key that they were saved with, or enter those passwords again; "
-                "keep the older keys until then."
-            )
+                    target.password = ""
+                    lost.append(target.name)
+                if not dry:
+                    target.save(update_fields=["password"])
+            if lost and not forget:
+                raise CommandError(_refusal(done, lost))
+        could = "would be" if dry else "were"
+        if lost:
+            self.stdout.write(f"The lost passwords of {named(lost)} {could} forgotten.")
+        self.stdout.write(f"{done} {'password' if done == 1 else 'passwords'} {could} encrypted.")
+
+
+def _refusal(readable: int, lost: list[str]) -> str:
+    return (
+        f"No key of PERFDASH_ENCRYPTION_KEYS opens the password of {named(lost)}; {readable} can be "
+        "read. Nothing was changed. Put the key that they were saved with back into the list (last), "
+        "or enter those passwords again; --forget-lost forgets them."
+    )

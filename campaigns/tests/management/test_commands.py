@@ -2,17 +2,13 @@ import re
 from pathlib import Path
 
 import pytest
-from cryptography.fernet import Fernet
 from django.contrib.auth.models import User
 from django.core.management import CommandError
 from django.test import Client
 
-from campaigns import credentials, importers
+from campaigns import importers
 from campaigns.definition.access import LinkRefused, redeem
-from campaigns.models import ApiToken, Campaign, SignInLink, Target
-from campaigns.tests.toy import target, toy
-
-__all__ = ["target", "toy"]
+from campaigns.models import ApiToken, Campaign, SignInLink
 
 pytestmark = pytest.mark.django_db
 
@@ -68,37 +64,6 @@ def test_a_token_that_cannot_be_made_is_refused_in_words(owner, manage, argument
         manage("create_token", *arguments)
 
     assert not ApiToken.objects.exists()
-
-
-def test_passwords_move_to_the_newest_key(target, manage, settings):
-    old = settings.ENCRYPTION_KEYS
-    new = Fernet.generate_key().decode()
-    settings.ENCRYPTION_KEYS = [new, *old]
-
-    printed = manage("rotate_keys")
-
-    settings.ENCRYPTION_KEYS = [new]
-    target.refresh_from_db()
-    assert credentials.decrypt(target.password) == "correct horse battery"
-    assert printed == "Encrypted 1 passwords with the newest key."
-    settings.ENCRYPTION_KEYS = old
-    with pytest.raises(credentials.SecretUnreadable):
-        credentials.decrypt(target.password)
-
-
-def test_a_password_that_no_key_opens_is_named_and_the_others_are_rotated(target, manage, settings):
-    lost = Fernet(Fernet.generate_key()).encrypt(b"lost").decode()
-    Target.objects.create(name="a lost one", family="http", base_url="http://x", password=lost)
-    new = Fernet.generate_key().decode()
-    settings.ENCRYPTION_KEYS = [new, *settings.ENCRYPTION_KEYS]
-
-    with pytest.raises(CommandError, match="a lost one"):
-        manage("rotate_keys")
-
-    settings.ENCRYPTION_KEYS = [new]
-    target.refresh_from_db()
-    assert credentials.decrypt(target.password) == "correct horse battery"
-    assert Target.objects.get(name="a lost one").password == lost
 
 
 def test_a_file_of_runs_is_imported(manage):

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from cryptography.fernet import Fernet
 from django.urls import reverse
 from django.utils import timezone
 from time_machine import travel
@@ -272,3 +273,35 @@ def test_a_target_that_is_measured_is_not_retired(browser, target, draft, person
     target.refresh_from_db()
     assert target.retired_at is None
     assert "retire it afterwards" in Page(answer).text
+
+
+@pytest.mark.parametrize("page", ["target", "target-edit"])
+def test_a_password_that_no_key_opens_is_told_and_never_shown(browser, target, settings, page):
+    stored = target.password
+    address = reverse(page, args=[target.pk])
+    assert "PERFDASH_ENCRYPTION_KEYS" not in Page(browser.get(address)).text
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+
+    answer = browser.get(address)
+
+    assert answer.status_code == 200
+    assert "cannot be read with any key of PERFDASH_ENCRYPTION_KEYS" in Page(answer).text
+    assert stored not in answer.content.decode()
+    target.refresh_from_db()
+    assert target.password == stored
+
+
+def test_a_stored_password_stays_out_of_the_form(browser, target):
+    answer = browser.get(reverse("target-edit", args=[target.pk]))
+
+    assert "correct horse battery" not in answer.content.decode()
+    (field,) = Page(answer).named("password")
+    assert not field.get("value")
+
+
+def test_a_password_that_was_typed_into_the_url_is_not_sent_back(browser, owner_may_confirm):
+    answer = browser.post(reverse("target-new"), FORM | {"base_url": "http://me:hunter22@host/a"})
+
+    assert answer.status_code == 422
+    assert Page(answer).named("base_url")[0]["value"] == "http://host/a"
+    assert "hunter22" not in answer.content.decode()

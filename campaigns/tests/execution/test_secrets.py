@@ -1,0 +1,74 @@
+"""A password that cannot be read stops a run before the target is touched; one that can is told nowhere."""
+
+import pytest
+from cryptography.fernet import Fernet
+
+from campaigns import credentials, dispatch, execution
+from campaigns.models import Attempt, LogLine, Run, Target
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PASSWORD = "correct 'horse' & battery"  # noqa: S105
+
+
+@pytest.fixture
+def secured(target):
+    target.username, target.password = "me", credentials.encrypt(PASSWORD)
+    target.save()
+    return target
+
+
+def test_a_run_whose_password_no_key_opens_is_void_and_touches_nothing(
+    launched, secured, stand_in, settings, open_attempt
+):
+    campaign = launched()
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    dispatch.dispatch()
+    attempt = open_attempt()
+
+    execution.execute(attempt.pk, "measure@here", "here")
+
+    attempt.refresh_from_db()
+    assert attempt.state == Attempt.State.VOID
+    assert "cannot be read with any key of PERFDASH_ENCRYPTION_KEYS" in attempt.reason
+    assert "enter the password again" in attempt.reason
+    assert attempt.traceback == ""
+    assert not stand_in.measuring.is_set()
+    assert stand_in.cleaned == 0
+    assert not attempt.proofs.exists()
+    assert campaign.runs.exclude(state=Run.State.PLANNED).count() == 0
+    assert Target.objects.get().password == secured.password
+
+
+def test_a_probe_whose_password_no_key_opens_says_so(secured, stand_in, settings):
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+
+    execution.probe(secured)
+
+    found = Target.objects.get()
+    assert found.health == Target.Health.UNREACHABLE
+    assert "PERFDASH_ENCRYPTION_KEYS" in found.health_message
+    assert found.password == secured.password
+
+
+def test_a_password_in_the_words_of_a_bug_is_stored_nowhere(
+    launched, secured, stand_in, monkeypatch, open_attempt
+):
+    def measure(target, parameters, context):
+        context.say(f"signing in with {target.password}")
+        raise RuntimeError(f"no such user: {target.username}:{target.password}")
+
+    monkeypatch.setattr(stand_in, "measure", measure)
+    launched()
+    dispatch.dispatch()
+    attempt = open_attempt()
+
+    with pytest.raises(RuntimeError):
+        execution.execute(attempt.pk, "measure@here", "here")
+
+    attempt.refresh_from_db()
+    assert attempt.reason.endswith("RuntimeError: no such user: me:[secret]")
+    assert "no such user: me:[secret]" in attempt.traceback
+    told = list(LogLine.objects.values_list("text", flat=True))
+    assert any("signing in with [secret]" in text for text in told)
+    assert not any(PASSWORD in text for text in [*told, attempt.reason, attempt.traceback])
