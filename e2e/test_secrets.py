@@ -200,7 +200,7 @@ def go_wrong_in_every_way(started, search, visitor, unused, token):
     wrong = target_fields("x" * 200, base_url=f"http://me:{quote(PASSWORD, safe='')}@host/")
     assert visitor.see("POST", "targets/new/", data=wrong).status_code == 422
     made = visitor.see("POST", "targets/new/", data=target_fields("by form"))
-    by_form = int(re.search(r"/targets/(\d+)/", made.url).group(1))
+    (by_form,) = map(int, re.findall(r"/targets/(\d+)/", made.url))
     by_rest = started.api(
         "POST", "targets", target_fields("by REST", base_url="http://127.0.0.2:9")
     )
