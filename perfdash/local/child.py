@@ -12,6 +12,8 @@ FIRST_DELAY_SECONDS = 0.2
 LONGEST_DELAY_SECONDS = 10.0
 STABLE_SECONDS = 30.0
 KEPT_LINES = 100
+MOST_FALSE_STARTS = 6  # 13 s and the starts themselves
+MOST_FALSE_STARTS_LATER = 30  # four minutes: a port or a disk may be taken for that long
 FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 
 
@@ -19,7 +21,8 @@ FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, si
 class Child:
     """A service with its current process, or the instant of its next start.
 
-    `false_starts` counts ends in a row that were the service's own doing before it was ready.
+    `false_starts` counts ends in a row that were the service's own doing before it was ready. What
+    came up once gets more of them before it is given up.
     """
 
     service: Service
@@ -32,6 +35,7 @@ class Child:
     ended: float = float("-inf")
     last_end: str = ""
     false_starts: int = 0
+    most_false_starts: int = MOST_FALSE_STARTS
     delay: float = 0.0
     due: float = 0.0
     output: list[str] = field(default_factory=list)
@@ -43,6 +47,7 @@ class Child:
         self.since = datetime.now(UTC)
         self.ready = False
         self.starts += 1
+        self.output = []
 
     def check(self) -> bool:
         """Say whether the service is ready, or was since its start."""
@@ -50,6 +55,11 @@ class Child:
             self.ready = self.service.ready(self.process.pid)
             self.asked = time.monotonic()
         return self.ready
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it is not worth another start."""
+        return self.false_starts >= self.most_false_starts
 
     @property
     def came_up(self) -> bool:
@@ -61,6 +71,7 @@ class Child:
         now = time.monotonic()
         if self.came_up:
             self.false_starts = 0
+            self.most_false_starts = MOST_FALSE_STARTS_LATER
         elif not excused and not (code < 0 and -code in FROM_OUTSIDE):
             self.false_starts += 1
         if now - self.started > STABLE_SECONDS:

@@ -11,23 +11,33 @@ class PortTaken(Exception):
     """The port that was asked for is in use; the message says by whom."""
 
 
-def is_free(port: int) -> bool:
-    """Say whether a server could listen on the port now."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True
+def hold(port: int) -> socket.socket | None:
+    """Keep a port for a server to come, so that nobody takes it before; None where somebody has it.
+
+    Close the socket just before the server starts.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        held.bind((HOST, port))
+        held.listen(0)
+    except OSError:
+        held.close()
+        return None
+    return held
 
 
-def first_free(port: int) -> int:
-    """Give `port` or the first free one of the hundred after it. Raise PortTaken."""
+def hold_first(port: int) -> socket.socket:
+    """Hold `port` or the first free one of the hundred after it. Raise PortTaken."""
     for candidate in range(port, min(port + 100, 65536)):
-        if is_free(candidate):
-            return candidate
+        if held := hold(candidate):
+            return held
     raise PortTaken(f"No port from {port} to {port + 99} is free; name one with --port.")
+
+
+def number(held: socket.socket) -> int:
+    """Give the number of a port that is held."""
+    return int(held.getsockname()[1])
 
 
 def holder(port: int) -> str:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,8 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     journal = Journal(directory.log, sys.stdout)
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
     look_at_machine(directory, ours, journal)
-    chosen = Ports(_web_port(port, journal), ports.first_free(SANDBOX_PORT))
+    held = [_hold_web_port(port, journal), ports.hold_first(SANDBOX_PORT)]
+    chosen = Ports(*map(ports.number, held))
     variables = services.with_servers(services.environment(directory, ours), chosen)
     environment = needed(variables)
     book = Book(
@@ -53,6 +55,8 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         *said, link = supervisor.run(services.preparation(variables, chosen))
         for line in said:
             journal.say(line)
+        for port_of_server in held:
+            port_of_server.close()
         supervisor.start(services.servers(variables, chosen))
         supervisor.wait_until_ready()
         book.ready()
@@ -125,14 +129,14 @@ def _wait(supervisor: Supervisor, process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def _web_port(port: int | None, journal: Journal) -> int:
+def _hold_web_port(port: int | None, journal: Journal) -> socket.socket:
     """Choose the port of the web server. Raise PortTaken where the wanted one is in use."""
     wanted = port or WEB_PORT
-    if ports.is_free(wanted):
-        return wanted
-    held = f"Port {wanted} is held by {ports.holder(wanted)}"
+    if held := ports.hold(wanted):
+        return held
+    taken = f"Port {wanted} is held by {ports.holder(wanted)}"
     if port:
-        raise ports.PortTaken(f"{held}; name another with --port.")
-    free = ports.first_free(wanted)
-    journal.say(f"{held}; perfdash takes {free}.")
-    return free
+        raise ports.PortTaken(f"{taken}; name another with --port.")
+    other = ports.hold_first(wanted)
+    journal.say(f"{taken}; perfdash takes {ports.number(other)}.")
+    return other

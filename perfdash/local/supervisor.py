@@ -16,7 +16,6 @@ from perfdash.local.child import Child
 from perfdash.local.journal import Journal
 from perfdash.local.process import Service, describe_end, kill_group, spawn
 
-MOST_FALSE_STARTS = 6
 TOLD_LINES = 12
 CHECK_SECONDS = 0.25  # how often a service is asked whether it is ready, until it is
 IDLE_SECONDS = 5.0
@@ -195,7 +194,7 @@ class Supervisor:
         if self.requests:
             return
         end = describe_end(process.returncode)
-        if child.false_starts >= MOST_FALSE_STARTS:
+        if child.hopeless:
             times = f"ended {child.false_starts} times in a row before it was ready"
             raise StartFailed(self._advice(child, f"{times}, at last it {end}"))
         wait = max(0.0, child.due - time.monotonic())

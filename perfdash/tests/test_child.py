@@ -72,6 +72,20 @@ def test_coming_up_once_forgives_all_that_was_before(process):
     assert child.false_starts == 0
 
 
+def test_what_came_up_once_is_given_up_much_later(process):
+    never, once = a_child(ready=False), a_child(ready=True)
+    live_and_end(once, process, 1)
+    once.service = never.service
+
+    live_and_end(never, process, 1, times=bookkeeping.MOST_FALSE_STARTS)
+    live_and_end(once, process, 1, times=bookkeeping.MOST_FALSE_STARTS_LATER - 1)
+
+    assert never.hopeless
+    assert not once.hopeless
+    live_and_end(once, process, 1)
+    assert once.hopeless
+
+
 def test_without_a_way_to_ask_living_for_a_while_is_coming_up(process, monkeypatch):
     child = Child(Service("beat", (), {}))
     live_and_end(child, process, 1, times=5)
