@@ -46,11 +46,10 @@ class Book:
                 sys.stderr.write(f"{self.path} cannot be written ({error.strerror}).\n")
             self._behind = True
 
-    def catch_up(self) -> bool:
-        """Try again what could not be written. False: it ends nothing."""
+    def catch_up(self) -> None:
+        """Try again what could not be written."""
         if self._behind:
             self.save()
-        return False
 
     def close(self) -> None:
         """Remove the file: nothing runs any more."""

@@ -6,7 +6,8 @@ Nothing is refused but what cannot work. The machine of a single run is checked 
 import os
 import resource
 import shutil
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ LEAST_INODES = 2_000
 LITTLE_MEMORY_MB = 1_000
 FEW_PORTS = 10_000
 PORT_SECONDS = 60
+WATCH_SECONDS = 5.0
 
 
 class MachineRefused(Exception):
@@ -117,6 +119,32 @@ def disk_is_full(places: Iterable[Path]) -> str:
                 f"Only {free} MB are free in {place}: make room there, and it comes back by itself."
             )
     return ""
+
+
+class DiskWatch:
+    """Says once that a disk is full while perfdash runs, and once that it has room again."""
+
+    def __init__(self, places: Iterable[Path], say: Callable[[str], None]) -> None:
+        self.places = list(places)
+        self.say = say
+        self._full = False
+        self._next = 0.0
+
+    def hindrance(self) -> str:
+        """Say where a disk is full, or nothing."""
+        return disk_is_full(self.places)
+
+    def look(self) -> None:
+        """Look, but not more often than every WATCH_SECONDS."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + WATCH_SECONDS
+        hindrance = self.hindrance()
+        if hindrance and not self._full:
+            self.say(f"The disk is full. {hindrance} Until then no run begins.")
+        elif self._full and not hindrance:
+            self.say("There is room on the disk again; everything goes on.")
+        self._full = bool(hindrance)
 
 
 def memory(root: Path = Path("/")) -> Iterator[Shortage]:

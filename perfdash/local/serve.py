@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from perfdash.local import leftovers, machine, ports, postgres, services, swap
@@ -43,9 +44,8 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         directory.state,
     )
     book.save()
-    supervisor = Supervisor(
-        journal, book.note, lambda: machine.disk_is_full([directory.path, directory.database])
-    )
+    disk = machine.DiskWatch([directory.path, directory.database], journal.say)
+    supervisor = Supervisor(journal, book.note, disk.hindrance)
     if "DATABASE_URL" in ours and not directory.database.is_relative_to(directory.path):
         journal.say(f"The database is in {directory.database}: its account cannot walk to --data.")
     try:
@@ -61,7 +61,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         supervisor.wait_until_ready()
         book.ready()
         journal.greet(link, directory.path)
-        supervisor.watch(book.catch_up)
+        supervisor.watch(partial(_look_after, disk, book))
     except Stopped:
         journal.say("Stopped before everything was up.")
     except (StartFailed, postgres.ClusterFailed) as error:
@@ -74,6 +74,13 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         book.close()
         journal.say("Stopped.")
     return 0
+
+
+def _look_after(disk: machine.DiskWatch, book: Book) -> bool:
+    """Do what is to be done now and then. False: it ends nothing."""
+    disk.look()
+    book.catch_up()
+    return False
 
 
 def look_at_machine(directory: DataDirectory, ours: frozenset[str], journal: Journal) -> None:

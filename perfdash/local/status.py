@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import psycopg
 
+from perfdash.local import machine
 from perfdash.local.directory import DataDirectory
 from perfdash.local.running import state_of
 from perfdash.local.state import State
@@ -81,7 +82,9 @@ def _database_bytes(state: State) -> int | None:
 
 
 def _text(status: Status) -> str:
+    full = machine.disk_is_full([Path(status.data)])
     data = f"  data      {status.data}, {_amount(status.free_bytes)} free\n"
+    data += f"            {full}\n" if full else ""
     logs = f"  logs      {status.log}, {_amount(status.log_bytes)}\n"
     if not status.running:
         how = " (the last one was killed; the data is kept)" if status.ended_without_order else ""

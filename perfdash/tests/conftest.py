@@ -3,7 +3,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -37,18 +37,31 @@ def open_place() -> Iterator[Path]:
         shutil.rmtree(path)
 
 
-@pytest.fixture
-def small_disk(tmp_path) -> Iterator[Path]:
-    """A file system of one megabyte, where we may mount one."""
-    path = tmp_path / "small"
+@contextmanager
+def disk(path: Path, size: str) -> Iterator[Path]:
+    """A file system of its own, as large as `size` says, where we may mount one."""
     path.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs", str(path)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", str(path)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("mounting a small file system needs root")
     try:
         yield path
     finally:
         subprocess.run([shutil.which("umount") or "umount", "--lazy", str(path)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    with disk(tmp_path / "small", "1m") as path:
+        yield path
+
+
+def fill(disk: Path) -> Path:
+    """Take all the room there is; give the file that holds it."""
+    with (disk / "filler").open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(4096)):
+            continue
+    return disk / "filler"
 
 
 @pytest.fixture

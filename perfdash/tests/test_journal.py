@@ -1,10 +1,10 @@
 import io
 import os
 import re
-from contextlib import suppress
 
 from perfdash.local import journal
 from perfdash.local.journal import Journal
+from perfdash.tests.conftest import fill
 
 
 def test_lines_are_written_whole_whatever_pieces_they_come_in(tmp_path):
@@ -65,14 +65,6 @@ def test_the_combined_log_says_when_and_who(tmp_path):
     first, second = (tmp_path / "combined.log").read_text().splitlines()
     assert re.fullmatch(r"20\S+T\S+\+00:00 web        \| one", first)
     assert second.endswith(" supervisor | web ended")
-
-
-def fill(disk):
-    """Take all the room there is; give the file that holds it."""
-    with (disk / "filler").open("wb", buffering=0) as file, suppress(OSError):
-        while file.write(bytes(4096)):
-            continue
-    return disk / "filler"
 
 
 def test_a_full_disk_ends_nobody_and_is_told_once(small_disk):

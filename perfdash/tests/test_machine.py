@@ -60,6 +60,23 @@ def test_a_disk_that_is_full_while_services_run_is_named(small_disk, tmp_path):
     assert machine.disk_is_full([small_disk]).startswith(f"Only 1 MB are free in {small_disk}")
 
 
+def test_a_full_disk_is_said_once_and_its_end_once(monkeypatch):
+    free = [100, 0, 0, 0, 100, 100, 0]
+    said: list[str] = []
+    watch = machine.DiskWatch([], said.append)
+    monkeypatch.setattr(machine, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(machine, "disk_is_full", lambda places: "" if free.pop(0) else "Full.")
+
+    while free:
+        watch.look()
+
+    assert said == [
+        "The disk is full. Full. Until then no run begins.",
+        "There is room on the disk again; everything goes on.",
+        "The disk is full. Full. Until then no run begins.",
+    ]
+
+
 def test_a_disk_with_room_is_no_reason_for_anything(tmp_path):
     if shutil.disk_usage(tmp_path).free < machine.LITTLE_DISK_MB * machine.MB:
         pytest.skip("the disk of this machine is nearly full itself")

@@ -44,12 +44,12 @@ def children(pid):
 
 
 @contextmanager
-def served(data, *options, without=OWN):
+def served(data, *options, without=OWN, output=subprocess.DEVNULL):
     process = subprocess.Popen(
         command(data, *options),
         env=environment(without=without),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
     )
     try:
         wait_until(lambda: ready(data, process) or process.poll() is not None)
