@@ -114,7 +114,7 @@ def break_things(plant, campaign, options):
         while monotonic() < end and state_of(plant, campaign) not in ENDED:
             chaos.strike()
             due = max(due + options.every, monotonic())
-            sleep(due - monotonic())
+            sleep(max(0.0, due - monotonic()))
         return chaos.struck
 
 
