@@ -30,6 +30,7 @@ EXPECTED = {
 }  # fmt: skip
 """Errors that say that somebody was killed whom one talked to."""
 TRACEBACK = "Traceback (most recent call last):"
+WRAPPER = "ExceptionWithTraceback"  # it tells a traceback of another process
 EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(:|$)")
 
 
@@ -40,28 +41,25 @@ class BooksDoNotBalance(Exception):
 def main() -> int:
     """Run it and print the table."""
     options = arguments()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)  # all that was started is stopped
     with place() as path, running() as target, started(Plant(path / "data")) as plant:
         campaign = launch(plant, target, options)
         begun = monotonic()
         try:
-            struck = break_things(plant, campaign, options)
+            print_table("killed or broken", break_things(plant, campaign, options))
             state = let_it_end(plant, campaign, options.patience)
-            books = Books(plant, target, campaign)
-            books.check(final=True)
+            print_table(f"runs of the campaign, {state}", count(plant, campaign, "run"))
+            print_table("attempts", count(plant, campaign, "attempt"))
+            print_table("of accepted attempts", prove(plant, target, campaign))
+            Books(plant, target, campaign).check(final=True)
             plant.assert_no_orphans()
-            sums = prove(plant, target, campaign)
-            errors = look_at_the_log(plant.log)
+            print_table("tracebacks in the log", look_at_the_log(plant.log))
         except (AssertionError, BooksDoNotBalance) as difference:
-            keep(plant.log, options.keep)
             print(f"\nThe books do not balance (--seed {options.seed}):\n{difference}")
             return 1
-        print_table("killed or broken", struck)
-        print_table(f"runs ({state})", count(plant, campaign, "run"))
-        print_table("attempts", count(plant, campaign, "attempt"))
-        print_table("accepted: on the target, in the database", sums)
-        print_table("tracebacks in the log", errors)
-        keep(plant.log, options.keep)
+        finally:
+            keep(plant.log, options.keep)
     print(f"\nThe books balance. {monotonic() - begun:.0f} s, seed {options.seed}.")
     return 0
 
@@ -191,8 +189,10 @@ def look_at_the_log(log):
         if text.strip() == TRACEBACK:
             open_tracebacks.add(service)
         elif service in open_tracebacks and (found := EXCEPTION.match(text)):
-            ends[found[1].rpartition(".")[2]] += 1
-            open_tracebacks.discard(service)
+            name = found[1].rpartition(".")[2]
+            if name != WRAPPER:
+                ends[name] += 1
+                open_tracebacks.discard(service)
     if unexpected := {name: n for name, n in ends.items() if name not in EXPECTED}:
         raise BooksDoNotBalance(f"the log tells of errors that nobody caused: {unexpected}")
     return ends
@@ -204,7 +204,7 @@ def keep(log, where):
 
 
 def print_table(title, numbers):
-    print(f"\n{title}")
+    print(f"\n{title}", flush=True)
     for name, number in sorted(numbers.items(), key=lambda item: -item[1]):
         print(f"  {number:>8}  {name}")
 

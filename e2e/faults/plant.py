@@ -30,8 +30,9 @@ FAST = {
     "PROBE_SECONDS": "3600",
 }
 SERVE = """
-import sys
-from perfdash.local import __main__, supervisor
+import os, signal, sys
+from perfdash.local import __main__, process, supervisor
+process.die_with_parent(signal.SIGINT, os.getppid())  # tests that are killed leave nothing behind
 for module in (supervisor, sys.modules.get("perfdash.local.child")):
     if hasattr(module, "STABLE_SECONDS"):
         module.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time
