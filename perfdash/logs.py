@@ -40,7 +40,10 @@ class Context(logging.Filter):
 
 
 class BriefOutages(logging.Filter):
-    """Writes no traceback of a web request that only found the database away."""
+    """Writes no traceback of a web request that found the database away, or was refused as suspicious.
+
+    The first would come with every poll of every open page, the second with every scan from outside.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Take all; make those short."""
@@ -48,6 +51,8 @@ class BriefOutages(logging.Filter):
         if record.name == "django.request" and is_database_away(error):
             record.msg = f"{record.getMessage()}: the database does not answer: {_first(error)}"
             record.args, record.exc_info, record.exc_text = (), None, None
+        elif record.name.startswith("django.security."):
+            record.exc_info, record.exc_text = None, None
         return True
 
 

@@ -195,6 +195,7 @@ if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_NAME = "perfdash_session"
 CSRF_COOKIE_NAME = "perfdash_csrf"
+CSRF_COOKIE_HTTPONLY = True  # pages bring the token along; no script reads the cookie
 X_FRAME_OPTIONS = "DENY"
 MESSAGE_TAGS = {10: "thin", 20: "info", 25: "pass", 30: "warn", 40: "worse"}  # tones of the notes
 

@@ -133,8 +133,13 @@ def test_a_form_that_is_none_gets_an_answer(client, body):
     assert answer.status_code in (200, 400)
 
 
-def test_an_unknown_host_gets_a_page(client):
+def test_an_unknown_host_gets_a_page_and_one_line_of_the_log(client, caplog):
     check_page(client.get("/", headers={"Host": "evil.example"}), 400, "cannot be read")
+
+    handler = logging.getLogger().handlers[0]
+    (record,) = [found for found in caplog.records if found.name.startswith("django.security")]
+    handler.filter(record)
+    assert "\n" not in handler.format(record)
 
 
 @pytest.mark.django_db

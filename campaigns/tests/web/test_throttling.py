@@ -172,6 +172,18 @@ def test_the_session_changes_with_a_link_too(person):
     assert client.session.session_key != before
 
 
+def test_cookies_are_kept_from_scripts_and_from_forms_of_other_sites(person):
+    client = Client()
+    client.get(reverse("sign-in"))
+
+    client.post(reverse("sign-in"), {"username": "reviewer", "password": PASSWORD})
+
+    assert {"perfdash_session", "perfdash_csrf"} <= set(client.cookies)
+    for cookie in client.cookies.values():
+        assert cookie["httponly"]
+        assert cookie["samesite"] == "Lax"
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     [
