@@ -6,6 +6,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import beat_init, celeryd_init, setup_logging
 
+from perfdash.database import limit_waits
 from perfdash.environment import REQUIRED, refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
@@ -24,3 +25,8 @@ def _check_environment(**kwargs: Any) -> None:
 @setup_logging.connect
 def _leave_logging_to_django(**kwargs: Any) -> None:
     """Celery would set a level of its own: workers write what LOG_LEVEL says, as LOG_FORMAT says."""
+
+
+@celeryd_init.connect
+def _wait_for_no_silent_database(**kwargs: Any) -> None:
+    limit_waits()

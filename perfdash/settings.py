@@ -30,6 +30,17 @@ WORK_DIRECTORY = Path(environment.text("WORK_DIRECTORY", str(DATA_DIRECTORY / "w
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
+DATABASE_ANSWER_SECONDS = environment.seconds("DATABASE_ANSWER_SECONDS", 60)
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["OPTIONS"] = {
+        # A network that carries nothing is noticed by the kernel in less than half a minute.
+        "connect_timeout": 10,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,  # milliseconds
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 
 # Secrets of targets
 

@@ -1,0 +1,53 @@
+from contextlib import closing
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.db.backends.signals import connection_created
+
+from perfdash.database import limit_waits
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def limited(settings):
+    settings.DATABASE_ANSWER_SECONDS = 0.2
+    limit_waits()
+    yield
+    assert connection_created.disconnect(dispatch_uid="perfdash.database")
+
+
+def ask(made, question):
+    with made.cursor() as cursor:
+        cursor.execute(question)
+        return cursor.fetchone()
+
+
+def test_a_database_that_does_not_answer_is_not_waited_for(limited):
+    with closing(connection.copy()) as made:
+        with pytest.raises(OperationalError, match=r"no answer within 0\.2 s"):
+            ask(made, "SELECT pg_sleep(5)")
+
+        made.close()
+
+        assert ask(made, "SELECT 1") == (1,)
+
+
+@transaction.atomic
+def ask_in_a_transaction(question):
+    return ask(connection, question)
+
+
+def test_a_transaction_that_gets_no_answer_ends_as_one_whose_connection_broke(limited):
+    connection.close()
+
+    with pytest.raises(OperationalError):
+        ask_in_a_transaction("SELECT pg_sleep(5)")
+
+    assert ask_in_a_transaction("SELECT 1") == (1,)
+
+
+def test_commands_wait_as_long_as_it_takes(settings):
+    settings.DATABASE_ANSWER_SECONDS = 0.1
+    with closing(connection.copy()) as made:
+        assert ask(made, "SELECT 1 FROM pg_sleep(0.3)") == (1,)
