@@ -2,9 +2,10 @@
 
 # Print the packages whose programs are not there.
 missing_packages() {
-  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server; do
+  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server cc:gcc; do
     PATH="$PATH:/usr/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
   done
+  ls /usr/include/stdlib.h >/dev/null 2>&1 || echo libc6-dev
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
   ls /usr/share/fonts/truetype/dejavu >/dev/null 2>&1 || echo fonts-dejavu-core
 }

@@ -1,7 +1,6 @@
 """A long campaign of short runs on a sandbox that outlives every fault."""
 
 from contextlib import contextmanager
-from time import monotonic, sleep
 
 from e2e.conftest import wait_for
 from e2e.faults import processes
@@ -101,19 +100,24 @@ def loading(plant, sandbox, rounds, *, clock_is_ours=True, **parameters):
 def again_and_again(load, rounds, fault, *, settle=lambda: None):
     """Do a fault in the middle of `measure` so many times, and check the books after each.
 
-    `fault` gets the attempt that measures; `settle` waits for what it has to wait for. Give what
-    each round took, in seconds.
+    `fault` gets the attempt that measures; `settle` waits for what it has to wait for.
     """
-    took = []
-    for _ in range(rounds):
-        begun = monotonic()
-        attempt = load.until_measuring()
-        before = load.accepted()
-        fault(attempt)
-        settle()
-        load.until_it_goes_on(attempt, before)
-        load.plant.assert_no_orphans()
-        load.books.check()
-        took.append(monotonic() - begun)
-    sleep(0)
-    return took
+    for number in range(1, rounds + 1):
+        with telling(load.plant, number):
+            attempt = load.until_measuring()
+            before = load.accepted()
+            fault(attempt)
+            settle()
+            load.until_it_goes_on(attempt, before)
+            load.plant.assert_no_orphans()
+            load.books.check()
+
+
+@contextmanager
+def telling(plant, number):
+    """Add to an error what the perfdash said last."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"In round {number}. {plant.tell()}")
+        raise

@@ -36,8 +36,8 @@ process.die_with_parent(signal.SIGINT, os.getppid())  # tests that are killed le
 for module in (supervisor, sys.modules.get("perfdash.local.child")):
     if hasattr(module, "STABLE_SECONDS"):
         module.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time
-sys.exit(__main__.main(sys.argv[1:]))
 """
+GO = "sys.exit(__main__.main(sys.argv[1:]))"
 
 
 @contextmanager
@@ -52,10 +52,14 @@ def place():
 
 
 class Plant(Perfdash):
-    """A perfdash of its own in `data`, with `environment` over what the tests have."""
+    """A perfdash of its own in `data`, with `environment` over what the tests have.
 
-    def __init__(self, data, **environment):
+    `before`: Python that its supervisor runs before it begins.
+    """
+
+    def __init__(self, data, *, before="", **environment):
         super().__init__(data, None, data.parent / f"{data.name}.log")
+        self.program = f"{SERVE}{before}\n{GO}"
         self.mark = f"/nonexistent/perfdash-{secrets.token_hex(8)}"
         inherited = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "BROKER_URL")}
         self.environment = {
@@ -74,7 +78,7 @@ class Plant(Perfdash):
 
     def start(self):
         """Start it, wait until it is ready."""
-        serve = [sys.executable, "-c", SERVE, "serve", "--data", str(self.data)]
+        serve = [sys.executable, "-c", self.program, "serve", "--data", str(self.data)]
         with self.log.open("a") as output:
             self.process = subprocess.Popen(
                 [*serve, "--port", str(self.port)],
@@ -86,6 +90,11 @@ class Plant(Perfdash):
         wait_for(lambda: self.is_ready() or self.process.poll() is not None, "ready", seconds=120)
         assert self.process.poll() is None, self.log.read_text()[-4000:]
         return self
+
+    def tell(self):
+        """What it said last."""
+        lives = "It runs" if self.process.poll() is None else f"It ended: {self.process.poll()}"
+        return f"{lives}, and said:\n{self.log.read_text()[-6000:]}"
 
     def is_ready(self):
         state = self.state

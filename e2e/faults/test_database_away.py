@@ -84,7 +84,7 @@ def proxy():
             made.broker_url = servers["BROKER_URL"]
             made.url = (
                 f"postgresql://{known['user']}:{known['password']}@127.0.0.1:{made.port}"
-                f"/{known['dbname']}"
+                f"/{known['dbname']}?connect_timeout=3"
             )
             yield made
 
@@ -93,7 +93,11 @@ def proxy():
 def distant(proxy):
     with place() as path:
         made = Distant(
-            path / "data", proxy.direct_url, DATABASE_URL=proxy.url, BROKER_URL=proxy.broker_url
+            path / "data",
+            proxy.direct_url,
+            DATABASE_URL=proxy.url,
+            BROKER_URL=proxy.broker_url,
+            DATABASE_ANSWER_SECONDS="6",
         )
         with started(made):
             yield made
