@@ -6,6 +6,7 @@ Every line tells what it belongs to: `request`, or `campaign`, `run` and `attemp
 import logging
 import re
 import time
+from http import HTTPStatus
 from typing import Any
 
 from pythonjsonlogger.core import LogData
@@ -54,6 +55,20 @@ class BriefOutages(logging.Filter):
         elif record.name.startswith("django.security."):
             record.exc_info, record.exc_text = None, None
         return True
+
+
+class RefusedInput(logging.Filter):
+    """Drops Django's warning of input that was refused with its reason: a slip needs nobody's look.
+
+    `perfdash.requests` has a line of each request, with its status.
+    """
+
+    statuses = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus(422)})
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Take all others."""
+        refused = getattr(record, "status_code", None) in self.statuses
+        return not (refused and record.name == "django.request")
 
 
 class Line(logging.Formatter):

@@ -269,6 +269,7 @@ LOGGING = {
     "filters": {
         "context": {"()": "perfdash.logs.Context"},
         "brief": {"()": "perfdash.logs.BriefOutages"},
+        "refused": {"()": "perfdash.logs.RefusedInput"},
     },
     "formatters": {
         "line": {
@@ -282,7 +283,7 @@ LOGGING = {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["context", "brief"],
+            "filters": ["context", "brief", "refused"],
         }
     },
     "root": {"handlers": ["stderr"], "level": environment.text("LOG_LEVEL", "INFO")},

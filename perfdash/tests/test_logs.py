@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from campaigns import log_context, redaction
-from perfdash.logs import Context, Json, Line, without_secrets
+from perfdash.logs import Context, Json, Line, RefusedInput, without_secrets
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,26 @@ def test_a_line_ends_with_what_it_belongs_to():
 
 def test_a_line_that_belongs_to_nothing_has_no_brackets():
     assert LINE.format(record("hello")).endswith("somebody: hello")
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "written"),
+    [
+        ("django.request", 422, False),
+        ("django.request", 400, False),
+        ("django.request", 409, False),
+        ("django.request", 404, True),
+        ("django.request", 500, True),
+        ("django.security.csrf", 400, True),
+        ("somebody", None, True),
+    ],
+)
+def test_input_that_was_refused_is_no_warning(name, status, written):
+    made = logging.LogRecord(name, logging.WARNING, __file__, 1, "Unprocessable", (), None)
+    if status is not None:
+        made.status_code = status
+
+    assert RefusedInput().filter(made) is written
 
 
 def test_json_has_a_field_for_each():
