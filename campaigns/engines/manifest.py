@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 200_000
 MOST_BYTES_OF_A_FILE = 2**40
 MOST_BYTES_OF_A_PART = 240  # file systems take 255
 MOST_BYTES_OF_A_NAME = 1024
+MOST_BYTES_OF_A_LINE = 2 * MOST_BYTES_OF_A_NAME
+UTF_8_MARK = b"\xef\xbb\xbf"
 DIGEST = re.compile(r"[0-9a-fA-F]{64}\Z")
 SIZE = re.compile(r"[0-9]{1,20}\Z")
 
@@ -34,38 +36,47 @@ def parse(body: bytes) -> tuple[Entry, ...]:
         )
     if not body.strip():
         raise BadManifest("The manifest is empty; publish the repository, or give another URL.")
-    entries = tuple(_entries(_lines(body)))
+    entries = tuple(_entries(body))
     _refuse_names_that_clash(entries)
     return entries
 
 
-def _lines(body: bytes) -> list[str]:
+def _entries(body: bytes) -> Iterator[Entry]:
+    """Read line by line, so that a large manifest is not in memory once more as text."""
+    files = body.count(b"\n")
+    if files > MOST_FILES:
+        raise BadManifest(
+            f"The manifest lists {files} files, more than {MOST_FILES}; split the repository into "
+            "smaller ones."
+        )
+    start = len(UTF_8_MARK) if body.startswith(UTF_8_MARK) else 0
+    number = 0
+    while start < len(body):
+        number += 1
+        end = body.find(b"\n", start)
+        line = _line(number, body, start, len(body) if end < 0 else end)
+        if end < 0:
+            _entry(number, line)
+            raise BadManifest(
+                f"Line {number} of the manifest, the last one, does not end with a line break, so "
+                "it may have been cut off; write the manifest again, each line ended."
+            )
+        yield _entry(number, line.removesuffix("\r"))
+        start = end + 1
+
+
+def _line(number: int, body: bytes, start: int, end: int) -> str:
+    if end - start > MOST_BYTES_OF_A_LINE:
+        raise BadManifest(
+            f"Line {number} of the manifest has {end - start} bytes, more than "
+            f"{MOST_BYTES_OF_A_LINE}; check that the URL is that of a PULP_MANIFEST."
+        )
     try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = body.count(b"\n", 0, error.start) + 1
+        return body[start:end].decode()
+    except UnicodeDecodeError:
         raise BadManifest(
             f"Line {number} of the manifest is not UTF-8; write the names in UTF-8."
         ) from None
-    lines = text.split("\n")
-    if len(lines) - 1 > MOST_FILES:
-        raise BadManifest(
-            f"The manifest lists {len(lines) - 1} files, more than {MOST_FILES}; split the "
-            "repository into smaller ones."
-        )
-    return lines
-
-
-def _entries(lines: list[str]) -> Iterator[Entry]:
-    *whole, rest = lines
-    for number, line in enumerate(whole, start=1):
-        yield _entry(number, line.removesuffix("\r"))
-    if rest:
-        _entry(len(lines), rest)
-        raise BadManifest(
-            f"Line {len(lines)} of the manifest, the last one, does not end with a line break, so "
-            "it may have been cut off; write the manifest again, each line ended."
-        )
 
 
 def _entry(number: int, line: str) -> Entry:

@@ -175,3 +175,19 @@ def test_a_manifest_of_bad_manners_ends_in_words(target, keeper, monkeypatch, na
     read = (wanted in ("", "size", "digest") and name not in CUT_OFF) or name in ANSWERS
     assert type(caught.value) is (DriverError if read else TargetUnavailable)
     assert served.sent.get(name, 0) < 20_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["asyncio", "futures"])
+def test_a_manifest_of_100000_lines_is_measured_in_bounded_memory(target, keeper, engine):
+    keeper.deadline_seconds = 300
+    context = keeper.context()
+    values = parameters(settings={"files": 100_000, "size": "0-9"}, engine=engine, concurrency=20)
+
+    driver.reset(target, values, context)
+    measured = driver.measure(target, values, context)
+    proofs = driver.verify(target, values, context, measured)
+
+    assert (measured.units_done, measured.units_failed) == (100_000, 0)
+    assert all(proof.ok for proof in proofs)
+    assert measured.values["peak_memory"] < 400

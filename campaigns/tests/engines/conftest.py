@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.engines import manifest
 from campaigns.engines.program import Outcome, run_program
-from campaigns.network import parse_rules
+from campaigns.network import Rules, parse_rules
 from sandbox.process import Sandbox, running
 
 
@@ -25,7 +25,8 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
             changes["files"] = [
                 [entry.name, entry.sha256, entry.size] for entry in manifest.parse(response.read())
             ]
-    rules = parse_rules(changes.pop("rules", "127.0.0.1:*"))
+    rules = changes.pop("rules", "127.0.0.1:*")
+    rules = rules if isinstance(rules, Rules) else parse_rules(rules)
     return {
         "base_url": url.rpartition("/")[0] + "/",
         "directory": str(directory),

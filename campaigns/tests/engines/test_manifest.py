@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from campaigns.engines.manifest import MOST_BYTES, MOST_FILES, BadManifest, Entry, parse
@@ -77,3 +79,31 @@ def test_too_much_is_refused():
         parse(b"\n".join([b"x"] * (MOST_FILES + 1)) + b"\n")
     with pytest.raises(BadManifest, match="bytes"):
         parse(b"x" * (MOST_BYTES + 1))
+
+
+@pytest.mark.parametrize("byte", [b"x", b"\0", b"\xff", b","])
+def test_ten_megabytes_of_one_line_are_refused_without_a_copy(byte):
+    body = byte * 10_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadManifest, match="Line 1 .*10000000 bytes"):
+            parse(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1_000_000
+
+
+@pytest.mark.slow
+def test_100000_lines_are_read_in_little_memory():
+    body = "".join(line(f"part-{i // 1000}/file-{i}.bin") for i in range(100_000)).encode()
+    tracemalloc.start()
+    try:
+        entries = parse(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(entries) == 100_000
+    assert peak < 64_000_000
