@@ -18,6 +18,8 @@ class Fault(StrEnum):
     RESET = "resets"
     TRUNCATED = "truncated"
     CORRUPT = "corrupt"
+    LONGER = "longer"
+    PAGE = "pages"
 
 
 def counts(shares: Mapping[Fault, float], files: int) -> dict[Fault, int]:

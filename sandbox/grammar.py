@@ -121,6 +121,8 @@ _EFFECTS = {
     Fault.RESET: "the connection is reset half way through the body",
     Fault.TRUNCATED: "the connection is closed half way through the body",
     Fault.CORRUPT: "the last byte is wrong, the size is right",
+    Fault.LONGER: "one byte more than the manifest says",
+    Fault.PAGE: "200 with a web page instead of the file",
 }
 
 SETTINGS: tuple[Setting, ...] = (

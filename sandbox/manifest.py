@@ -8,6 +8,7 @@ from sandbox.bodies import pattern
 from sandbox.content import Content
 
 NAME = "PULP_MANIFEST"
+PAGE = "<!doctype html>\n<title>Sign in</title>\n<p>Sign in to this network.\n"
 
 
 class Kind(StrEnum):
@@ -71,7 +72,7 @@ def build(
     if kind in _WITHOUT_BYTES:
         return b""
     if kind is Kind.HTML:
-        return b"<!doctype html>\n<title>Sign in</title>\n<p>Sign in to this network.\n"
+        return PAGE.encode()
     good = _lines(content, _digests(content, abandoned))
     if kind is Kind.TRUNCATED:
         last = good.rfind(b"\n", 0, -1) + 1

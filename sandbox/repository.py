@@ -3,10 +3,10 @@
 from http import HTTPStatus
 
 from sandbox.answers import TEXT, Answer, Ending, head, text
-from sandbox.bodies import EndlessBody, WholeBody
+from sandbox.bodies import EndlessBody, FileBody, WholeBody
 from sandbox.faults import Draw, Fault, jitter_share
 from sandbox.grammar import Settings, path
-from sandbox.manifest import NAME, Kind
+from sandbox.manifest import NAME, PAGE, Kind
 from sandbox.tallies import Tally
 
 _BINARY = "application/octet-stream"
@@ -52,10 +52,14 @@ class Repository:
             answer = text(HTTPStatus.INTERNAL_SERVER_ERROR, f"failed on purpose ({fault}=...)\n")
         elif fault is Fault.REDIRECT:
             answer = self._redirect(self.content.name(index))
+        elif fault is Fault.PAGE:
+            answer = text(HTTPStatus.OK, PAGE, content_type="text/html")
         else:
             body = self.content.body(index)
             if fault is Fault.CORRUPT:
                 body = body.corrupted()
+            elif fault is Fault.LONGER:
+                body = FileBody(body.prefix, body.tail + b"!")
             answer = Answer(HTTPStatus.OK, head(200, body.length, _BINARY), body)
             if fault is not None:
                 answer.ending = _ENDINGS.get(fault, Ending.WHOLE)

@@ -253,3 +253,27 @@ def test_faults_come_through_tls(certificate: tuple[Path, Path]) -> None:
                 broken += 1
 
     assert broken == 2
+
+
+def test_a_longer_file_is_the_file_and_one_byte(
+    sandbox: Sandbox, session: requests.Session
+) -> None:
+    url = sandbox.manifest(files=4, size="0-300kB", longer=1)
+
+    for line in parsed(session.get(url).content):
+        received = session.get(urljoin(url, line.name)).content
+        assert len(received) == line.size + 1
+        assert sha256(received[:-1]) == line.digest
+
+
+def test_a_page_instead_of_a_file_is_a_success_to_whoever_looks_at_the_status_only(
+    sandbox: Sandbox, session: requests.Session
+) -> None:
+    url = sandbox.manifest(files=4, size=1000, pages=0.5)
+
+    answers = [session.get(urljoin(url, f"file-{index:06}.bin")) for index in range(4)]
+
+    assert {answer.status_code for answer in answers} == {200}
+    pages = [answer for answer in answers if answer.content.startswith(b"<!doctype html>")]
+    assert len(pages) == 2
+    assert {page.headers["Content-Type"] for page in pages} == {"text/html"}

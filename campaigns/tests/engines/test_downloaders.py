@@ -119,6 +119,7 @@ def test_the_server_sees_the_concurrency_that_was_asked_for(sandbox, download, c
             {"": 4, "4xx": 2, "5xx": 1, "digest": 1, "connect": 2},
         ),
         ({"stalls": 0.1}, {"": 9, "timeout": 1}),
+        ({"longer": 0.1, "pages": 0.2}, {"": 7, "size": 3}),
         ({"manifest": "wrongsize"}, {"": 9, "size": 1}),
     ],
 )

@@ -86,7 +86,7 @@ def test_ten_megabytes_of_one_line_are_refused_without_a_copy(byte):
     body = byte * 10_000_000
     tracemalloc.start()
     try:
-        with pytest.raises(BadManifest, match="Line 1 .*10000000 bytes"):
+        with pytest.raises(BadManifest, match=r"Line 1 .*10000000 bytes"):
             parse(body)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -96,8 +96,8 @@ def test_ten_megabytes_of_one_line_are_refused_without_a_copy(byte):
 
 
 @pytest.mark.slow
-def test_100000_lines_are_read_in_little_memory():
-    body = "".join(line(f"part-{i // 1000}/file-{i}.bin") for i in range(100_000)).encode()
+def test_lines_are_read_in_little_memory():
+    body = "".join(line(f"part-{i // 1000}/file-{i}.bin") for i in range(20_000)).encode()
     tracemalloc.start()
     try:
         entries = parse(body)
@@ -105,5 +105,5 @@ def test_100000_lines_are_read_in_little_memory():
     finally:
         tracemalloc.stop()
 
-    assert len(entries) == 100_000
-    assert peak < 64_000_000
+    assert len(entries) == 20_000
+    assert peak < 12_000_000
