@@ -180,7 +180,7 @@ def test_a_manifest_of_bad_manners_ends_in_words(target, keeper, monkeypatch, na
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["asyncio", "futures"])
 def test_a_manifest_of_100000_lines_is_measured_in_bounded_memory(target, keeper, engine):
-    keeper.deadline_seconds = 300
+    keeper.deadline_seconds = 900
     context = keeper.context()
     values = parameters(settings={"files": 100_000, "size": "0-9"}, engine=engine, concurrency=20)
 
