@@ -182,7 +182,12 @@ def test_a_manifest_of_bad_manners_ends_in_words(target, keeper, monkeypatch, na
 def test_a_manifest_of_100000_lines_is_measured_in_bounded_memory(target, keeper, engine):
     keeper.deadline_seconds = 900
     context = keeper.context()
-    values = parameters(settings={"files": 100_000, "size": "0-9"}, engine=engine, concurrency=20)
+    values = parameters(
+        settings={"files": 100_000, "size": "0-9"},
+        engine=engine,
+        concurrency=20,
+        read_timeout_seconds=60,
+    )
 
     driver.reset(target, values, context)
     measured = driver.measure(target, values, context)
