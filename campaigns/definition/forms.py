@@ -164,7 +164,7 @@ class TargetForm(forms.Form):
         max_value=1_000_000,
         required=False,
         label="Most requests at a time",
-        help_text="No run has more of them open at once. Empty: no limit.",
+        help_text="A campaign that asks for more is refused. Empty: no limit.",
     )
     max_requests_per_second = forms.FloatField(
         min_value=0.01,
