@@ -69,12 +69,13 @@ class Child:
     def end(self, code: int, *, excused: bool) -> None:
         """Take note of an end, and plan the next start. An `excused` one is no false start."""
         now = time.monotonic()
+        killed = code < 0 and -code in FROM_OUTSIDE
         if self.came_up:
             self.false_starts = 0
             self.most_false_starts = MOST_FALSE_STARTS_LATER
-        elif not excused and not (code < 0 and -code in FROM_OUTSIDE):
+        elif not excused and not killed:
             self.false_starts += 1
-        if now - self.started > STABLE_SECONDS:
+        if now - self.started > STABLE_SECONDS or (killed and self.ready):
             self.delay = 0.0
         self.delay = min(max(2 * self.delay, FIRST_DELAY_SECONDS), LONGEST_DELAY_SECONDS)
         self.ended = now

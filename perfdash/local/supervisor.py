@@ -211,6 +211,7 @@ class Supervisor:
     def _stop_together(self, children: Sequence[Child], patience: int) -> None:
         """Stop services side by side; kill them when late, or at more than `patience` requests."""
         begun = time.monotonic()
+        told: set[str] = set()
         for child in children:
             if child.process is not None:
                 child.process.send_signal(child.service.stop_signal)
@@ -218,7 +219,11 @@ class Supervisor:
             for child in alive:
                 late = time.monotonic() - begun > child.service.stop_seconds
                 if child.process is not None and (late or self.requests > patience):
-                    self.journal.say(f"{child.service.name} did not stop in time; it is killed.")
+                    if child.service.name not in told:
+                        told.add(child.service.name)
+                        self.journal.say(
+                            f"{child.service.name} did not stop in time; it is killed."
+                        )
                     kill_group(child.process)
             self.turn(0.1)
 

@@ -97,6 +97,14 @@ def test_without_a_way_to_ask_living_for_a_while_is_coming_up(process, monkeypat
     assert child.false_starts == 0
 
 
+def test_what_worked_until_somebody_killed_it_starts_again_at_once(process):
+    child = a_child(ready=True)
+
+    live_and_end(child, process, -signal.SIGKILL, times=20)
+
+    assert child.delay == bookkeeping.FIRST_DELAY_SECONDS
+
+
 def test_waits_grow_to_a_limit_and_begin_anew_after_a_long_life(process, monkeypatch):
     child = a_child(ready=True)
     waits = []
