@@ -30,19 +30,34 @@ def words(process):
         return []
 
 
+def parent_of(process):
+    """The number of a process's parent; 0 where it is gone."""
+    try:
+        return process.ppid()
+    except GONE:
+        return 0
+
+
+def children_of(process):
+    try:
+        return [child for child in process.children() if alive(child)]
+    except GONE:
+        return []
+
+
 def worker(pid, queue="measure"):
     """The parents of the workers of a queue: Celery processes that no other Celery has forked."""
     found = [
         process
         for process in tree(pid)
-        if {"celery", "worker", queue} <= set(words(process)) and process.ppid() == pid
+        if {"celery", "worker", queue} <= set(words(process)) and parent_of(process) == pid
     ]
     return found[:1]
 
 
 def worker_child(pid):
     """The process that measures: what the worker has forked and what holds the engine."""
-    return [child for parent in worker(pid) for child in parent.children() if alive(child)]
+    return [child for parent in worker(pid) for child in children_of(parent)]
 
 
 def engine(pid):
@@ -77,11 +92,11 @@ def beat(pid):
 
 def web(pid):
     """The web server's parent; what it has started, its supervisor ends with it."""
-    return [p for p in tree(pid) if "granian" in words(p) and p.ppid() == pid]
+    return [p for p in tree(pid) if "granian" in words(p) and parent_of(p) == pid]
 
 
 def web_child(pid):
-    return [child for parent in web(pid) for child in parent.children() if alive(child)]
+    return [child for parent in web(pid) for child in children_of(parent)]
 
 
 def control(pid):
