@@ -3,7 +3,6 @@
 import ctypes
 import logging
 import os
-import platform
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from celery.signals import (
     worker_ready,
     worker_shutting_down,
 )
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
@@ -31,6 +31,7 @@ LOADED_IN = os.getpid()
 """The worker loads its tasks before it forks its children."""
 
 log = logging.getLogger(__name__)
+looking: list[threading.Thread] = []
 presences: dict[str, "Presence"] = {}
 
 
@@ -39,7 +40,7 @@ def execute_attempt(self: Task, attempt: int) -> None:
     """Execute one attempt on this host, then look what may start next."""
     close_old_connections()
     try:
-        run = execution.execute(attempt, self.request.hostname or "worker", platform.node())
+        run = execution.execute(attempt, self.request.hostname or "worker", settings.GENERATOR_HOST)
         if run is not None:
             dispatching.request_analysis_after(run)
     finally:
@@ -69,16 +70,18 @@ def analyse(campaign: int) -> None:
 
 @shared_task(name="campaigns.probe_target")
 def probe_target(target: int) -> None:
-    """Probe one target."""
+    """Probe one target, beside: a dispatch that comes meanwhile does not wait."""
     close_old_connections()
-    execution.probe(Target.objects.get(pk=target))
+    probed = Target.objects.get(pk=target)
+    execution.beside(lambda: execution.probe(probed))
 
 
 @shared_task(name="campaigns.probe_targets")
 def probe_targets() -> None:
-    """Probe all targets that nobody measures."""
+    """Probe all targets that nobody measures, beside; not while the last look goes on."""
     close_old_connections()
-    execution.probe_all()
+    if not any(thread.is_alive() for thread in looking):
+        looking[:] = [execution.beside(execution.probe_all)]
 
 
 @task_prerun.connect
@@ -134,7 +137,7 @@ class Presence(threading.Thread):
     def _say(self) -> None:
         Worker.objects.update_or_create(
             name=self.worker,
-            defaults={"host": platform.node(), "pools": self.pools, "seen_at": Now()},
+            defaults={"host": settings.GENERATOR_HOST, "pools": self.pools, "seen_at": Now()},
         )
 
     def _take_back(self) -> None:

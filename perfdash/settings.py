@@ -1,5 +1,6 @@
 """Settings, all from environment variables; docs/reference lists them. Wrong values stop the start."""
 
+import platform
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -39,6 +40,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "tcp_user_timeout": 25_000,  # milliseconds
+        # A process that was stopped in the middle holds nobody up for long.
+        "options": "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s",
         **DATABASES["default"].get("OPTIONS", {}),
     }
 
@@ -69,6 +72,7 @@ LEASE_GRACE_SECONDS = environment.seconds("LEASE_GRACE_SECONDS", 10)
 LEASE_MARGIN_SECONDS = environment.seconds("LEASE_MARGIN_SECONDS", 10)
 RENEW_SECONDS = environment.seconds("RENEW_SECONDS", 5)
 STEP_SECONDS = environment.seconds("STEP_SECONDS", 600)
+GENERATOR_HOST = environment.text("PERFDASH_GENERATOR_HOST") or platform.node()
 DISPATCH_SECONDS = environment.seconds("DISPATCH_SECONDS", 2)
 PROBE_SECONDS = environment.seconds("PROBE_SECONDS", 60)
 

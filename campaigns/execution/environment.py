@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import psutil
+from django.conf import settings
 
 PACKAGES = ("aiohttp", "uvloop", "requests", "urllib3", "numpy", "scipy")
 
@@ -16,7 +17,7 @@ PACKAGES = ("aiohttp", "uvloop", "requests", "urllib3", "numpy", "scipy")
 def generator_facts() -> Mapping[str, str]:
     """Processor, memory, kernel, interpreter and libraries of this host, by name."""
     facts = {
-        "host": platform.node(),
+        "host": settings.GENERATOR_HOST,
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",

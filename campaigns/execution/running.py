@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from time import monotonic, sleep
 from typing import NoReturn
@@ -42,6 +43,8 @@ def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
     with keeper:
         outcome, bug = steps.go()
         keeper.rest()
+        if outcome.state == Attempt.State.ACCEPTED:
+            _say_that_it_is_stored(attempt)
         run = _close(attempt, outcome)
     log.info("Attempt %s of run %s ended: %s.", attempt.number, attempt.run.position, outcome.state)
     if bug is not None:
@@ -54,6 +57,13 @@ def interrupt_worker(worker: str) -> int:
     return Attempt.objects.filter(worker=worker, state=Attempt.State.RUNNING).update(
         interrupted_at=Now()
     )
+
+
+def _say_that_it_is_stored(attempt: Attempt) -> None:
+    """Show the last phase; while the database is away nobody can see it anyway."""
+    with suppress(DatabaseError, InterfaceError):
+        mine = Attempt.objects.filter(pk=attempt.pk, state=Attempt.State.RUNNING)
+        mine.filter(token=attempt.token).update(phase=Attempt.Phase.STORE)
 
 
 def _bury(attempt: Attempt, keeper: Keeper, steps: Steps) -> NoReturn:

@@ -29,6 +29,7 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
+from campaigns.execution import machine
 from campaigns.execution.environment import generator_facts
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.models import Attempt, EnvironmentFact, LogLine
@@ -43,6 +44,12 @@ SLACK_SECONDS = 30.0
 
 class MoreThanAllowed(DriverError):
     """The target's owner has lowered a limit since the campaign was launched."""
+
+    void = True
+
+
+class MachineTooSmall(DriverError):
+    """The generator lacks what the run needs; nothing was asked of the target."""
 
     void = True
 
@@ -127,6 +134,7 @@ class Steps:
         self.driver = driver_of(self.campaign.kind)
         if excess := excess_of(server, self.driver, self.parameters):
             raise MoreThanAllowed(excess)
+        self._require_machine()
         rules = rules_for(server)
         self.keeper.patiently(remove_leftovers)
         context = Context(
@@ -143,6 +151,16 @@ class Steps:
             most_per_second=server.max_requests_per_second,
         )
         return as_driver_sees_it(server), context
+
+    def _require_machine(self) -> None:
+        """Raise MachineTooSmall where the load cannot be generated here; log what may disturb it."""
+        judgement = machine.judge(
+            machine.look(Path(settings.WORK_DIRECTORY)), self.driver.concurrency(self.parameters)
+        )
+        if judgement.problems:
+            raise MachineTooSmall(" ".join(judgement.problems))
+        for warning in judgement.warnings:
+            self._log(f"may be disturbed: {warning}", LogLine.Tone.BAD)
 
     def _measure_properly(self, target: Target, context: Context) -> Outcome | None:
         """Return the outcome of an attempt that did not come through, else None."""

@@ -51,3 +51,14 @@ def test_commands_wait_as_long_as_it_takes(settings):
     settings.DATABASE_ANSWER_SECONDS = 0.1
     with closing(connection.copy()) as made:
         assert ask(made, "SELECT 1 FROM pg_sleep(0.3)") == (1,)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("idle_in_transaction_session_timeout", "1min"), ("lock_timeout", "30s")],
+)
+def test_the_database_ends_what_holds_others_up(name, value):
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {name}")
+        assert cursor.fetchone() == (value,)

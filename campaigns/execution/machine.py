@@ -1,0 +1,98 @@
+"""Whether this machine can generate the load of a run: judged before it begins.
+
+`look` reads the figures; `judge` knows no machine, only figures.
+"""
+
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+MIB = 2**20
+DESCRIPTORS_BESIDE = 128
+"""What an engine has open beside its connections."""
+MEMORY_BASE = 128 * MIB
+MEMORY_A_CONNECTION = MIB // 2
+LEAST_DISK = 100 * MIB
+GOOD_DISK = 1024 * MIB
+MOST_DESCRIPTORS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is free: open files for one process, bytes of memory and disk, ephemeral ports."""
+
+    descriptors: int
+    memory: int
+    ports: int
+    disk: int
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """In sentences: what makes the run impossible, and what may disturb it."""
+
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def look(directory: Path) -> Machine:
+    """Read what is free on this machine; `directory` is where downloads go."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    descriptors = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    return Machine(
+        descriptors=min(descriptors, MOST_DESCRIPTORS),
+        memory=psutil.virtual_memory().available,
+        ports=_free_ports(),
+        disk=psutil.disk_usage(str(existing)).free,
+        directory=str(directory),
+    )
+
+
+def judge(machine: Machine, concurrency: int | None) -> Judgement:
+    """Compare what is free with what so many connections need; None: a few."""
+    asked = concurrency or 1
+    problems, warnings = [], []
+    if asked + DESCRIPTORS_BESIDE > machine.descriptors:
+        problems.append(
+            f"{asked:,} connections need more open files than the {machine.descriptors:,} that a "
+            "process may have; raise its hard limit (ulimit -Hn, LimitNOFILE=, --ulimit nofile)."
+        )
+    memory = MEMORY_BASE + asked * MEMORY_A_CONNECTION
+    if memory > machine.memory:
+        problems.append(
+            f"{machine.memory // MIB:,} MiB of memory are free; this needs about "
+            f"{memory // MIB:,} MiB. End what else runs on the generator, or take another one."
+        )
+    elif 2 * memory > machine.memory:
+        warnings.append(f"only {machine.memory // MIB:,} MiB of memory are free on the generator")
+    if asked > machine.ports:
+        problems.append(
+            f"{asked:,} connections need more ports than the {machine.ports:,} that are free; "
+            "wait a minute for closed ones, or widen net.ipv4.ip_local_port_range."
+        )
+    elif 2 * asked > machine.ports:
+        warnings.append(f"only {machine.ports:,} ports are free on the generator")
+    if machine.disk < LEAST_DISK:
+        problems.append(
+            f"{machine.disk // MIB:,} MiB are free in {machine.directory}; downloads need at least "
+            f"{LEAST_DISK // MIB:,} MiB. Make room, or let WORK_DIRECTORY name another place."
+        )
+    elif machine.disk < GOOD_DISK:
+        warnings.append(f"only {machine.disk // MIB:,} MiB are free in {machine.directory}")
+    return Judgement(tuple(problems), tuple(warnings))
+
+
+def _free_ports() -> int:
+    """Ephemeral ports, less the TCP sockets that are open or wait after their end."""
+    try:
+        first, last = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+        sockets = Path("/proc/net/sockstat").read_text().splitlines()
+    except OSError:
+        return 28_232  # the kernel's own range
+    words = next((line.split() for line in sockets if line.startswith("TCP:")), [])
+    used = dict(zip(words[1::2], words[2::2], strict=False))
+    return int(last) - int(first) + 1 - int(used.get("inuse", 0)) - int(used.get("tw", 0))
