@@ -290,7 +290,7 @@ class Faults(RuleBasedStateMachine):
         else:
             action = {
                 "tick": dispatching.dispatch,
-                "claim": lambda: message and world.deliver(message, n),
+                "claim": lambda: message and world.deliver(message, n, alone=False),
                 "close": lambda: worker and world.close(worker, "accepted", alone=False),
                 "look": lambda: worker and world.look(worker.load),
             }[name]

@@ -23,7 +23,7 @@ from campaigns.drivers.base import Health, Measured
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
-from campaigns.models import Attempt, Campaign, Dispatcher, Worker
+from campaigns.models import Attempt, Campaign, Dispatcher, Run, Worker
 
 MEASURED = Measured(
     values={"duration": 1.0, "rate": 2.0}, health=Health("healthy", (), {}), units_done=1
@@ -102,7 +102,7 @@ class World:
         self.messages.append(message)
         self.ever_sent.append(message)
 
-    def deliver(self, message: Message, choice: int = 0) -> None:
+    def deliver(self, message: Message, choice: int = 0, *, alone: bool = True) -> None:
         """Give a message to a worker that has time for it; without one it waits."""
         free = [
             worker
@@ -124,18 +124,26 @@ class World:
                 analysis.analyse(campaign)
             dispatching.dispatch()
         elif message.name == "campaigns.execute_attempt":
-            self.begin(free[choice % len(free)], message.argument)
+            self.begin(free[choice % len(free)], message.argument, alone=alone)
 
     # Workers
 
-    def begin(self, worker: WorkerProcess, attempt_pk: int) -> None:
-        """Claim an attempt as `execute` does, and look what it must never find."""
+    def begin(self, worker: WorkerProcess, attempt_pk: int, *, alone: bool = True) -> None:
+        """Claim an attempt as `execute` does, and look what it must never find.
+
+        `alone`: nobody changes its campaign at the same instant, so it must be one that goes on.
+        """
         asked_at = self.now()
         before = self.loads()
         attempt = claim(attempt_pk, worker.name, worker.host)
         if attempt is None:
             dispatching.dispatch()
             return
+        if alone:
+            trial = attempt.run.purpose == Run.Purpose.TRIAL
+            expected = Campaign.State.DRAFT if trial else Campaign.State.RUNNING
+            state = Campaign.objects.get(pk=attempt.run.campaign_id).state
+            assert state == expected, f"a run began in a campaign that is {state}"
         target = attempt.run.campaign.target
         assert target is not None
         address = target.address
