@@ -27,6 +27,8 @@ KILLED = {
     "postmaster": (processes.postmaster, 1),
 }
 """How to find what is killed, and how often it is chosen: rarer where everything waits for it."""
+HEAVY = {"backend", "worker parent", "broker", "postmaster", "several at once"}
+"""Everything waits until these are back: they wait for a run that began since the last of them."""
 OTHERS = {
     "keeper stands still": 1,
     "keeper and engine stand still": 1,
@@ -46,6 +48,7 @@ class Chaos:
         self.struck: Counter[str] = Counter()
         self._chance = random.Random(seed)
         self._asleep = []
+        self._begun = 0
         broker = plant.state["environment"]["BROKER_URL"]
         self._redis = redis.Redis.from_url(redis_url(broker), socket_timeout=2)
         self._celery = Celery(broker=broker, set_as_current=False)
@@ -54,6 +57,8 @@ class Chaos:
         """Break one thing, or several; wake up what stood still for long enough."""
         self.wake()
         weights = {name: weight for name, (_, weight) in KILLED.items()} | OTHERS
+        if not self._goes_on():
+            weights = {name: weight for name, weight in weights.items() if name not in HEAVY}
         self._break(self._chance.choices(list(weights), weights=list(weights.values()))[0])
 
     def wake(self, *, all_of_them=False):
@@ -71,7 +76,15 @@ class Chaos:
         self._redis.close()
         self._celery.close()
 
+    def _goes_on(self):
+        """Whether the target is loaded by an attempt that began since the last heavy fault."""
+        newest = self.plant.rows("SELECT max(id) AS id FROM campaigns_attempt WHERE phase <> ''")
+        return bool(newest) and (newest[0]["id"] or 0) > self._begun
+
     def _break(self, what):
+        if what in HEAVY:
+            newest = self.plant.rows("SELECT max(id) AS id FROM campaigns_attempt")
+            self._begun = (newest[0]["id"] if newest else None) or self._begun
         match what:
             case "keeper stands still":
                 done = self._stop(processes.worker_child(self.plant.pid))
