@@ -6,6 +6,7 @@ from campaigns.drivers.base import (
     AddressRefused,
     Context,
     DriverError,
+    NotClean,
     Parameters,
     Target,
     TargetUnavailable,
@@ -43,8 +44,13 @@ def entries_of(
             most_bytes=manifest.MOST_BYTES,
         )
         body = _whole(ask(url, context.rules, context, limits))
-        context.directory.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(body)
+        try:
+            context.directory.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(body)
+        except OSError as error:
+            raise NotClean(
+                f"The manifest cannot be kept: {error.strerror}. Make room in WORK_DIRECTORY."
+            ) from error
     try:
         return manifest.parse(copy.read_bytes())
     except manifest.BadManifest as error:

@@ -1,3 +1,4 @@
+import resource
 import socket
 import threading
 from dataclasses import replace
@@ -362,6 +363,19 @@ def test_a_disk_without_room_is_seen_before_the_clock(target, keeper):
         proofs = driver.reset(target, parameters(manifest=url), keeper.context())
 
     assert [proof.name for proof in proofs if not proof.ok] == ["free disk of the generator"]
+
+
+@pytest.fixture
+def room_for_ten_bytes():
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_manifest_for_which_there_is_no_room_is_told(target, keeper, room_for_ten_bytes):
+    with pytest.raises(NotClean, match=r"File too large\. Make room in WORK_DIRECTORY"):
+        driver.reset(target, parameters(settings={"files": 1}), keeper.context())
 
 
 def test_a_directory_that_cannot_be_made_is_told(target, keeper):
