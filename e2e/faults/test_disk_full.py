@@ -1,0 +1,78 @@
+"""A disk that is full in the middle of `measure`: it is said, and all goes on when there is room."""
+
+from contextlib import contextmanager
+from time import monotonic
+
+import pytest
+
+from e2e.conftest import wait_for
+from e2e.faults.disk import Filler, small_disk
+from e2e.faults.load import again_and_again, loading
+from e2e.faults.plant import LEASE_SECONDS, Plant, place, started
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+
+ENDED_FULL = """
+    SELECT attempt.id, attempt.state, attempt.reason, attempt.failures FROM campaigns_attempt attempt
+    JOIN campaigns_run run ON run.id = run_id WHERE run.campaign_id = %s AND attempt.id >= %s AND
+    (attempt.reason LIKE '%%free disk of the generator%%' OR attempt.reason LIKE
+    '%%Make room in WORK_DIRECTORY%%' OR attempt.failures ? 'disk_full')
+"""
+
+
+@contextmanager
+def full(filler):
+    """Keep a disk full inside the block."""
+    filler.fill()
+    try:
+        yield
+    finally:
+        filler.remove()
+
+
+def keep_full(filler, seconds):
+    """What is given back meanwhile is taken, too."""
+    end = monotonic() + seconds
+    while monotonic() < end:
+        filler.fill()
+
+
+def test_the_download_directory_is_full(target, rounds, book):
+    with place() as path, small_disk(path / "work", 300) as work:
+        filler = Filler(work)
+        with (
+            started(Plant(path / "data", WORK_DIRECTORY=str(work))) as plant,
+            loading(plant, target, rounds, content="files=24,size=40kB/latency=150") as load,
+            book(load),
+        ):
+
+            def fault(attempt):
+                with full(filler):
+                    wait_for(
+                        lambda: plant.rows(ENDED_FULL, load.campaign, attempt),
+                        "an attempt that says that the disk is full",
+                    )
+
+            again_and_again(load, rounds, fault)
+
+
+def test_the_data_directory_is_full(target, rounds, book):
+    with place() as path, small_disk(path / "data", 400) as data:
+        filler = Filler(data)
+        with (
+            started(Plant(data)) as plant,
+            loading(plant, target, rounds) as load,
+            book(load),
+        ):
+
+            def fault(attempt):
+                said = plant.log.stat().st_size
+                with full(filler):
+                    plant.rows("SELECT pg_switch_wal()")
+                    keep_full(filler, LEASE_SECONDS)
+                    plant.rows("SELECT pg_switch_wal()")
+                    keep_full(filler, LEASE_SECONDS)
+                plant.forget_connection()
+                assert "no space left on device" in plant.log.read_text()[said:].lower()
+
+            again_and_again(load, rounds, fault)
