@@ -34,8 +34,8 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
         what = f"{counts['bad']} of {counts['all']} runs failed or were void, above {allowed}"
     else:
         return
-    last = next(run.reason for run in latest if run.state in BAD)
-    reason = f"stopped by itself: {what}, the last one: {last.rstrip('.')}. {WHAT_TO_DO}"
+    last = ended.filter(state__in=BAD).latest("finished_at", "pk")
+    reason = f"stopped by itself: {what}, the last one: {last.reason.rstrip('.')}. {WHAT_TO_DO}"
     campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
     campaign.save(update_fields=["state", "state_reason"])
     LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)

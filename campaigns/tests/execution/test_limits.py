@@ -117,6 +117,24 @@ def test_a_campaign_pauses_where_too_large_a_share_fails_from_ten_runs_on(launch
     assert "runs failed or were void, above 40 %" in campaign.state_reason
 
 
+def test_a_share_that_is_first_judged_when_a_good_run_ends_pauses_as_well(launched):
+    campaign = launched(
+        factors={"manners": ["refusing", "good", "chatty"]},
+        order="blocked",
+        repetitions=4,
+        max_failed_percent=10,
+    )
+
+    run_all(campaign)
+
+    assert campaign.state == Campaign.State.PAUSED
+    assert campaign.runs.filter(state=Run.State.DONE).count() == 6
+    assert campaign.state_reason.startswith(
+        "stopped by itself: 4 of 10 runs failed or were void, above 10 %, the last one: The "
+        "manifest is empty."
+    )
+
+
 def test_void_runs_count_when_all_their_attempts_are_used_up(launched):
     campaign = launched(factors={"manners": ["unclean"]}, repetitions=9, max_consecutive_failures=2)
 
