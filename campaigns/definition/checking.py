@@ -17,6 +17,7 @@ from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
 from campaigns.plan import Design, Unplannable, number_of_cells, plan_runs
+from campaigns.queries.allowed import Allowed, allowed_on
 
 MOST_CELLS = 500
 MOST_RUNS = 5000
@@ -361,6 +362,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
                 ]
             }
         )
+    allowed = allowed_on(definition.target) if definition.target else None
     for cell in plan.cells:
         _check_urls(definition, driver, cell)
         form = driver.parameters({**definition.parameters, **cell})
@@ -373,7 +375,8 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
                     for name, messages in messages_of(form).items()
                 }
             )
-        _check_concurrency(definition, driver, cell)
+        if allowed is not None:
+            _check_concurrency(definition, driver, cell, allowed)
 
 
 def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
@@ -394,12 +397,11 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
             raise Invalid({f"{'factors' if name in cell else 'parameters'}.{name}": [message]})
 
 
-def _check_concurrency(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
+def _check_concurrency(
+    definition: Definition, driver: Driver, cell: Mapping[str, Any], allowed: Allowed
+) -> None:
     """Raise Invalid where a run would ask for more at a time than the target's owner allows."""
-    target = definition.target
-    if target is None:
-        return
-    excess = excess_of(target, driver, {**definition.parameters, **cell})
+    excess = excess_of(allowed, driver, {**definition.parameters, **cell})
     if not excess:
         return
     path = "target"

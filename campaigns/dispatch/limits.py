@@ -32,14 +32,15 @@ def interrupt_in_quiet_hours(now: datetime) -> None:
     """
     measuring = Attempt.objects.filter(
         state=Attempt.State.RUNNING, interrupted_at=None, cancel_requested_at=None
-    ).exclude(run__campaign__target__quiet_hours="")
+    )
     for attempt in measuring.select_related("run__campaign__target"):
         target = attempt.run.campaign.target
-        if target is None or not quiet.are_on(target, now):
+        silent = target and quiet.on_by(target, now)
+        if silent is None:
             continue
         run = Run.objects.select_for_update(no_key=True, skip_locked=True)
         if run.filter(pk=attempt.run_id, state=Run.State.RUNNING).first() is not None:
-            reason = f"the quiet hours of {target} began"
+            reason = f"the quiet hours of {silent} began"
             Run.objects.filter(pk=attempt.run_id).update(reason=reason)
             Attempt.objects.filter(pk=attempt.pk).update(interrupted_at=Now())
 
@@ -49,7 +50,7 @@ def may_begin(run: Run, now: datetime) -> bool:
     campaign = run.campaign
     target = campaign.target
     limited = campaign.time_budget_seconds is not None and campaign.counted_from is not None
-    if not limited and (target is None or not target.quiet_hours):
+    if not limited and (target is None or not quiet.setters(target)):
         return True
     seconds = expected_seconds(run)
     if limited and budget_seconds_left(campaign, now) < seconds:

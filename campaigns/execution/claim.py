@@ -65,8 +65,8 @@ def _may_start(run: Run) -> bool:
 def _within_time(campaign: Campaign) -> bool:
     """Whether neither quiet hours nor the end of the time budget came since dispatch looked."""
     now = database_now()
-    silent = campaign.target is not None and quiet.are_on(campaign.target, now)
-    return not silent and budget_seconds_left(campaign, now) > 0
+    silent = campaign.target and quiet.on_by(campaign.target, now)
+    return silent is None and budget_seconds_left(campaign, now) > 0
 
 
 def _lease_host(attempt: Attempt, host: str) -> bool:

@@ -33,6 +33,7 @@ from campaigns.execution import machine
 from campaigns.execution.environment import generator_facts
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.models import Attempt, EnvironmentFact, LogLine
+from campaigns.queries.allowed import allowed_on
 from campaigns.results import Outcome, storable
 
 Result = TypeVar("Result")
@@ -132,7 +133,8 @@ class Steps:
         if server is None:
             raise DriverError("The campaign has no target; it cannot be executed.")
         self.driver = driver_of(self.campaign.kind)
-        if excess := excess_of(server, self.driver, self.parameters):
+        allowed = self.keeper.patiently(lambda: allowed_on(server))
+        if excess := excess_of(allowed, self.driver, self.parameters):
             raise MoreThanAllowed(excess)
         self._require_machine()
         rules = rules_for(server)
@@ -147,8 +149,8 @@ class Steps:
             rules=rules,
             deadline_seconds=self.campaign.run_limit_seconds,
             sender=f"perfdash attempt/{self.attempt.pk}",
-            most_concurrent=server.max_concurrency,
-            most_per_second=server.max_requests_per_second,
+            most_concurrent=allowed.most_concurrent,
+            most_per_second=allowed.most_per_second,
         )
         return as_driver_sees_it(server), context
 

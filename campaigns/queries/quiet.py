@@ -1,30 +1,41 @@
-"""Whether the quiet hours of a target hold a run back, in words."""
+"""Whether quiet hours hold a run back, in words: of the target, and of others on the same server."""
 
 from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from campaigns.models import Target
+from campaigns.queries.allowed import same_server
 from campaigns.quiet_hours import BadQuietHours, QuietHours, parse
 from campaigns.units import roughly
 
 hours_of = lru_cache(maxsize=256)(parse)
 
 
-def are_on(target: Target, now: datetime) -> bool:
-    """Whether nothing may load the target now; what cannot be read counts as quiet."""
-    if not target.quiet_hours:
-        return False
+def setters(target: Target) -> list[Target]:
+    """The targets whose quiet hours count on this one's server."""
+    return [row for row in same_server(target) if row.quiet_hours]
+
+
+def on_by(target: Target, now: datetime) -> Target | None:
+    """By whose quiet hours nothing may load the server now; what cannot be read counts as quiet."""
+    return next((row for row in setters(target) if _are_on(row, now)), None)
+
+
+def holding_back(target: Target, now: datetime, seconds: float) -> str:
+    """Say why a run of that many seconds does not begin now; empty where it may."""
+    reasons = (_holding_back(row, now, seconds) for row in setters(target))
+    return next(filter(None, reasons), "")
+
+
+def _are_on(target: Target, now: datetime) -> bool:
     try:
         return _hours(target).ends_at(now, target.quiet_zone) is not None
     except BadQuietHours:
         return True
 
 
-def holding_back(target: Target, now: datetime, seconds: float) -> str:
-    """Say why a run of that many seconds does not begin now; empty where it may."""
-    if not target.quiet_hours:
-        return ""
+def _holding_back(target: Target, now: datetime, seconds: float) -> str:
     zone = target.quiet_zone
     try:
         hours = _hours(target)

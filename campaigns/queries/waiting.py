@@ -56,7 +56,9 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     following = planned.order_by("position").first()
     if target is None or following is None:
         return None
-    if target.quiet_hours and (why := quiet.holding_back(target, now, expected_seconds(following))):
+    if quiet.setters(target) and (
+        why := quiet.holding_back(target, now, expected_seconds(following))
+    ):
         return Wait(f"{_capitalised(why)}.", open_end=True)
     leases = TargetLease.objects.filter(address=target.address, expires_at__gt=now)
     lease = leases.exclude(attempt__run__campaign=campaign).first()

@@ -122,7 +122,7 @@ def _load(
     """Do it, or ask first for the name of a production server. A GET only asks."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     if request.method == "GET":
-        if campaign.target is None or not campaign.target.is_production:
+        if life.production_server(campaign) is None:
             return redirect("campaign", pk)
         return ask_for_name(request, campaign, step)
     try:

@@ -6,7 +6,7 @@ what they share. `confirmed_name` is what a person typed as the name of a produc
 """
 
 from campaigns.definition.life.campaigns import cancel, extend, launch, pause, resume, try_one
-from campaigns.definition.life.guards import NotConfirmed, NotPossible
+from campaigns.definition.life.guards import NotConfirmed, NotPossible, production_server
 from campaigns.definition.life.planning import design_of
 from campaigns.definition.life.runs import cancel_run, exclude, include, run_again
 
@@ -21,6 +21,7 @@ __all__ = [
     "include",
     "launch",
     "pause",
+    "production_server",
     "resume",
     "run_again",
     "try_one",

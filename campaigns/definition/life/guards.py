@@ -4,7 +4,8 @@ from campaigns import network
 from campaigns.definition.limits import excess_of
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Target
+from campaigns.queries.allowed import allowed_on
 
 
 class NotPossible(ValueError):
@@ -29,8 +30,9 @@ def require_executable(campaign: Campaign) -> None:
         network.check_url(campaign.target.base_url, rules_for(campaign.target))
     except network.NetworkError as error:
         raise NotPossible(str(error)) from None
+    allowed = allowed_on(campaign.target)
     for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
-        if excess := excess_of(campaign.target, driver, {**campaign.parameters, **levels}):
+        if excess := excess_of(allowed, driver, {**campaign.parameters, **levels}):
             where = ", ".join(f"{name} {level}" for name, level in levels.items())
             raise NotPossible(f"At {where}: {excess}" if where else excess)
 
@@ -38,12 +40,19 @@ def require_executable(campaign: Campaign) -> None:
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
     """Raise NotConfirmed where a production server would be loaded and its name was not typed."""
     target = campaign.target
-    if target is None or not target.is_production or confirmed_name == target.name:
+    production = production_server(campaign)
+    if target is None or production is None or confirmed_name == target.name:
         return
     typed = (
         f"“{confirmed_name:.60}” is not its name." if confirmed_name else "Nobody typed its name."
     )
+    also = "" if production == target else f" (it is the same server as “{production.name}”)"
     raise NotConfirmed(
-        f"“{target.name}” is a production server, which others depend on. {typed} Confirm the load "
-        "by its exact name."
+        f"“{target.name}” is a production server{also}, which others depend on. {typed} Confirm the "
+        "load by its exact name."
     )
+
+
+def production_server(campaign: Campaign) -> Target | None:
+    """The target that marks the campaign's server as one of production; None where none does."""
+    return allowed_on(campaign.target).production if campaign.target else None

@@ -1,10 +1,12 @@
 """What the owner of a target allows holds for every campaign, also where it was lowered since."""
 
 import pytest
+from django.utils import timezone
 
 from campaigns.definition import drafts, life, servers
 from campaigns.definition.checking import Invalid, check
-from campaigns.models import Run
+from campaigns.models import Run, Target
+from campaigns.queries.allowed import allowed_on
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +60,46 @@ def test_what_was_launched_before_is_neither_extended_nor_run_again(target):
         life.extend(campaign, 1, None)
     with pytest.raises(life.NotPossible, match=REFUSAL):
         life.run_again(campaign.runs.get(position=1), None)
+
+
+def second_name_of(target, **changes):
+    """Another target, without any limit of the first one, that is the same server."""
+    return Target.objects.create(
+        **({"name": "second name"} | changes),
+        family=target.family,
+        base_url=target.base_url,
+        address=target.address,
+        confirmed_rule=target.confirmed_rule,
+    )
+
+
+def test_a_second_target_for_the_same_server_is_no_way_round_its_limits(target):
+    allow(target, 4)
+
+    with pytest.raises(Invalid, match=REFUSAL):
+        campaign_of(second_name_of(target))
+
+
+def test_the_strictest_of_all_targets_that_are_one_server_counts(target):
+    target.max_concurrency, target.max_requests_per_second = 8, 2.5
+    target.save()
+    second = second_name_of(target, max_concurrency=4, max_requests_per_second=10)
+    second_name_of(target, max_concurrency=1, retired_at=timezone.now(), name="former name")
+
+    for row in (target, second):
+        allowed = allowed_on(row)
+        assert (allowed.most_concurrent, allowed.most_per_second) == (4, 2.5)
+        assert allowed.concurrency == second
+
+
+def test_one_production_mark_suffices_for_a_server(target):
+    target.is_production = True
+    target.save()
+    draft = drafts.create(campaign_of(second_name_of(target)), None)
+
+    with pytest.raises(life.NotConfirmed, match="is the same server as “toy server”"):
+        life.launch(draft, None)
+    assert life.launch(draft, None, "second name").state == "running"
 
 
 def test_exactly_what_is_allowed_is_launched(target):

@@ -9,7 +9,7 @@ from campaigns import dispatch, execution
 from campaigns.definition import life
 from campaigns.dispatch import queueing
 from campaigns.execution.claim import claim
-from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.queries.expected import expected_seconds
 from campaigns.queries.waiting import why_waiting
 from campaigns.tests.execution.beside import Beside
@@ -336,6 +336,40 @@ def test_a_run_is_stopped_at_once_when_quiet_hours_begin_and_goes_on_afterwards(
     target.save()
     stand_in.go_on.set()
     assert execute_next().state == Run.State.DONE
+
+
+def test_quiet_hours_of_another_target_on_the_same_server_count_as_well(
+    launched, target, open_attempt
+):
+    launched()
+    dispatch.dispatch()
+    other = Target.objects.create(
+        name="other name", family="stand-in", base_url=target.base_url, address=target.address
+    )
+    attempt = claimed(open_attempt)
+    quiet_from(other, 1, 2)
+
+    dispatch.dispatch()
+
+    assert Run.objects.get(pk=attempt.run_id).reason == "the quiet hours of other name began"
+
+
+def test_the_engines_get_the_strictest_limits_of_the_server(launched, target, stand_in):
+    launched(repetitions=1)
+    for rate in (7.0, 2.5):
+        Target.objects.create(
+            name=f"another for {rate}",
+            family="stand-in",
+            base_url=target.base_url,
+            address=target.address,
+            max_concurrency=6,
+            max_requests_per_second=rate,
+        )
+
+    execute_next()
+
+    context = stand_in.context
+    assert (context.most_concurrent, context.most_per_second) == (6, 2.5)
 
 
 def test_a_message_that_comes_in_quiet_hours_is_not_claimed(launched, target, open_attempt):

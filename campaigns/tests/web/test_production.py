@@ -42,6 +42,26 @@ def test_a_launch_asks_for_the_name_and_starts_nothing(browser, draft):
     assert state_of(draft) == Campaign.State.DRAFT
 
 
+def test_the_page_that_asks_is_there_where_another_target_marks_the_server(browser, draft):
+    own = draft.target
+    own.is_production = False
+    own.save()
+    Target.objects.create(
+        name="the same",
+        family=own.family,
+        base_url=own.base_url,
+        address=own.address,
+        is_production=True,
+    )
+
+    for answer in (
+        browser.get(reverse("campaign-launch", args=[draft.pk])),
+        post(browser, "campaign-launch", draft),
+    ):
+        assert "aria-invalid" not in asked(answer)
+    assert state_of(draft) == Campaign.State.DRAFT
+
+
 def test_another_name_is_told_beside_its_field_and_starts_nothing(browser, draft):
     answer = post(browser, "campaign-launch", draft, confirmed_name="Toy Server")
 
