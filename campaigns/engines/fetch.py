@@ -64,7 +64,7 @@ def fetch(
     sender: str = ANONYMOUS,
     most_per_second: float | None = None,
 ) -> Answer:
-    """Fetch a document. `check` is called again and again; what it raises ends the fetch.
+    """Fetch a document. `check` ends it by what it raises; it is called all the while.
 
     Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
@@ -76,7 +76,7 @@ def fetch(
         check()
         time.sleep(min(left, LOOK_SECONDS))
     longest = limits.total_seconds + MOST_REDIRECTS * pacer.distance_seconds
-    work = _Fetch(url, rules, limits, method, sender, pacer)
+    work = _Fetch(url, rules, check, limits, method, sender, pacer)
     started = time.monotonic()
     try:
         while wait((work.answer,), LOOK_SECONDS).not_done:
@@ -94,12 +94,20 @@ class _Fetch:
     """The thread that waits for the network."""
 
     def __init__(
-        self, url: str, rules: Rules, limits: Limits, method: str, sender: str, pacer: Pacer
+        self,
+        url: str,
+        rules: Rules,
+        check: Callable[[], None],
+        limits: Limits,
+        method: str,
+        sender: str,
+        pacer: Pacer,
     ) -> None:
         self.answer: Future[Answer] = Future()
         self.opened = Opened()
         self._pacer = pacer
         self._given = (url, rules, limits, method, sender)
+        self._check = check
         threading.Thread(target=self._run, name="fetch", daemon=True).start()
 
     def _run(self) -> None:
@@ -136,9 +144,10 @@ class _Fetch:
                     )
 
     def _wait_for_turn(self) -> None:
-        """Wait until the rate allows one more request. Raise BrokenOff."""
+        """Wait until the rate allows one more request. Raise BrokenOff, or what `check` raises."""
         while (left := self._pacer.left()) > 0:
             self.opened.pause(left)
+        self._check()
         self._pacer.begin(self._pacer.clock())
 
 

@@ -5,8 +5,8 @@ outlive the permission to do so. The whole process group is killed as soon as
 
 - the kernel says that the keeper has died (PR_SET_PDEATHSIG), or its end of the pipe is closed;
 - the last lease that the keeper told has run out. A keeper that was stopped tells nothing. The
-  lease is an instant of CLOCK_MONOTONIC, which all processes of a machine share, so a line that
-  waited in the pipe lengthens nothing.
+  lease is an instant of a clock that all processes of a machine share, so a line that waited in
+  the pipe lengthens nothing; and the kernel ends the program then, stopped or not (`deadline`).
 
 Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` on and on.
 Lines out: `{KIND: value}` with hello, progress, samples (columns), and one result as the last.
@@ -19,14 +19,17 @@ import resource
 import select
 import signal
 import threading
-import time
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from campaigns.engines.deadline import Deadline, monotonic
+
 PR_SET_PDEATHSIG = 1
 SECONDS_TO_BE_TOLD = 20.0
 """How long a new program waits for its request."""
+SECONDS_OF_GRACE = 0.25
+"""For the program to end its whole group; then the kernel ends it alone."""
 MOST_DESCRIPTORS = 65536
 
 
@@ -37,7 +40,8 @@ class Lifeline:
         """Begin to watch; nothing has been asked for yet."""
         self.request: Mapping[str, Any] = {}
         self._told = threading.Event()
-        self._alive_until = time.monotonic() + SECONDS_TO_BE_TOLD
+        self._deadline = Deadline()
+        self._alive_until = monotonic() + SECONDS_TO_BE_TOLD
         self._writing = threading.Lock()
         self._finishing = threading.Lock()
         self._output = os.dup(1)
@@ -66,7 +70,7 @@ class Lifeline:
 
     def _watch(self) -> None:
         received = bytearray()
-        while (left := self._alive_until - time.monotonic()) > 0:
+        while (left := self._alive_until - monotonic()) > 0:
             if not select.select([0], [], [], left)[0]:
                 continue
             data = os.read(0, 1 << 20)
@@ -82,6 +86,7 @@ class Lifeline:
 
     def _hear(self, message: Mapping[str, Any]) -> None:
         self._alive_until = float(message["alive_until"])
+        self._deadline.at(self._alive_until + SECONDS_OF_GRACE)
         if "request" in message:
             if os.getppid() != message["parent"]:  # it died before the kernel was asked to tell
                 kill_own_group()

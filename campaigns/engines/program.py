@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from campaigns.engines.deadline import monotonic
+
 ROOT = Path(__file__).resolve().parents[2]
 """Where the package `campaigns` stands: what the program is started in."""
 PASSED_ON = (
@@ -126,7 +128,7 @@ class _Program:
         self.progress = progress
         self.heard = _Heard()
         self.started = time.monotonic()
-        self.told_at = self.started
+        self.told_at = monotonic()
         self.alive_until = self._lease_end()
         envelope = {"request": request, "parent": os.getpid(), "alive_until": self.alive_until}
         self.to_send = memoryview(json.dumps(envelope).encode() + b"\n")
@@ -175,7 +177,7 @@ class _Program:
 
     def leased(self) -> bool:
         """Say whether the lease still runs; tell the program until when, every half second."""
-        now = time.monotonic()
+        now = monotonic()
         if now >= self.told_at + HEARTBEAT_SECONDS and not self.to_send:
             self.told_at = now
             self.alive_until = self._lease_end()
@@ -203,7 +205,7 @@ class _Program:
         """Judge a program that has ended by itself."""
         self.remove()
         code = self.process.returncode
-        if code == -signal.SIGKILL and time.monotonic() >= self.alive_until:
+        if code == -signal.SIGKILL and monotonic() >= self.alive_until:
             return self._outcome(cancelled=True)  # it saw its lease run out while we were stopped
         if code != 0:
             raise ProgramFailed(self._complaint(_reason(code)))
@@ -230,7 +232,7 @@ class _Program:
                 pipe.close()
 
     def _lease_end(self) -> float:
-        now = time.monotonic()  # before the question, so that a pause here shortens the lease
+        now = monotonic()  # before the question, so that a pause here shortens the lease
         return now + self.lease_seconds()
 
     def _send(self) -> None:

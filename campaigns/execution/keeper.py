@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from math import inf
-from time import monotonic
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -20,6 +19,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models.functions import Now
 
 from campaigns import progress, redaction
+from campaigns.engines.deadline import monotonic
 from campaigns.models import Attempt, GeneratorLease, TargetLease
 from campaigns.units import written
 

@@ -6,7 +6,7 @@ import signal
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from time import monotonic, sleep
+from time import sleep
 from typing import NoReturn
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models.functions import Now
 
 from campaigns import log_context, results
+from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps

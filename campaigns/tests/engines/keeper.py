@@ -7,9 +7,9 @@ import json
 import resource
 import sys
 import threading
-import time
 from typing import Any
 
+from campaigns.engines.deadline import monotonic
 from campaigns.engines.program import run_program
 
 
@@ -22,12 +22,12 @@ def main() -> None:
     for name, most in asked.get("limits", {}).items():
         resource.setrlimit(getattr(resource, name), (most, most))
     renewed = asked["lease_seconds"]
-    ends = time.monotonic() + asked.get("renew_seconds", 60.0)
+    ends = monotonic() + asked.get("renew_seconds", 60.0)
     outcome = run_program(
         asked["module"],
         asked["request"],
         cancelled=threading.Event(),
-        lease_seconds=lambda: min(renewed, ends - time.monotonic()),
+        lease_seconds=lambda: min(renewed, ends - monotonic()),
         deadline_seconds=60.0,
         progress=say,
     )

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from campaigns.engines.deadline import monotonic
 from campaigns.engines.program import ROOT, Outcome, ProgramFailed, run_program
 from campaigns.tests.engines.processes import keeping, lives, said, until
 
@@ -140,6 +141,20 @@ def test_a_stopped_keeper_cannot_keep_its_engine_loading():
         assert said(keeper) == {"cancelled": True, "result": {}}
 
 
+def test_an_engine_that_stands_still_with_its_keeper_never_wakes_up_again():
+    asked = {"module": OBEDIENT, "request": {"do": "hang"}, "lease_seconds": 60.0}
+    with keeping(**asked, renew_seconds=1.5) as keeper:
+        pids = said(keeper)["pids"]
+
+        for pid in (keeper.pid, *pids):
+            os.kill(pid, signal.SIGSTOP)
+
+        assert until(lambda: not lives(pids[0]))
+        keeper.send_signal(signal.SIGCONT)
+        assert said(keeper) == {"cancelled": True, "result": {}}
+        assert until(lambda: not any(lives(pid) for pid in pids))
+
+
 def test_a_killed_keeper_takes_its_engine_with_it():
     asked = {"module": OBEDIENT, "request": {"do": "hang"}, "lease_seconds": 60.0}
     with keeping(**asked) as keeper:
@@ -152,7 +167,7 @@ def test_a_killed_keeper_takes_its_engine_with_it():
 
 @pytest.mark.parametrize("parent", [os.getpid(), 1])
 def test_a_program_ends_with_its_pipe_or_where_the_parent_is_not_the_one_told(parent):
-    line = {"request": {"do": "hang"}, "parent": parent, "alive_until": time.monotonic() + 60}
+    line = {"request": {"do": "hang"}, "parent": parent, "alive_until": monotonic() + 60}
     command = [sys.executable, "-m", OBEDIENT]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

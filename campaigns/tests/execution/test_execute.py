@@ -2,7 +2,6 @@
 
 import threading
 from datetime import timedelta
-from time import monotonic
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
@@ -10,6 +9,7 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch, execution, results
 from campaigns.definition import life
+from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import Keeper
 from campaigns.models import (

@@ -1,12 +1,12 @@
 """Lines of a worker say which attempt they belong to, those of its keeper's thread too."""
 
 import logging
-from time import monotonic
 
 import pytest
 from django.db import OperationalError
 
 from campaigns import dispatch, execution, log_context, tasks
+from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper, running
 from campaigns.execution.keeper import Keeper
 from campaigns.models import Attempt

@@ -7,7 +7,6 @@ is stored back; a load knows, as an engine does, until when it was told that it 
 import platform
 from dataclasses import dataclass, field
 from datetime import timedelta
-from time import monotonic
 
 from celery import current_app
 from django.apps import apps
@@ -20,6 +19,7 @@ from campaigns import analysis, execution, results, tasks
 from campaigns import dispatch as dispatching
 from campaigns.dispatch import sending, single
 from campaigns.drivers.base import Health, Measured
+from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
