@@ -3,12 +3,14 @@
 import os
 import signal
 import time
+from math import inf
 
 import pytest
 from django.db import connection
 
 from campaigns import dispatch, execution
 from campaigns.execution import keeper
+from campaigns.execution.steps import SLACK_SECONDS
 from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -16,22 +18,34 @@ STEPS = ("reset", "apply", "measure", "verify", "clean_up")
 
 
 @pytest.fixture(autouse=True)
-def _short_patience(settings, monkeypatch):
-    settings.STEP_SECONDS = 0.3
+def _quick_looks(monkeypatch):
     monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
+
+
+@pytest.fixture
+def hanging(stand_in, monkeypatch):
+    """Let one step of the stand-in wait before it does what it does; that one alone has little time."""
+
+    def let_hang(step, wait, seconds=0.3):
+        done, begin = getattr(stand_in, step), keeper.Keeper.begin
+
+        def hang(*arguments):
+            wait(arguments[2])
+            return done(*arguments)
+
+        def begin_with_little_time(self, name, allowed):
+            begin(self, name, seconds if name == step.replace("_", "-") else allowed)
+
+        monkeypatch.setattr(stand_in, step, hang)
+        monkeypatch.setattr(keeper.Keeper, "begin", begin_with_little_time)
+
+    return let_hang
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """What does not end when it is told to is killed soon: for a process of its own alone."""
     monkeypatch.setattr(keeper, "HUNG_SECONDS", 0.2)
-    monkeypatch.setattr("campaigns.execution.steps.SLACK_SECONDS", -0.5)
-
-
-def hanging(stand_in, step, wait):
-    """Let a step of the stand-in wait before it does what it does."""
-    done = getattr(stand_in, step)
-
-    def hang(*arguments):
-        wait(arguments[2])
-        return done(*arguments)
-
-    setattr(stand_in, step, hang)
 
 
 def wait_for_the_context(context):
@@ -57,10 +71,32 @@ def words(step):
     return f"{step.replace('_', '-')} took longer than "
 
 
+def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own_time(
+    launched, open_attempt, monkeypatch, settings
+):
+    settings.STEP_SECONDS = 70
+    begin, given = keeper.Keeper.begin, {}
+
+    def begin_and_note(self, name, seconds):
+        given[name] = seconds
+        begin(self, name, seconds)
+
+    monkeypatch.setattr(keeper.Keeper, "begin", begin_and_note)
+    launched(repetitions=1, run_limit_seconds=100)
+    dispatch.dispatch()
+
+    execution.execute(open_attempt().pk, "measure@here", "here")
+
+    usual = dict.fromkeys(["preparation", "reset", "apply", "verify", "clean-up"], 70)
+    assert given == {**usual, "measure": 100 + SLACK_SECONDS, "": inf}
+
+
 @pytest.mark.parametrize("step", STEPS[:4])
-def test_a_step_that_takes_too_long_is_told_to_stop(launched, stand_in, open_attempt, step):
-    hanging(stand_in, step, wait_for_the_context)
-    launched(repetitions=1, run_limit_seconds=1)
+def test_a_step_that_takes_too_long_is_told_to_stop(
+    launched, stand_in, hanging, open_attempt, step
+):
+    hanging(step, wait_for_the_context)
+    launched(repetitions=1)
     dispatch.dispatch()
 
     execution.execute(open_attempt().pk, "measure@here", "here")
@@ -74,9 +110,10 @@ def test_a_step_that_takes_too_long_is_told_to_stop(launched, stand_in, open_att
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("step", STEPS)
-def test_a_step_that_hangs_is_ended_with_its_process(launched, stand_in, open_attempt, step):
-    hanging(stand_in, step, lambda context: time.sleep(60))
-    campaign = launched(factors={"level": [1]}, repetitions=1, run_limit_seconds=1)
+@pytest.mark.usefixtures("impatient")
+def test_a_step_that_hangs_is_ended_with_its_process(launched, hanging, open_attempt, step):
+    hanging(step, lambda context: time.sleep(60))
+    campaign = launched(factors={"level": [1]}, repetitions=1)
     Run.objects.update(attempts_allowed=1)
     dispatch.dispatch()
 
@@ -95,11 +132,12 @@ def test_a_step_that_hangs_is_ended_with_its_process(launched, stand_in, open_at
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.usefixtures("impatient")
 def test_the_target_of_what_hung_is_leased_again_when_the_process_is_surely_gone(
-    launched, stand_in, open_attempt, monkeypatch
+    launched, hanging, open_attempt, monkeypatch
 ):
     monkeypatch.setattr("campaigns.results.closing.HUNG_LEASE_SECONDS", 0.0)
-    hanging(stand_in, "reset", lambda context: time.sleep(60))
+    hanging("reset", lambda context: time.sleep(60))
     campaign = launched(factors={"level": [1]}, repetitions=1)
     dispatch.dispatch()
     execute_in_a_process_of_its_own(open_attempt().pk)
@@ -111,17 +149,17 @@ def test_the_target_of_what_hung_is_leased_again_when_the_process_is_surely_gone
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.usefixtures("impatient")
 def test_a_person_who_cancels_does_not_wait_for_a_step_that_hangs(
-    launched, stand_in, open_attempt, monkeypatch, settings
+    launched, hanging, open_attempt, monkeypatch
 ):
-    settings.STEP_SECONDS = 600
     monkeypatch.setattr(keeper, "STOP_SECONDS", 0.2)
 
     def cancel_and_hang(context):
         Attempt.objects.update(cancel_requested_at="2026-01-01T00:00:00Z")
         time.sleep(60)
 
-    hanging(stand_in, "reset", cancel_and_hang)
+    hanging("reset", cancel_and_hang, seconds=600)
     campaign = launched(factors={"level": [1]}, repetitions=1)
     dispatch.dispatch()
 
