@@ -52,7 +52,7 @@ class Keeper:
         self.late = False
         self.when_hung: Callable[[], None] = lambda: None
         self._step, self._step_seconds, self._step_ends_at = "", inf, inf
-        self._stepping = threading.Lock()
+        self._stepping = threading.RLock()
         self.cancelled = threading.Event()
         self.why = ""
         self.lost = False
@@ -167,7 +167,10 @@ class Keeper:
                 self._stop(f"{self._step} took longer than {written(self._step_seconds)}")
 
     def _stop(self, why: str, *, lost: bool = False) -> None:
-        if not self.cancelled.is_set():
+        if self.cancelled.is_set():
+            return
+        with self._stepping:
+            if self._step:  # an outcome that waits for the database may wait on
+                self._step_ends_at = min(self._step_ends_at, monotonic() + STOP_SECONDS)
             self.why, self.lost = why, lost
-            self._step_ends_at = min(self._step_ends_at, monotonic() + STOP_SECONDS)
             self.cancelled.set()

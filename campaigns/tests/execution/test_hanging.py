@@ -6,10 +6,10 @@ import time
 from math import inf
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from campaigns import dispatch, execution
-from campaigns.execution import keeper
+from campaigns.execution import keeper, running
 from campaigns.execution.steps import SLACK_SECONDS
 from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
 
@@ -165,3 +165,25 @@ def test_a_person_who_cancels_does_not_wait_for_a_step_that_hangs(
 
     assert execute_in_a_process_of_its_own(open_attempt().pk) == signal.SIGKILL
     assert campaign.runs.get().state == Run.State.CANCELLED
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_an_outcome_that_waits_for_the_database_is_not_taken_for_a_step_that_hangs(
+    launched, open_attempt, monkeypatch
+):
+    monkeypatch.setattr(keeper, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(keeper, "HUNG_SECONDS", 0.0)
+    store, failures = running._store, iter(range(3))
+
+    def store_later(*arguments, **named):
+        for _ in failures:
+            Attempt.objects.update(cancel_requested_at="2026-01-01T00:00:00Z")
+            raise OperationalError("away")
+        return store(*arguments, **named)
+
+    monkeypatch.setattr(running, "_store", store_later)
+    campaign = launched(factors={"level": [1]}, repetitions=1)
+    dispatch.dispatch()
+
+    assert execute_in_a_process_of_its_own(open_attempt().pk) is None
+    assert campaign.runs.get().state == Run.State.DONE
