@@ -1,7 +1,8 @@
 """What Django knows of a backup: `python -m perfdash.local.restoration known | complete`.
 
 `known` prints the migrations that this perfdash has. `complete` brings a restored database up to
-date, pauses what ran when it was saved, and prints what is in it. Both print one line of JSON.
+date, lets nothing begin that ran or waited when it was saved, and prints what is in it. Both print
+one line of JSON.
 """
 
 import json
@@ -19,7 +20,7 @@ def known() -> list[str]:
 
 
 def complete() -> dict[str, object]:
-    """Migrate, pause, count; name the targets whose passwords no key opens."""
+    """Migrate, pause, cancel try-outs that wait, count; name the targets whose passwords no key opens."""
     call_command("migrate", verbosity=0, interactive=False)
     from campaigns import credentials
     from campaigns.definition import life
@@ -28,6 +29,8 @@ def complete() -> dict[str, object]:
     running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))
     for campaign in running:
         life.pause(campaign)
+    for try_out in Run.objects.filter(purpose=Run.Purpose.TRIAL, state=Run.State.PLANNED):
+        life.cancel_run(try_out, "it waited when the backup was made")
     unreadable = []
     for target in Target.objects.exclude(password=""):
         try:

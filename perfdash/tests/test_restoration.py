@@ -3,7 +3,7 @@ import pytest
 from campaigns import credentials
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Run, Target
 from campaigns.tests.toy import definition, target, toy
 from perfdash.local import restoration
 
@@ -21,6 +21,17 @@ def test_what_ran_when_it_was_saved_loads_no_target_until_somebody_says_so(targe
     assert draft.state == Campaign.State.PAUSED
     assert found["paused"] == [draft.name or draft.question]
     assert (found["campaigns"], found["runs"]) == (1, draft.runs.count())
+
+
+def test_a_try_out_that_waited_when_it_was_saved_does_not_begin_by_itself(target):
+    draft = drafts.create(check(definition(target=target.pk)), None)
+    run = life.try_one(draft, None)
+
+    restoration.complete()
+
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert run.reason == "it waited when the backup was made"
 
 
 def test_passwords_that_no_key_opens_are_named(target, settings):
