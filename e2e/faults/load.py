@@ -14,7 +14,7 @@ ACCEPTED = """
     SELECT attempt.id FROM campaigns_attempt attempt JOIN campaigns_run run ON run.id = run_id
     WHERE run.campaign_id = %s AND attempt.state = 'accepted'
 """
-OPEN = "SELECT id FROM campaigns_attempt WHERE id = %s AND state IN ('queued', 'running')"
+ENDED = "SELECT id FROM campaigns_attempt WHERE id = %s AND state NOT IN ('queued', 'running')"
 STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 
 
@@ -48,7 +48,7 @@ class Load:
     def until_it_goes_on(self, attempt, before, seconds=60.0):
         """Wait until the attempt has ended, and one is accepted that was not before the fault."""
         wait_for(
-            lambda: self.accepted() - before and not self.plant.rows(OPEN, attempt),
+            lambda: self.accepted() - before and self.plant.rows(ENDED, attempt),
             f"a result after attempt {attempt}",
             seconds,
         )

@@ -4,14 +4,14 @@ import pytest
 
 from e2e.conftest import wait_for
 from e2e.faults import processes
-from e2e.faults.load import OPEN, again_and_again
+from e2e.faults.load import ENDED, again_and_again
 from e2e.faults.plant import LEASE_SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 
 def until_lost(plant, attempt):
-    wait_for(lambda: not plant.rows(OPEN, attempt), f"attempt {attempt} to be taken as lost")
+    wait_for(lambda: plant.rows(ENDED, attempt), f"attempt {attempt} to be taken as lost")
 
 
 def test_the_keeper_stands_still(plant, load, rounds):
