@@ -4,7 +4,6 @@ The database and every function that changes it are the real ones. Time goes on 
 is stored back; a load knows, as an engine does, until when it was told that it may go on.
 """
 
-import platform
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -84,11 +83,9 @@ class World:
             WorkerProcess("both@b", "b", ["far", "measure"]),
             WorkerProcess("control@b", "b", ["control"]),
         ]
-        self._at_host = ""
         monkeypatch.setattr(keeping, "monotonic", self.now)
         monkeypatch.setattr(single, "WAIT_SECONDS", 0.1)
         monkeypatch.setattr(current_app, "send_task", self.send)
-        monkeypatch.setattr(platform, "node", lambda: self._at_host)
 
     def now(self) -> float:
         return monotonic() + self.passed
@@ -168,7 +165,7 @@ class World:
         """Start a worker; one that was there is killed, with what it measured."""
         self.kill(worker)
         worker.alive = True
-        self._at_host = worker.host
+        self.settings.GENERATOR_HOST = worker.host
         worker.presence._begin()
 
     def kill(self, worker: WorkerProcess) -> None:
@@ -176,7 +173,7 @@ class World:
 
     def shut_down(self, worker: WorkerProcess) -> None:
         """Ask a worker to end, as SIGTERM does; its attempt is closed when it has noticed."""
-        self._at_host = worker.host
+        self.settings.GENERATOR_HOST = worker.host
         worker.presence._take_back()
         execution.interrupt_worker(worker.name)
         worker.ending = True
