@@ -13,6 +13,7 @@ import psutil
 POLITE_SECONDS = 60.0
 IMMEDIATE_SECONDS = 10.0
 SILENT_SECONDS = 0.5
+PROGRAM = "postgres"
 
 
 def wait_for_server(cluster: Path, say: Callable[[str], None]) -> None:
@@ -58,14 +59,18 @@ def _server(cluster: Path) -> psutil.Process | None:
 
 
 def _processes(cluster: Path) -> list[psutil.Process]:
-    """Find what works in the cluster: a server and all of its processes do so in its directory."""
+    """Find PostgreSQL's processes of the cluster: the server and all others work in its directory.
+
+    Somebody's shell may stand there, too.
+    """
     place = str(cluster.resolve())
     return [process for process in psutil.process_iter() if _works_in(process, place)]
 
 
 def _works_in(process: psutil.Process, place: str) -> bool:
     try:
-        return process.status() != psutil.STATUS_ZOMBIE and process.cwd() == place
+        alive = process.name() == PROGRAM and process.status() != psutil.STATUS_ZOMBIE
+        return alive and process.cwd() == place
     except psutil.Error:
         return False
 

@@ -63,6 +63,16 @@ def comes_up(service, start):
     return process.poll() is None
 
 
+def test_a_shell_that_stands_in_the_directory_of_a_dead_server_lives_on(directory, service):
+    cluster = postgres.cluster_of(directory)
+    with subprocess.Popen(["/bin/sleep", "100"], cwd=cluster) as shell:
+        leftovers.sweep(cluster, directory.run)
+        lived = shell.poll() is None
+        shell.kill()
+
+    assert lived
+
+
 def test_a_lock_file_whose_number_somebody_else_has_by_now_is_no_obstacle(
     directory, service, start
 ):
