@@ -24,11 +24,12 @@ ATTEMPTS = f"""
     WHERE run.campaign_id = %s ORDER BY run_id, number
 """  # noqa: S608 - our own names
 LEASES = """
-    SELECT 'target' AS what, lease.attempt_id, lease.holder, lease.expires_at, now() AS now,
+    SELECT 'target' AS what, lease.attempt_id, lease.holder, lease.expires_at, clock_timestamp() AS now,
         attempt.state, lease.token = attempt.token AS fits
     FROM campaigns_targetlease lease LEFT JOIN campaigns_attempt attempt ON attempt.id = attempt_id
     UNION ALL
-    SELECT 'generator', lease.attempt_id, lease.holder, lease.expires_at, now(), attempt.state, true
+    SELECT 'generator', lease.attempt_id, lease.holder, lease.expires_at, clock_timestamp(),
+        attempt.state, true
     FROM campaigns_generatorlease lease
     LEFT JOIN campaigns_attempt attempt ON attempt.id = attempt_id
 """
