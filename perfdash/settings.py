@@ -221,6 +221,8 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 5,
+    # One that takes connections and answers nothing would hold every thread of the web server for ever.
+    "socket_timeout": 5,
     "socket_keepalive": True,
     # For senders, who would otherwise hang where the broker is away: three tries, then an error.
     "max_retries": 3,

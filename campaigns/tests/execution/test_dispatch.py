@@ -1,15 +1,17 @@
 """Which run may start, and what becomes of leases."""
 
+import socket
 from datetime import timedelta
 
 import pytest
-from celery import current_app
+from celery import Celery, current_app
 from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from campaigns import dispatch, execution
 from campaigns.definition import life
+from campaigns.dispatch import sending
 from campaigns.execution.claim import claim
 from campaigns.models import (
     Attempt,
@@ -451,6 +453,19 @@ def test_an_analysis_waits_while_something_is_measured(launched):
 
     campaign.refresh_from_db()
     assert campaign.analysis_sent_at is None
+
+
+def test_a_broker_that_takes_connections_and_answers_nothing_holds_nobody_up(settings, monkeypatch):
+    options = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    assert 0 < options["socket_timeout"] <= 5
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        app = Celery(
+            "silent", broker=f"redis://127.0.0.1:{silent.getsockname()[1]}/0", set_as_current=False
+        )
+        app.conf.broker_transport_options = options | {"socket_timeout": 0.05}
+        monkeypatch.setattr(sending, "current_app", app)
+
+        sending.send("campaigns.analyse", 1, sending.CONTROL)
 
 
 def test_a_broker_that_is_away_loses_nothing(launched, monkeypatch):
