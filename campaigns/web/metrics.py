@@ -28,6 +28,8 @@ from campaigns.queries.figures import Figures, figures
 KEPT_SECONDS = 5.0
 """However often somebody asks: what is measured on this machine must not feel it."""
 CONTROL = "control"
+FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
+"""Headers that only a proxy sends."""
 REFUSED = (
     "Metrics are for this machine and for people who are signed in. Elsewhere, set "
     "PERFDASH_METRICS_TOKEN and send `Authorization: Bearer` with it.\n"
@@ -61,8 +63,7 @@ def _may_see(request: HttpRequest) -> bool:
 
 
 def _is_local(request: HttpRequest) -> bool:
-    forwarded = {"X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via"}
-    if settings.BEHIND_PROXY or forwarded & set(request.headers):
+    if settings.BEHIND_PROXY or any(name in request.headers for name in FORWARDED):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback

@@ -155,7 +155,8 @@ def test_with_the_token_everybody_sees_them_and_without_it_not_even_this_machine
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_on_this_machine_they_are_open_but_not_through_a_proxy(settings, address):
     assert ask(address=address) == 200
-    assert ask(address=address, **{"X-Forwarded-For": "127.0.0.1"}) == 401
+    for header in metrics.FORWARDED:
+        assert ask(address=address, **{header: "127.0.0.1"}) == 401
     settings.BEHIND_PROXY = True
     assert ask(address=address) == 401
 
