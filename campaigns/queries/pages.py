@@ -152,10 +152,10 @@ def metric_of(campaign: Campaign, name: str) -> Metric:
 
 
 def findings_of(campaign: Campaign, metric: str) -> Findings:
-    """Read the findings of a campaign; cells are those of `metric`."""
-    cells = "cells" if metric == campaign.primary_metric else f"cells:{metric}"
+    """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
+    others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
+    cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
     rows = {row.name: row for row in campaign.findings.filter(name__in=["answer", "pairs", cells])}
-    others = campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True)
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
         cells=rows[cells].result if cells in rows else None,

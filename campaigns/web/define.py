@@ -14,6 +14,7 @@ from campaigns.definition.checking import Definition, Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign, Target
 from campaigns.web import forms
+from campaigns.web.campaign_actions import is_key
 from campaigns.web.form_page import form_page, problems
 from campaigns.web.forms import Entered, Errors
 from campaigns.web.limits import limits_entered
@@ -138,9 +139,7 @@ def _planned(entered: Entered) -> dict[str, Any]:
 def _beginning(request: HttpRequest) -> Entered:
     kinds = forms.kinds_to_choose()
     key = request.GET.get("target", "")
-    target = (
-        Target.objects.filter(pk=int(key), retired_at=None).first() if key.isdecimal() else None
-    )
+    target = Target.objects.filter(pk=int(key), retired_at=None).first() if is_key(key) else None
     kind = request.GET.get("kind", "")
     if kind not in kinds and target is not None:
         kind = next((name for name, d in kinds.items() if d.family == target.family), "")

@@ -65,7 +65,7 @@ class RunLine:
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Everything, for the metric and axis that the address chooses."""
     words = Levels(outline.factors)
-    findings = findings_of(campaign, request.GET.get("metric", "") or campaign.primary_metric)
+    findings = findings_of(campaign, request.GET.get("metric", ""))
     metric = _chosen_metric(request, campaign, findings)
     axis = _axis(request, outline)
     primary = metric == campaign.primary_metric

@@ -144,6 +144,11 @@ def test_nonsense_in_the_address_changes_nothing(browser, published, query):
     assert get(browser, published, **query).status_code == 200
 
 
+@pytest.mark.parametrize("metric", ["nonsense", "\x00", "x" * 5000])
+def test_a_metric_that_nobody_knows_shows_the_primary_one(browser, published, metric):
+    assert Page(get(browser, published, metric=metric)).text == Page(get(browser, published)).text
+
+
 def test_a_cell_whose_runs_all_failed_is_shown_as_failed(browser, target, person):
     campaign = launched(target, person, order="interleaved")
     failing = {

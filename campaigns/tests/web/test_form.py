@@ -62,7 +62,9 @@ def test_a_target_in_the_address_chooses_the_kind(browser, target):
     assert page.context["form"].fields["target"].value == str(target.pk)
 
 
-@pytest.mark.parametrize("query", ["kind=%00", "target=%ff", "target=99999999999999999999999"])
+@pytest.mark.parametrize(
+    "query", ["kind=%00", "target=%ff", "target=99999999999999999999999", f"target={'9' * 5000}"]
+)
 def test_odd_addresses_show_the_form(browser, target, query):
     assert browser.get(f"{NEW}?{query}").status_code == 200
 
