@@ -72,7 +72,8 @@ def sandbox_target(base_url: str, author: User | None) -> str:
             f"The target {SANDBOX} stays at {found.base_url}, where a campaign is measuring it; "
             f"the sandbox listens at {base_url} now."
         )
-    servers.save_target(_server(base_url, found.notes), found)
+    kept = {name: getattr(found, name) for name in servers.OWNERS_LIMITS}
+    servers.save_target(_server(base_url, found.notes) | kept, found)
     return f"The target {SANDBOX} is at {base_url} now."
 
 

@@ -88,6 +88,21 @@ def test_the_target_follows_the_sandbox_to_another_port(prepared, manage):
     assert demo().target == target
 
 
+def test_the_limits_of_its_owner_move_with_the_target(prepared, manage):
+    limits = {
+        "max_concurrency": 4,
+        "max_requests_per_second": 2.5,
+        "quiet_hours": "daily 22:00-06:00",
+        "quiet_zone": "Europe/Berlin",
+        "is_production": True,
+    }
+    Target.objects.filter(name="sandbox").update(**limits)
+
+    manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
+
+    assert Target.objects.filter(name="sandbox", address="127.0.0.1:9001", **limits).exists()
+
+
 def test_the_target_stays_where_a_campaign_measures_it(prepared, manage):
     life.launch(demo(), None)
 
