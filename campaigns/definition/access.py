@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.credentials import new_token, token_hash
-from campaigns.definition.checking import Invalid, messages_of
+from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import Text
 from campaigns.models import ApiToken, SignInLink
 

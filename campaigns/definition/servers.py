@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from campaigns import credentials, network
-from campaigns.definition.checking import Invalid, messages_of
+from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView

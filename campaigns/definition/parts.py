@@ -1,0 +1,187 @@
+"""Reads the parts of a definition that depend on its kind: each notes its errors by field path."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from campaigns.definition.errors import many_for_one, messages_of
+from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
+from campaigns.drivers.base import Driver
+from campaigns.models import Campaign, Target
+from campaigns.plan import number_of_cells
+
+MOST_CELLS = 500
+MOST_FACTORS = 6
+
+
+def read_target(
+    data: Mapping[str, Any], driver: Driver, errors: dict[str, list[str]]
+) -> Target | None:
+    """The server to measure; None where the kind needs none, or the one that was sent will not do."""
+    given = data.get("target")
+    if given in (None, ""):
+        if driver.executable:
+            errors["target"] = ["Choose the server to measure."]
+        return None
+    try:
+        target = Target.objects.filter(pk=int(str(given)), retired_at=None).first()
+    except (ValueError, OverflowError):
+        target = None
+    if target is None:
+        errors["target"] = [f"There is no target {given!r:.80}."]
+    elif target.family != driver.family:
+        errors["target"] = [
+            f"“{target.name}” is a {target.family} server; the kind {driver.label} "
+            f"needs one of the family {driver.family}."
+        ]
+    return target
+
+
+def read_factors(
+    data: Mapping[str, Any], driver: Driver, errors: dict[str, list[str]]
+) -> dict[str, tuple[Any, ...]]:
+    """Levels by factor, as each field reads them; those that are wrong are left out."""
+    given = data.get("factors") or {}
+    if not isinstance(given, Mapping):
+        errors["factors"] = ["Give the levels of each factor: {“concurrency”: [5, 10]}."]
+        return {}
+    if len(given) > MOST_FACTORS:
+        errors["factors"] = [f"{len(given)} factors; vary at most {MOST_FACTORS}."]
+        return {}
+    checked = {}
+    for name, levels in given.items():
+        path = f"factors.{name}"
+        if name not in driver.factors:
+            errors[path] = [
+                f"“{name}” cannot vary; those that can are {', '.join(driver.factors)}."
+            ]
+        elif not isinstance(levels, list | tuple) or not levels:
+            errors[path] = ["Give at least one level."]
+        elif len(levels) > MOST_CELLS:
+            errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
+        else:
+            checked[name] = read_levels(driver.parameters.base_fields[name], levels, path, errors)
+    if number_of_cells(checked) > MOST_CELLS:
+        errors["factors"] = [
+            f"These levels make {number_of_cells(checked):,} cells; at most {MOST_CELLS} are "
+            "allowed. Take out levels, or vary fewer parameters."
+        ]
+    check_lengths(checked, errors)
+    return checked
+
+
+def read_parameters(
+    data: Mapping[str, Any],
+    driver: Driver,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> dict[str, Any]:
+    """Check the fixed parameters together with the first level of each factor."""
+    given = data.get("parameters") or {}
+    if not isinstance(given, Mapping):
+        errors["parameters"] = ["Give the parameters by name: {“concurrency”: 10}."]
+        return {}
+    known = driver.parameters.base_fields
+    for name in given:
+        if name not in known:
+            errors[f"parameters.{name}"] = [
+                f"There is no parameter “{name}”; there are {', '.join(known)}."
+            ]
+    values = {name: field.initial for name, field in known.items() if field.initial is not None}
+    values |= {name: value for name, value in given.items() if name in known}
+    first = {name: levels[0] for name, levels in factors.items() if levels}
+    form = driver.parameters(values | first)
+    form.is_valid()
+    asked = data.get("factors")
+    fixed = [name for name in known if not (isinstance(asked, Mapping) and name in asked)]
+    for name, messages in messages_of(form).items():
+        if name in fixed:
+            errors[f"parameters.{name}"] = messages
+    errors.update(many_for_one(given, known, "parameters."))
+    fixed_values = {}
+    for name in fixed:
+        try:
+            fixed_values[name] = plain(form.cleaned_data.get(name))
+        except ValidationError as error:
+            errors[f"parameters.{name}"] = error.messages
+    return fixed_values
+
+
+def read_excluded(
+    data: Mapping[str, Any],
+    driver: Driver,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> tuple[dict[str, Any], ...]:
+    """Combinations of levels that are not measured."""
+    given = data.get("excluded") or []
+    if not isinstance(given, list | tuple) or not all(isinstance(item, Mapping) for item in given):
+        errors["excluded"] = [
+            "Give combinations such as {“engine”: “futures”, “concurrency”: 100}."
+        ]
+        return ()
+    if len(given) > MOST_CELLS:
+        errors["excluded"] = [f"{len(given)} combinations; exclude at most {MOST_CELLS}."]
+        return ()
+    checked = []
+    for combination in given:
+        matched = {}
+        if not combination:
+            errors.setdefault("excluded", []).append("A combination names no level.")
+        for name, level in combination.items():
+            known = factors.get(name, ())
+            same = known and same_level(driver.parameters.base_fields[name], level, known)
+            if not same:
+                errors.setdefault("excluded", []).append(
+                    f"“{str(name)[:40]} = {str(level)[:40]}” is not a level of this campaign."
+                )
+            else:
+                matched[name] = same[0]
+        checked.append(matched)
+    return tuple(checked)
+
+
+def read_paired(
+    clean: Mapping[str, Any],
+    driver: Driver,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> tuple[str, Any]:
+    """Name of the paired factor and its baseline level; empty and None in other orders.
+
+    Says nothing where a factor is wrong already: which levels there will be is not known then.
+    """
+    order = clean.get("order")
+    if order != Campaign.Order.PAIRED:
+        for field in ("paired_factor", "baseline") if order else ():
+            if clean.get(field):
+                errors[field] = [
+                    f"Only the order “paired” knows it; this one is “{order}”. Leave it out, or "
+                    "choose that order."
+                ]
+        return "", None
+    if any(path.startswith("factors") for path in errors):
+        return "", None
+    name = clean.get("paired_factor") or ""
+    two = [factor for factor, levels in factors.items() if len(levels) == 2]
+    if not name and len(two) == 1:
+        name = two[0]
+    if not name:
+        errors["paired_factor"] = [
+            "Say which factor is paired: one of exactly two levels"
+            + (f" ({' or '.join(two)})." if two else "; none has exactly two yet.")
+        ]
+        return "", None
+    levels = factors.get(name, ())
+    if len(levels) != 2:
+        errors["paired_factor"] = [
+            f"“{name}” has {len(levels)} levels; a paired factor has exactly two."
+        ]
+        return name, None
+    baseline = clean.get("baseline") or levels[0]
+    same = same_level(driver.parameters.base_fields[name], baseline, levels)
+    if not same:
+        errors["baseline"] = [f"“{baseline}” is not one of {levels[0]} and {levels[1]}."]
+        return name, None
+    return name, same[0]
