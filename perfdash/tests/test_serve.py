@@ -187,7 +187,7 @@ def test_a_killed_supervisor_leaves_nobody_and_the_next_start_has_the_data(place
         stopped = ask("stop", data)
 
         assert stopped.stdout.splitlines()[-1] == "Stopped."
-        assert process.wait(timeout=1) == 0
+        assert process.wait(timeout=20) == 0
 
     assert names == [("Ada",)]
     assert {name: before[name] for name in OWN} == {name: after[name] for name in OWN}

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -95,7 +94,7 @@ def test_cancelling_kills_the_program_and_what_it_started():
     assert outcome.cancelled
     assert not outcome.result
     assert len(pids) == 2
-    assert until(lambda: not any(lives(pid) for pid in pids), 0.2)
+    assert until(lambda: not any(lives(pid) for pid in pids))
 
 
 def test_a_program_is_not_left_behind_when_the_keeper_fails():
@@ -108,11 +107,12 @@ def test_a_program_is_not_left_behind_when_the_keeper_fails():
     with pytest.raises(ZeroDivisionError):
         run("hang", progress=broken)
 
-    assert until(lambda: not any(lives(pid) for pid in pids), 0.2)
+    assert until(lambda: not any(lives(pid) for pid in pids))
 
 
+@pytest.mark.slow
 def test_a_program_that_takes_too_long_is_killed_and_keeps_its_samples():
-    outcome = run("hang", deadline_seconds=0.6)
+    outcome = run("hang", deadline_seconds=2.0)
 
     assert outcome.timed_out
     assert outcome.samples == {"x": [1]}
@@ -120,9 +120,13 @@ def test_a_program_that_takes_too_long_is_killed_and_keeps_its_samples():
 
 
 def test_a_lost_lease_ends_the_program():
-    ends = time.monotonic() + 0.8
+    heard = threading.Event()
 
-    outcome = run("hang", lease_seconds=lambda: ends - time.monotonic())
+    outcome = run(
+        "hang",
+        progress=lambda values: heard.set(),
+        lease_seconds=lambda: 0.0 if heard.is_set() else 30.0,
+    )
 
     assert outcome.cancelled
     assert not lives(outcome.progress["pids"][0])

@@ -10,6 +10,7 @@ from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper, running
 from campaigns.execution.keeper import Keeper
 from campaigns.models import Attempt
+from campaigns.tests.engines.processes import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -56,7 +57,7 @@ def test_the_keepers_thread_names_them_too(attempt, lines, monkeypatch):
     log_context.add(attempt=attempt.pk)
 
     with Keeper(attempt, claimed_at=monotonic()) as kept:
-        kept.cancelled.wait(0.1)
+        until(lambda: lines or kept.cancelled.is_set())
 
     assert (keeper.__name__, {"attempt": attempt.pk}) in lines
 
