@@ -70,7 +70,7 @@ class DesignForm(forms.Form):
         max_value=366 * 86400,
         required=False,
         label="Time budget",
-        help_text="Such as 90 min or 8 h. When it is used up, the campaign ends. Empty: none.",
+        help_text="Such as 90 min or 8 h, from its first run on; then the campaign ends. Empty: none.",
     )
     max_failed_percent = forms.FloatField(
         min_value=0.1,

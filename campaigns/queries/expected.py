@@ -1,8 +1,8 @@
 """How long a run may take, judged by those before it."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.db.models import Aggregate, DurationField, F
+from django.db.models import Aggregate, DurationField, F, Min, Q
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, Run
@@ -42,8 +42,19 @@ def expected_seconds(run: Run) -> float:
 
 
 def budget_seconds_left(campaign: Campaign, now: datetime) -> float:
-    """Seconds until a campaign's time budget is over; endless where it has none."""
+    """Seconds until a campaign's time budget is over; endless where it has none.
+
+    It counts from its first run since the launch or the last resumption: waiting behind others, for
+    a worker, or for the end of quiet hours before it uses nothing up.
+    """
     if campaign.time_budget_seconds is None or campaign.counted_from is None:
         return float("inf")
-    ends_at = campaign.counted_from + timedelta(seconds=campaign.time_budget_seconds)
-    return (ends_at - now).total_seconds()
+    return campaign.time_budget_seconds - _seconds_used(campaign, campaign.counted_from, now)
+
+
+def _seconds_used(campaign: Campaign, counted_from: datetime, now: datetime) -> float:
+    on_since_then = Attempt.objects.filter(
+        Q(finished_at=None) | Q(finished_at__gte=counted_from), run__campaign=campaign
+    ).exclude(run__purpose=Run.Purpose.TRIAL)
+    first = on_since_then.aggregate(first=Min("claimed_at"))["first"]
+    return max(0.0, (now - max(first, counted_from)).total_seconds()) if first else 0.0

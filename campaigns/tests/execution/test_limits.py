@@ -39,8 +39,11 @@ def claimed(open_attempt):
 
 
 def back_date(campaign, seconds):
-    Campaign.objects.filter(pk=campaign.pk).update(
-        counted_from=F("counted_from") - timedelta(seconds=seconds)
+    """Let the launch, and the runs since then, have been so much earlier."""
+    earlier = timedelta(seconds=seconds)
+    Campaign.objects.filter(pk=campaign.pk).update(counted_from=F("counted_from") - earlier)
+    Attempt.objects.filter(run__campaign=campaign).update(
+        claimed_at=F("claimed_at") - earlier, finished_at=F("finished_at") - earlier
     )
 
 
@@ -211,6 +214,7 @@ def test_the_run_that_is_on_is_told_to_stop_when_the_budget_is_over(launched, op
 
 def test_what_is_queued_when_the_budget_ends_is_not_claimed(launched, open_attempt):
     campaign = launched(time_budget_seconds=600)
+    execute_next()
     dispatch.dispatch()
     back_date(campaign, 600)
 
@@ -225,8 +229,7 @@ def test_what_is_queued_when_the_budget_ends_is_not_claimed(launched, open_attem
 
 def test_no_run_begins_that_is_not_expected_to_end_within_the_budget(launched, stand_in):
     stand_in.estimate_seconds = lambda parameters: 90.0
-    campaign = launched(time_budget_seconds=100)
-    back_date(campaign, 40)
+    campaign = launched(time_budget_seconds=80)
 
     assert execute_next() is None
     dispatch.dispatch()
@@ -234,22 +237,51 @@ def test_no_run_begins_that_is_not_expected_to_end_within_the_budget(launched, s
     campaign.refresh_from_db()
     assert campaign.state == Campaign.State.FINISHED
     assert campaign.state_reason.startswith(
-        "time budget of 1 min 40 s is over: a run takes about 1 min 30 s, with "
+        "time budget of 1 min 20 s is over: a run takes about 1 min 30 s, with "
     )
+
+
+def test_waiting_before_the_first_run_uses_nothing_of_a_time_budget(launched):
+    first = launched(time_budget_seconds=600, repetitions=2)
+    second = launched(time_budget_seconds=600, repetitions=1)
+    execute_next()
+    back_date(first, 500)
+    back_date(second, 7200)
+
+    run_all(first)
+    run_all(second)
+
+    assert second.state == Campaign.State.FINISHED
+    assert second.state_reason == ""
+    assert second.runs.exclude(state=Run.State.DONE).count() == 0
+
+
+def test_after_a_resumption_a_budget_counts_from_the_next_run(launched):
+    campaign = launched(time_budget_seconds=600, repetitions=3)
+    execute_next()
+    back_date(campaign, 599)
+    life.pause(campaign, None)
+    life.resume(campaign, None)
+
+    run_all(campaign)
+
+    assert campaign.state_reason == ""
+    assert campaign.runs.filter(state=Run.State.DONE).count() == campaign.runs.count()
 
 
 def test_an_extension_gets_a_budget_of_its_own(launched, stand_in):
     stand_in.estimate_seconds = lambda parameters: 1.0
     campaign = launched(time_budget_seconds=60, repetitions=1)
-    back_date(campaign, 60)
     execute_next()
+    back_date(campaign, 60)
+    dispatch.dispatch()
 
     life.extend(campaign, 1, None)
     run_all(campaign)
 
     assert campaign.state == Campaign.State.FINISHED
     assert campaign.state_reason == ""
-    assert campaign.runs.filter(state=Run.State.DONE).count() == 2
+    assert campaign.runs.filter(state=Run.State.DONE).count() == 1 + 2
 
 
 def test_a_run_is_expected_to_take_the_median_of_its_cell(launched, stand_in):
