@@ -144,7 +144,7 @@ class Resume(Step):
 
     def take(self, campaign: Campaign) -> None:
         """Begin the next run."""
-        life.resume(campaign, self.user)
+        life.resume(campaign, self.user, self.read(ConfirmInput)["confirm_target"])
 
 
 class Cancel(Step):

@@ -60,11 +60,18 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
     return _steer(request, pk, lambda campaign: life.pause(campaign, user))
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Go on after a pause."""
     user = user_of(request)
-    return _steer(request, pk, lambda campaign: life.resume(campaign, user))
+    step = Step(
+        heading="Resume on a production server?",
+        text="The next run begins as soon as it is its turn.",
+        action=reverse("campaign-resume", args=[pk]),
+        back=reverse("campaign", args=[pk]),
+        button="Resume",
+    )
+    return _load(request, pk, step, lambda campaign, name: life.resume(campaign, user, name))
 
 
 @require_http_methods(["GET", "POST"])

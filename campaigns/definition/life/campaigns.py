@@ -133,8 +133,11 @@ def pause(campaign: Campaign, user: User | None = None) -> Campaign:
 
 
 @transaction.atomic
-def resume(campaign: Campaign, user: User | None = None) -> Campaign:
+def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "") -> Campaign:
     """Go on after a pause; time budget and failures count anew."""
+    campaign = locked(campaign)
+    if campaign.state == Campaign.State.PAUSED:
+        require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
     anew = {"counted_from": Now(), "state_reason": ""}
     return _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text, **anew)

@@ -315,6 +315,9 @@ def test_a_production_server_is_loaded_with_its_name(api, draft, production):
 
     assert api.post(f"campaigns/{draft}/try", typed)[0] == 201
     assert api.post(f"campaigns/{draft}/launch", typed)[1]["state"] == "running"
+    assert api.post(f"campaigns/{draft}/pause")[0] == 200
+    assert api.post(f"campaigns/{draft}/resume")[1]["type"] == "urn:perfdash:not-confirmed"
+    assert api.post(f"campaigns/{draft}/resume", typed)[1]["state"] == "running"
     assert api.post(f"campaigns/{draft}/extend", {"repetitions": 1})[0] == 409
     assert api.post(f"campaigns/{draft}/extend", {"repetitions": 1, **typed})[0] == 200
     status, body = api.post("campaigns", definition(target=production.pk, launch=True, **typed))

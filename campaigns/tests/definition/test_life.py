@@ -383,6 +383,10 @@ def test_a_production_server_is_loaded_only_when_its_exact_name_was_typed(draft,
     with pytest.raises(life.NotConfirmed):
         life.extend(campaign, 1, None, confirmed_name=typed)
     life.extend(campaign, 1, None, confirmed_name="Prod")
+    life.pause(campaign)
+    with pytest.raises(life.NotConfirmed):
+        life.resume(campaign, None, confirmed_name=typed)
+    life.resume(campaign, None, confirmed_name="Prod")
 
 
 @pytest.mark.usefixtures("production")

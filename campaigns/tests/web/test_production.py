@@ -116,6 +116,17 @@ def test_an_extension_keeps_its_repetitions(browser, draft, person):
     assert campaign.runs.count() == 10
 
 
+def test_what_was_paused_goes_on_only_by_name(browser, draft, person):
+    campaign = life.pause(life.launch(draft, person, "toy server"), person)
+
+    answer = post(browser, "campaign-resume", campaign)
+    assert "value" in asked(answer)
+    assert state_of(campaign) == Campaign.State.PAUSED
+    post(browser, "campaign-resume", campaign, confirmed_name="toy server")
+
+    assert state_of(campaign) == Campaign.State.RUNNING
+
+
 def test_a_run_is_made_again_only_by_name(browser, draft, person):
     campaign = life.launch(draft, person, "toy server")
     Run.objects.filter(campaign=campaign, position=1).update(state=Run.State.FAILED)
