@@ -188,6 +188,22 @@ def test_a_program_ends_with_its_pipe_or_where_the_parent_is_not_the_one_told(pa
         assert program.wait(5) == -signal.SIGKILL
 
 
+def test_a_program_that_starts_slowly_finds_its_lease_renewed_behind_the_request():
+    request = {"request": {"do": "hang"}, "parent": os.getpid(), "alive_until": monotonic() - 1}
+    lines = [request, {"alive_until": monotonic() + 60}]
+    command = [sys.executable, "-m", OBEDIENT]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+        program.stdin.flush()
+
+        assert program.stdout.readline()
+        program.stdin.close()
+
+
 def test_peak_memory_is_that_of_the_program_not_of_its_parent():
     ours = bytearray(os.urandom(1) * 200_000_000)
 
