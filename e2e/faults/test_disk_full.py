@@ -1,11 +1,12 @@
 """A disk that is full in the middle of `measure`: it is said, and all goes on when there is room."""
 
 from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
 from e2e.conftest import wait_for
+from e2e.faults import processes
 from e2e.faults.disk import Filler, small_disk
 from e2e.faults.load import again_and_again, loading
 from e2e.faults.plant import LEASE_SECONDS, Plant, place, started
@@ -35,6 +36,7 @@ def keep_full(filler, seconds):
     end = monotonic() + seconds
     while monotonic() < end:
         filler.fill()
+        sleep(0.01)
 
 
 def test_the_download_directory_is_full(target, rounds, book):
@@ -76,3 +78,56 @@ def test_the_data_directory_is_full(target, rounds, book):
                 assert "no space left on device" in plant.log.read_text()[said:].lower()
 
             again_and_again(load, rounds, fault)
+
+
+def test_the_log_directory_is_full(target, rounds, book):
+    with place() as path:
+        (path / "data").mkdir()
+        (path / "data" / ".perfdash").write_text("perfdash made this directory.\n")
+        with small_disk(path / "data" / "log", 2) as logs:
+            filler = Filler(logs)
+            with (
+                started(Plant(path / "data")) as plant,
+                loading(plant, target, rounds) as load,
+                book(load),
+            ):
+
+                def fault(attempt):
+                    said = plant.log.stat().st_size
+                    with full(filler):
+                        begin_new_files(logs)
+                        filler.fill()
+                        end_beat(plant)
+                        until_told(plant, said, "cannot be written (No space left on device)")
+                        keep_full(filler, LEASE_SECONDS)
+                        assert not (logs / "supervisor.log").read_text()
+                    end_beat(plant)
+                    until_told(plant, said, "The log is written again; ")
+                    lines = (logs / "supervisor.log").read_text().splitlines()
+                    assert any("beat" in line and "starts again" in line for line in lines), lines
+
+                again_and_again(load, rounds, fault)
+
+
+def begin_new_files(logs):
+    """The last block of a log may have room yet; a new file needs a new block."""
+    for file in logs.glob("*.log"):
+        file.rename(file.with_suffix(".old"))
+
+
+def end_beat(plant):
+    """The supervisor has something to write: of the end, and of the next start."""
+    found = wait_for(lambda: processes.beat(plant.pid), "beat")
+    processes.kill(found)
+    wait_for(lambda: not any(map(processes.alive, found)), "the end of beat")
+
+
+def until_told(plant, since, words):
+    """Wait until the terminal has the words, `since` so many bytes."""
+
+    def told():
+        with plant.log.open("rb") as terminal:
+            terminal.seek(since)
+            return words.encode() in terminal.read()
+
+    wait_for(told, words)
