@@ -18,7 +18,7 @@ def running(pid: int) -> bool:
         return False
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 120.0) -> None:
     """Return as soon as the condition holds."""
     end = time.monotonic() + seconds
     while not condition():

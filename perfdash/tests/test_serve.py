@@ -52,12 +52,12 @@ def served(data, *options, without=OWN, output=subprocess.DEVNULL):
         stderr=subprocess.STDOUT,
     )
     try:
-        wait_until(lambda: ready(data, process) or process.poll() is not None)
+        wait_until(lambda: ready(data, process) or process.poll() is not None, seconds=240)
         assert process.poll() is None, (data / "log/supervisor.log").read_text()
         yield process
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=120)
 
 
 def ready(data, process):
