@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from perfdash.local import running, status
+from perfdash.local import ownership, running, status
 from perfdash.local.archive import BackupRefused
 from perfdash.local.backup import backup
 from perfdash.local.directory import AlreadyRunning, DataDirectory, DirectoryRefused
@@ -68,6 +68,7 @@ def _serve(options: argparse.Namespace) -> int:
         if not _confirmed(options, question):
             sys.stderr.write("Nothing was deleted. --yes confirms without a question.\n")
             return 1
+        sys.stdout.writelines(f"{line}\n" for line in ownership.claim(directory))
         directory.delete()
         directory = DataDirectory(options.data)
         directory.lock()

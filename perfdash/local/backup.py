@@ -10,7 +10,7 @@ from typing import TextIO
 
 import psycopg
 
-from perfdash.local import archive, leftovers, postgres, services, swap
+from perfdash.local import archive, leftovers, ownership, postgres, services, swap
 from perfdash.local.archive import BackupRefused
 from perfdash.local.directory import AlreadyRunning, DataDirectory
 from perfdash.local.journal import Journal
@@ -35,7 +35,7 @@ def backup(directory: DataDirectory, path: Path, out: TextIO) -> int:
     if not path.parent.is_dir():
         raise BackupRefused(f"{path.parent} is no directory; name a file in one that is there.")
     dump = path.with_name(f"{path.name}.dump-{os.getpid()}")
-    with _served(directory) as environment:
+    with _served(directory, out) as environment:
         try:
             made_at = datetime.now(UTC).isoformat(timespec="seconds")
             with archive.private_file(dump):
@@ -86,7 +86,7 @@ def database_alone(directory: DataDirectory, cluster: Path) -> Iterator[Supervis
 
 
 @contextmanager
-def _served(directory: DataDirectory) -> Iterator[Mapping[str, str]]:
+def _served(directory: DataDirectory, out: TextIO) -> Iterator[Mapping[str, str]]:
     """Have the database running, by whoever holds the directory or by us; give its environment."""
     try:
         directory.lock()
@@ -95,6 +95,7 @@ def _served(directory: DataDirectory) -> Iterator[Mapping[str, str]]:
         return
     if services.given("DATABASE_URL"):
         raise BackupRefused(ELSEWHERE)
+    out.writelines(f"{line}\n" for line in ownership.claim(directory))
     swap.finish(directory)
     cluster = postgres.cluster_of(directory)
     if not cluster.exists():

@@ -7,6 +7,7 @@ broker/          the broker's append-only file
 work/            what measurements download
 log/             one file a service
 run/             sockets, and state.json while perfdash runs
+id               ties a database that is elsewhere to this directory; see ownership.py
 """
 
 import fcntl

@@ -20,7 +20,7 @@ def wait_for_server(cluster: Path, say: Callable[[str], None]) -> None:
     """Return when no server works on the cluster any more; one that takes too long is ended."""
     begun = time.monotonic()
     told = False
-    while (server := _server(cluster)) is not None:
+    while (server := server_of(cluster)) is not None:
         waited = time.monotonic() - begun
         if waited > SILENT_SECONDS and not told:
             told = True
@@ -38,7 +38,7 @@ def sweep(cluster: Path, sockets: Path) -> None:
     PostgreSQL takes such a file seriously as soon as any process has the number in it, and waits
     for sessions that a killed server left at work.
     """
-    if _server(cluster) is not None:
+    if server_of(cluster) is not None:
         return
     orphans = _processes(cluster)
     for orphan in orphans:
@@ -49,7 +49,7 @@ def sweep(cluster: Path, sockets: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _server(cluster: Path) -> psutil.Process | None:
+def server_of(cluster: Path) -> psutil.Process | None:
     """Give the server of the cluster, known by its number in the lock file and by where it works."""
     try:
         words = (cluster / "postmaster.pid").read_text(encoding="utf-8").split()

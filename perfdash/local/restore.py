@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
-from perfdash.local import archive, backup, leftovers, postgres, running, services, swap
+from perfdash.local import archive, backup, leftovers, ownership, postgres, running, services, swap
 from perfdash.local.archive import Backup, BackupRefused
 from perfdash.local.directory import DataDirectory
 from perfdash.local.process import Service
@@ -37,6 +37,7 @@ def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextI
     if directory.held() and running.stop(directory, out):
         return 1
     directory.lock()
+    out.writelines(f"{line}\n" for line in ownership.claim(directory))
     swap.finish(directory)
     leftovers.wait_for_server(postgres.cluster_of(directory), lambda line: None)
     try:
@@ -52,7 +53,7 @@ def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextI
 
 def _agreed(directory: DataDirectory, found: Backup, confirmed: Callable[[str], bool]) -> bool:
     """Ask before anything is stopped or replaced."""
-    if not postgres.cluster_of(directory).exists():
+    if not postgres.cluster_of(directory).exists() or ownership.has_strangers_database(directory):
         return True
     stops = ""
     if directory.held():

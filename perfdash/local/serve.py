@@ -11,7 +11,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from perfdash.local import leftovers, machine, ports, postgres, services, swap
+from perfdash.local import leftovers, machine, ownership, ports, postgres, services, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
 from perfdash.local.journal import Journal
@@ -28,11 +28,13 @@ INTERRUPT_SECONDS = 10.0
 def serve(directory: DataDirectory, port: int | None) -> int:
     """Run everything until somebody asks for the end, and give the exit code.
 
-    The directory must be locked. Raise MachineRefused, PortTaken.
+    The directory must be locked. Raise DirectoryRefused, MachineRefused, PortTaken.
     """
+    journal = Journal(directory.log, sys.stdout)
+    for line in ownership.claim(directory):
+        journal.say(line)
     swap.finish(directory)
     directory.state.unlink(missing_ok=True)  # what a killed one may have left
-    journal = Journal(directory.log, sys.stdout)
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
     look_at_machine(directory, ours, journal)
     held = [_hold_web_port(port, journal), ports.hold_first(SANDBOX_PORT)]
