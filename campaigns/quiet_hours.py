@@ -115,7 +115,8 @@ def zone_of(name: str) -> ZoneInfo:
 
 @cache
 def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
+    """Without those that are another one on each machine, or none."""
+    return frozenset(available_timezones() - {"localtime", "Factory"})
 
 
 def _windows(number: int, line: str) -> Iterator[tuple[int, int]]:

@@ -119,7 +119,9 @@ def test_what_cannot_be_read_is_told_with_its_line(text, words):
         parse(text)
 
 
-@pytest.mark.parametrize("zone", ["", "Europe", "Mars/Olympus", "../etc/passwd", "/etc/localtime"])
+@pytest.mark.parametrize(
+    "zone", ["", "Europe", "Mars/Olympus", "../etc/passwd", "/etc/localtime", "localtime"]
+)
 def test_an_unknown_zone_is_told(zone):
     with pytest.raises(BadQuietHours, match="no known time zone"):
         parse("daily 08:00-09:00").ends_at(at("2026-11-20 12:00"), zone)
