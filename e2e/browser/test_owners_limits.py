@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from e2e.browser.campaigns import cancel, definition, draft, launch, manifest, until_closed
 from e2e.browser.pages import LONG, campaign_in
 from e2e.conftest import wait_for
+from sandbox.process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -16,14 +17,15 @@ NAME = "the shop of everybody"
 
 @pytest.fixture(scope="module")
 def production(perfdash):
-    """The number of a production server: the sandbox by another name."""
-    return perfdash.api(
-        "POST", "targets",
-        {
-            "name": NAME, "family": "http", "base_url": perfdash.state["sandbox_url"],
-            "confirm_address": True, "is_production": True,
-        },
-    )["id"]  # fmt: skip
+    """The number of a production server: a sandbox of its own, so that nobody else's is guarded."""
+    with running() as server:
+        yield perfdash.api(
+            "POST", "targets",
+            {
+                "name": NAME, "family": "http", "base_url": server.base_url,
+                "confirm_address": True, "is_production": True,
+            },
+        )["id"]  # fmt: skip
 
 
 def state_of(perfdash, campaign):
