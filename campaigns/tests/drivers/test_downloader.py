@@ -1,6 +1,7 @@
 import resource
 import socket
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -365,16 +366,20 @@ def test_a_disk_without_room_is_seen_before_the_clock(target, keeper):
     assert [proof.name for proof in proofs if not proof.ok] == ["free disk of the generator"]
 
 
-@pytest.fixture
+@contextmanager
 def room_for_ten_bytes():
+    """Within the test only: its own report may go to a file too."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_manifest_for_which_there_is_no_room_is_told(target, keeper, room_for_ten_bytes):
-    with pytest.raises(NotClean, match=r"File too large\. Make room in WORK_DIRECTORY"):
+def test_a_manifest_for_which_there_is_no_room_is_told(target, keeper):
+    told = r"File too large\. Make room in WORK_DIRECTORY"
+    with pytest.raises(NotClean, match=told), room_for_ten_bytes():
         driver.reset(target, parameters(settings={"files": 1}), keeper.context())
 
 

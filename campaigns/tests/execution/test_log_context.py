@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def lines():
     """Logger and context of each line, as it is written."""
     seen = []
+    log_context.clear()  # of what a test client has not read to its end
 
     class Watch(logging.Handler):
         def emit(self, record):
