@@ -1,9 +1,7 @@
 """Celery's face: each task takes a primary key and calls one or two functions."""
 
-import ctypes
 import logging
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,12 +19,11 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
-from campaigns import analysis, execution, log_context
+from campaigns import analysis, execution, kernel, log_context
 from campaigns import dispatch as dispatching
 from campaigns.models import Campaign, Target, Worker
 
 SEEN_SECONDS = 5
-PR_SET_PDEATHSIG = 1
 LOADED_IN = os.getpid()
 """The worker loads its tasks before it forks its children."""
 
@@ -94,9 +91,7 @@ def forget_log_context(**kwargs: Any) -> None:
 @worker_process_init.connect
 def die_with_the_parent(**kwargs: Any) -> None:
     """A child without its worker would go on measuring where nobody can stop it."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != LOADED_IN:  # it died before the kernel was told
-        os.kill(os.getpid(), signal.SIGKILL)
+    kernel.die_with_parent(LOADED_IN)
 
 
 class Presence(threading.Thread):

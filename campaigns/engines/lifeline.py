@@ -1,6 +1,6 @@
 """An engine program's side of the pipes to its keeper: what it is told, reports, and what ends it.
 
-Imports the standard library only; no Django, no database. An engine that loads a target must not
+Imports the standard library and its neighbours only; no Django, no database. An engine that loads a target must not
 outlive the permission to do so. The whole process group is killed as soon as
 
 - the kernel says that the keeper has died (PR_SET_PDEATHSIG), or its end of the pipe is closed;
@@ -12,10 +12,8 @@ Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_unt
 Lines out: `{KIND: value}` with hello, progress, samples (columns), and one result as the last.
 """
 
-import ctypes
 import json
 import os
-import resource
 import select
 import signal
 import threading
@@ -23,14 +21,13 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from campaigns import kernel
 from campaigns.engines.deadline import Deadline, monotonic
 
-PR_SET_PDEATHSIG = 1
 SECONDS_TO_BE_TOLD = 20.0
 """How long a new program waits for its request."""
 SECONDS_OF_GRACE = 0.25
 """For the program to end its whole group; then the kernel ends it alone."""
-MOST_DESCRIPTORS = 65536
 
 
 class Lifeline:
@@ -96,8 +93,8 @@ class Lifeline:
 
 def run(main: Callable[[Lifeline], Mapping[str, Any]]) -> NoReturn:
     """Be an engine program: take the request, do it, report the result, end."""
-    die_with_parent()
-    raise_descriptor_limit()
+    kernel.die_with_parent(os.getppid())
+    kernel.raise_open_files()
     lifeline = Lifeline()
     try:
         lifeline.listen()
@@ -106,21 +103,6 @@ def run(main: Callable[[Lifeline], Mapping[str, Any]]) -> NoReturn:
         traceback.print_exc()
         os._exit(1)
     lifeline.finish(result)
-
-
-def die_with_parent() -> None:
-    """Ask the kernel for SIGKILL when the thread that started this program ends."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
-
-
-def raise_descriptor_limit() -> None:
-    """Allow as many open files and sockets as this process may give itself."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
-    if wanted > soft:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def kill_own_group() -> NoReturn:

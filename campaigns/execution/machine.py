@@ -3,11 +3,12 @@
 `look` reads the figures; `judge` knows no machine, only figures.
 """
 
-import resource
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
+from campaigns import kernel
 
 MIB = 2**20
 DESCRIPTORS_BESIDE = 128
@@ -16,7 +17,7 @@ MEMORY_BASE = 128 * MIB
 MEMORY_A_CONNECTION = MIB // 2
 LEAST_DISK = 100 * MIB
 GOOD_DISK = 1024 * MIB
-MOST_DESCRIPTORS = 65_536
+THE_KERNELS_OWN_PORTS = 28_232
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,13 @@ class Judgement:
 
 def look(directory: Path) -> Machine:
     """Read what is free on this machine; `directory` is where downloads go."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    descriptors = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
+    memory, ports = kernel.available_memory(), kernel.local_ports()
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     return Machine(
-        descriptors=min(descriptors, MOST_DESCRIPTORS),
-        memory=psutil.virtual_memory().available,
-        ports=_free_ports(),
-        disk=psutil.disk_usage(str(existing)).free,
+        descriptors=kernel.most_open_files(),
+        memory=sys.maxsize if memory is None else memory,
+        ports=THE_KERNELS_OWN_PORTS if ports is None else ports.free,
+        disk=shutil.disk_usage(existing).free,
         directory=str(directory),
     )
 
@@ -84,15 +84,3 @@ def judge(machine: Machine, concurrency: int | None) -> Judgement:
     elif machine.disk < GOOD_DISK:
         warnings.append(f"only {machine.disk // MIB:,} MiB are free in {machine.directory}")
     return Judgement(tuple(problems), tuple(warnings))
-
-
-def _free_ports() -> int:
-    """Ephemeral ports, less the TCP sockets that are open or wait after their end."""
-    try:
-        first, last = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
-        sockets = Path("/proc/net/sockstat").read_text().splitlines()
-    except OSError:
-        return 28_232  # the kernel's own range
-    words = next((line.split() for line in sockets if line.startswith("TCP:")), [])
-    used = dict(zip(words[1::2], words[2::2], strict=False))
-    return int(last) - int(first) + 1 - int(used.get("inuse", 0)) - int(used.get("tw", 0))

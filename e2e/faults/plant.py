@@ -31,8 +31,9 @@ FAST = {
 }
 SERVE = """
 import os, signal, sys
-from perfdash.local import __main__, process, supervisor
-process.die_with_parent(signal.SIGINT, os.getppid())  # tests that are killed leave nothing behind
+from campaigns import kernel
+from perfdash.local import __main__, supervisor
+kernel.die_with_parent(os.getppid(), signal.SIGINT)  # tests that are killed leave nothing behind
 for module in (supervisor, sys.modules.get("perfdash.local.child")):
     if hasattr(module, "STABLE_SECONDS"):
         module.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time

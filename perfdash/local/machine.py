@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from campaigns import kernel
+
 MB = 1_000_000
-OPEN_FILES_WANTED = 65_536
 FEWEST_OPEN_FILES = 4_096
 LEAST_OPEN_FILES = 256
 FRESH_DISK_MB = 250  # a new database takes about 70 MB, and its log grows to 80 MB and more
@@ -42,20 +43,12 @@ def prepare(places: Iterable[Path], *, fresh: bool) -> list[str]:
 
     `places` are written to while perfdash runs; `fresh` means that a database has yet to be made.
     """
-    raise_open_files()
+    kernel.raise_open_files()
     found = [*open_files(), *disks(places, fresh=fresh), *memory(), *local_ports()]
     fatal = [shortage.text for shortage in found if shortage.fatal]
     if fatal:
         raise MachineRefused("\n".join(fatal))
     return [shortage.text for shortage in found]
-
-
-def raise_open_files() -> None:
-    """Raise the soft limit of open files as far as it may and makes sense; children inherit it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES_WANTED)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def open_files() -> Iterator[Shortage]:
@@ -147,9 +140,9 @@ class DiskWatch:
         self._full = bool(hindrance)
 
 
-def memory(root: Path = Path("/")) -> Iterator[Shortage]:
+def memory(root: Path = kernel.ROOT) -> Iterator[Shortage]:
     """Look at what is free of memory, of the machine and of the group that limits us."""
-    free = min((*_machine_memory(root), *_group_memory(root)), default=None)
+    free = kernel.available_memory(root)
     if free is not None and free // MB < LITTLE_MEMORY_MB:
         yield Shortage(
             f"Only {free // MB} MB of memory are available, and perfdash takes about {LITTLE_MEMORY_MB} MB:"
@@ -157,16 +150,15 @@ def memory(root: Path = Path("/")) -> Iterator[Shortage]:
         )
 
 
-def local_ports(root: Path = Path("/")) -> Iterator[Shortage]:
+def local_ports(root: Path = kernel.ROOT) -> Iterator[Shortage]:
     """Look at the ports from which connections leave: each is blocked for a while after its use."""
-    span = _read(root / "proc/sys/net/ipv4/ip_local_port_range").split()
-    if len(span) != 2:
+    ports = kernel.local_ports(root)
+    if ports is None:
         return
-    every = int(span[1]) - int(span[0]) + 1
-    free = every - _waiting_connections(root)
+    free = ports.every - ports.waiting
     if free < FEW_PORTS:
         yield Shortage(
-            f"Only {free} of {every} local ports are free: a run that opens more than"
+            f"Only {free} of {ports.every} local ports are free: a run that opens more than"
             f" {max(free, 0) // PORT_SECONDS} connections a second runs out of them; wait a minute where"
             ' other load ran, or widen them: sysctl -w net.ipv4.ip_local_port_range="15000 64999".'
         )
@@ -175,49 +167,3 @@ def local_ports(root: Path = Path("/")) -> Iterator[Shortage]:
 def nearest(place: Path) -> Path:
     """Give the directory itself, or what of its parents is there already."""
     return next(parent for parent in (place, *place.parents) if parent.exists())
-
-
-def _waiting_connections(root: Path) -> int:
-    """Count the connections in TIME-WAIT."""
-    words = _read(root / "proc/net/sockstat").split()
-    return int(words[words.index("tw") + 1]) if "tw" in words else 0
-
-
-def _machine_memory(root: Path) -> Iterator[int]:
-    for line in _read(root / "proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
-            yield int(line.split()[1]) * 1024
-
-
-def _group_memory(root: Path) -> Iterator[int]:
-    """Give what is left in each control group that we are in, version 2 and 1, up to the topmost."""
-    for line in _read(root / "proc/self/cgroup").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
-        names = ("memory.max", "memory.current", "inactive_file")
-        if controllers:
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        group = top / path.lstrip("/")
-        for place in (group, *group.parents):
-            if not place.is_relative_to(top):
-                break
-            yield from _left(place, *names)
-
-
-def _left(group: Path, limit: str, usage: str, cached: str) -> Iterator[int]:
-    most, used = _read(group / limit).strip(), _read(group / usage).strip()
-    if not (most.isdigit() and used.isdigit()):
-        return
-    lines = (line.split() for line in _read(group / "memory.stat").splitlines())
-    reclaimable = sum(int(words[1]) for words in lines if words[0] == cached)
-    yield int(most) - max(0, int(used) - reclaimable)
-
-
-def _read(path: Path) -> str:
-    """Read a file of the kernel's, or nothing where it has none of that name."""
-    try:
-        return path.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""

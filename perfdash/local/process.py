@@ -1,15 +1,12 @@
 """How a child process is started: its account, its group, and what happens when its parent dies."""
 
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-PR_SET_PDEATHSIG = 1
-LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+from campaigns import kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +41,6 @@ class Service:
     secret: bool = False
 
 
-def die_with_parent(death_signal: signal.Signals, parent: int) -> None:
-    """Ask the kernel for `death_signal` when the process `parent` ends. Only Linux can do it.
-
-    The kernel watches the parent's *thread* that forked: fork from one that lives long.
-    """
-    if LIBC is not None:
-        LIBC.prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
-        if os.getppid() != parent:
-            os.kill(os.getpid(), death_signal)
-
-
 def spawn(service: Service) -> subprocess.Popen[bytes]:
     """Start a service in a session of its own, with stdout and stderr in one pipe.
 
@@ -63,7 +49,7 @@ def spawn(service: Service) -> subprocess.Popen[bytes]:
     parent = os.getpid()
 
     def prepare() -> None:
-        die_with_parent(service.death_signal, parent)
+        kernel.die_with_parent(parent, service.death_signal)
         if service.nice:
             os.nice(service.nice)
 

@@ -11,11 +11,11 @@ import time
 from functools import partial
 from pathlib import Path
 
+from campaigns import kernel
 from perfdash.local import leftovers, machine, ownership, ports, postgres, services, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory
 from perfdash.local.journal import Journal
-from perfdash.local.process import die_with_parent
 from perfdash.local.services import FOUNDATIONS, Ports
 from perfdash.local.state import State, needed
 from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
@@ -105,7 +105,7 @@ def run(command: list[str]) -> int:
     place = Path(tempfile.mkdtemp(prefix="perfdash-run-"))
     directory = DataDirectory(place)
     directory.lock()
-    machine.raise_open_files()
+    kernel.raise_open_files()
     supervisor = Supervisor(Journal(directory.log, None))
     try:
         supervisor.start(services.foundations(directory, FOUNDATIONS, postgres.FAST))
@@ -114,7 +114,7 @@ def run(command: list[str]) -> int:
         process = subprocess.Popen(
             command,
             env=services.environment(directory, FOUNDATIONS),
-            preexec_fn=lambda: die_with_parent(signal.SIGTERM, parent),
+            preexec_fn=lambda: kernel.die_with_parent(parent, signal.SIGTERM),
         )
         return _wait(supervisor, process)
     except (StartFailed, Stopped) as error:

@@ -1,11 +1,10 @@
 """The WSGI application of a local start: its worker process ends with the server's process."""
 
 import os
-import signal
 
-from perfdash.local.process import die_with_parent
+from campaigns.kernel import die_with_parent
 
-die_with_parent(signal.SIGKILL, os.getppid())
+die_with_parent(os.getppid())
 
 from perfdash.wsgi import application  # noqa: E402 - nothing may go wrong before the line above
 

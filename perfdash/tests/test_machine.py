@@ -22,7 +22,11 @@ def texts(shortages):
 def limited(soft, hard, code):
     """Run code with these limits of open files, and give what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", f"from perfdash.local import machine\n{code}"],
+        [
+            sys.executable,
+            "-c",
+            f"from campaigns import kernel\nfrom perfdash.local import machine\n{code}",
+        ],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)),
         capture_output=True,
         text=True,
@@ -33,7 +37,7 @@ def limited(soft, hard, code):
 
 @pytest.mark.parametrize(("soft", "hard", "then"), [(300, 5000, 5000), (300, 300, 300)])
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may(soft, hard, then):
-    code = "import resource; machine.raise_open_files(); print(resource.getrlimit(7))"
+    code = "import resource; kernel.raise_open_files(); print(resource.getrlimit(7))"
 
     assert limited(soft, hard, code) == f"({then}, {hard})"
 
@@ -95,29 +99,6 @@ def test_enough_memory_is_not_worth_a_word(tmp_path):
     write(tmp_path / "proc/meminfo", MEMINFO.format(5_000_000))
 
     assert texts(machine.memory(tmp_path)) == []
-
-
-def test_a_container_that_has_little_memory_is_told_whatever_its_host_has(tmp_path):
-    write(tmp_path / "proc/meminfo", MEMINFO.format(5_000_000))
-    write(tmp_path / "proc/self/cgroup", "0::/machine/one\n")
-    group = tmp_path / "sys/fs/cgroup/machine"
-    write(group / "one/memory.max", "max\n")
-    write(group / "one/memory.current", "100000000\n")
-    write(group / "memory.max", "1000000000\n")
-    write(group / "memory.current", "800000000\n")
-    write(group / "memory.stat", "anon 500000000\ninactive_file 200000000\n")
-
-    assert texts(machine.memory(tmp_path))[0].startswith("Only 400 MB of memory are available")
-
-
-def test_an_older_control_group_is_understood(tmp_path):
-    write(tmp_path / "proc/self/cgroup", "5:cpu,cpuacct:/\n4:memory:/box\n1:name=systemd:/\n")
-    group = tmp_path / "sys/fs/cgroup/memory/box"
-    write(group / "memory.limit_in_bytes", "600000000\n")
-    write(group / "memory.usage_in_bytes", "100000000\n")
-    write(group / "memory.stat", "total_inactive_file 0\n")
-
-    assert texts(machine.memory(tmp_path))[0].startswith("Only 500 MB of memory are available")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,120 @@
+"""What is asked of the kernel: what it has left for this process, and to be ended with a parent.
+
+Knows no Django. What another system than Linux cannot tell is None.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+MOST_OPEN_FILES = 65_536
+LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+ROOT = Path("/")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPorts:
+    """The ports that connections leave from: all of them, and how sockets take them."""
+
+    every: int
+    in_use: int
+    waiting: int
+    """Blocked for a minute after their connection's end (TIME-WAIT)."""
+
+    @property
+    def free(self) -> int:
+        return self.every - self.in_use - self.waiting
+
+
+def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
+    """Ask for `death_signal` when the process `parent` ends; where it has ended, take it now.
+
+    The kernel watches the parent's *thread* that forked: fork from one that lives long. Raise
+    OSError where the kernel refuses; other systems than Linux cannot do it, and are not asked.
+    """
+    if LIBC is None:
+        return
+    if LIBC.prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent:  # it died before the kernel was asked to tell
+        os.kill(os.getpid(), death_signal)
+
+
+def most_open_files() -> int:
+    """Give how many files and sockets a process may open at once, where it asks for it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
+
+
+def raise_open_files() -> None:
+    """Raise the limit of open files as far as it may and makes sense; children inherit it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most_open_files()
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def available_memory(root: Path = ROOT) -> int | None:
+    """Give the bytes that are free, of the machine and of every control group that limits us."""
+    return min((*_machine_memory(root), *_group_memory(root)), default=None)
+
+
+def local_ports(root: Path = ROOT) -> LocalPorts | None:
+    """Look at the ports that connections leave from."""
+    span = _read(root / "proc/sys/net/ipv4/ip_local_port_range").split()
+    if len(span) != 2:
+        return None
+    lines = _read(root / "proc/net/sockstat").splitlines()
+    words = next((line.split() for line in lines if line.startswith("TCP:")), [])
+    sockets = dict(zip(words[1::2], words[2::2], strict=False))
+    return LocalPorts(
+        every=int(span[1]) - int(span[0]) + 1,
+        in_use=int(sockets.get("inuse", 0)),
+        waiting=int(sockets.get("tw", 0)),
+    )
+
+
+def _machine_memory(root: Path) -> Iterator[int]:
+    for line in _read(root / "proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+
+
+def _group_memory(root: Path) -> Iterator[int]:
+    """Give what is left in each control group that we are in, version 2 and 1, up to the topmost."""
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
+        names = ("memory.max", "memory.current", "inactive_file")
+        if controllers:
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        group = top / path.lstrip("/")
+        for place in (group, *group.parents):
+            if not place.is_relative_to(top):
+                break
+            yield from _left(place, *names)
+
+
+def _left(group: Path, limit: str, usage: str, cached: str) -> Iterator[int]:
+    most, used = _read(group / limit).strip(), _read(group / usage).strip()
+    if not (most.isdigit() and used.isdigit()):
+        return
+    lines = (line.split() for line in _read(group / "memory.stat").splitlines())
+    reclaimable = sum(int(words[1]) for words in lines if words[0] == cached)
+    yield int(most) - max(0, int(used) - reclaimable)
+
+
+def _read(path: Path) -> str:
+    """Read a file of the kernel's, or nothing where it has none of that name."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
