@@ -50,9 +50,9 @@ def redact_all(value: Value) -> Value:
     elif isinstance(value, Mapping):
         found = {redact_all(key): redact_all(inner) for key, inner in value.items()}
     elif isinstance(value, list | tuple):
-        found = type(value)(
-            inner if isinstance(inner, int | float) else redact_all(inner) for inner in value
-        )
+        inner = [each if isinstance(each, int | float) else redact_all(each) for each in value]
+        make = getattr(value, "_make", type(value))  # a NamedTuple takes its fields one by one
+        found = make(inner)
     elif is_dataclass(value) and not isinstance(value, type):
         changed = {each.name: redact_all(getattr(value, each.name)) for each in fields(value)}
         found = replace(value, **changed)

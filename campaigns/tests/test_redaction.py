@@ -3,6 +3,7 @@ import html
 import json
 import shlex
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -71,6 +72,16 @@ def test_texts_within_anything_are_cleaned_and_numbers_stay():
     )
 
     assert cleaned == {"a [secret]": [Inner("[secret]", 1.5)], "b": ("x", 2, None), "c": True}
+
+
+def test_named_tuples_stay_what_they_are():
+    class Answer(NamedTuple):
+        status: int
+        text: str
+
+    redaction.remember("hunter22")
+
+    assert redaction.redact_all(Answer(200, "hunter22")) == Answer(200, "[secret]")
 
 
 def test_of_two_secrets_the_longer_goes_first():
