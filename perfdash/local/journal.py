@@ -28,6 +28,7 @@ class Journal:
         self.terminal = Terminal(terminal) if terminal is not None else None
         self._rest: dict[str, bytes] = {}
         self._files: dict[str, LogFile] = {}
+        self._unwritable = ""
         self._lost = 0
 
     def take(self, name: str, piece: bytes, *, secret: bool = False) -> list[str]:
@@ -66,14 +67,17 @@ class Journal:
 
     def _record(self, name: str, lines: list[str]) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._append(name, lines)
+        self._append(COMBINED, [f"{now} {name:<10} | {line}" for line in lines])
+
+    def _append(self, name: str, lines: list[str]) -> None:
         try:
             self._file(name).append(lines)
-            self._file(COMBINED).append([f"{now} {name:<10} | {line}" for line in lines])
         except OSError as error:
             self._miss(name, len(lines), error)
         else:
-            if self._lost:
-                lost, self._lost = self._lost, 0
+            if name == self._unwritable:
+                lost, self._lost, self._unwritable = self._lost, 0, ""
                 self.say(f"The log is written again; {lost} lines are not in it.")
 
     def _file(self, name: str) -> LogFile:
@@ -82,13 +86,15 @@ class Journal:
         return self._files[name]
 
     def _miss(self, name: str, lines: int, error: OSError) -> None:
-        """Say once that nothing can be written, however many lines come until it is mended."""
-        if not self._lost:
+        """Say once that a log cannot be written, however many lines come until it is mended."""
+        if not self._unwritable:
+            self._unwritable = name
             self._show(
                 f"The log {self.path(name)} cannot be written ({error.strerror}): make room there."
                 " Until then lines are on the terminal only; perfdash goes on.\n"
             )
-        self._lost += lines
+        if name == self._unwritable:
+            self._lost += lines
 
     def _show(self, text: str) -> None:
         if self.terminal is not None:

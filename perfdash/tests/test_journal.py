@@ -113,6 +113,21 @@ def test_a_log_that_takes_nothing_is_told_and_the_terminal_still_gets_the_lines(
     assert (tmp_path / "web.log").read_text() == "three\n"
 
 
+def test_one_log_that_takes_nothing_is_told_once_while_others_are_written(tmp_path):
+    terminal = io.StringIO()
+    (tmp_path / "web.log").symlink_to("/dev/full")
+    book = Journal(tmp_path, terminal)
+
+    for _ in range(3):
+        book.take("web", b"lost\n")
+        book.take("beat", b"kept\n")
+
+    assert terminal.getvalue().count("cannot be written") == 1
+    assert "again" not in terminal.getvalue()
+    assert (tmp_path / "beat.log").read_text() == "kept\n" * 3
+    assert (tmp_path / "combined.log").read_text().count("| lost\n") == 3
+
+
 def test_a_line_that_was_torn_by_an_end_is_closed_before_the_next(tmp_path):
     (tmp_path / "web.log").write_text("half a li")
 
