@@ -156,6 +156,7 @@ def look_everywhere(perfdash, search, data):
             with connection.cursor().copy(f'COPY "{table}" TO STDOUT') as copied:
                 search.look(f"table {table}", b"".join(bytes(part) for part in copied))
     broker = redis.Redis.from_url(redis_url(environment["BROKER_URL"]))
+    broker.config_set("rdbcompression", "no")  # a dump shows the words as they are
     for key in broker.scan_iter():
         search.look(f"broker {key!r}", broker.dump(key) or b"")
     elsewhere = {"secrets", "state.json", "database"}

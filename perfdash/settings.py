@@ -300,6 +300,7 @@ LOGGING = {
         # A line for every look whether something may start would hide the rest.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.request": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},
     },
 }

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='campaign',
             name='counted_from',
-            field=models.DateTimeField(blank=True, help_text='Budget and failures count from here: launch, resumption.', null=True),
+            field=models.DateTimeField(blank=True, help_text='Launch or resumption: failures count from here, the budget from the first run after.', null=True),
         ),
         migrations.AddField(
             model_name='campaign',

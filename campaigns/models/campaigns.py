@@ -96,7 +96,9 @@ class Campaign(models.Model):
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     counted_from = models.DateTimeField(
-        null=True, blank=True, help_text="Budget and failures count from here: launch, resumption."
+        null=True,
+        blank=True,
+        help_text="Launch or resumption: failures count from here, the budget from the first run after.",
     )
     queue_place = models.BigIntegerField(
         null=True, blank=True, help_text="Campaigns of one target go first with the lower one."

@@ -19,6 +19,12 @@ from perfdash.local.running import state_of
 from perfdash.local.services import FOUNDATIONS, ROOT
 from perfdash.local.supervisor import StartFailed, Supervisor
 
+ELSEWHERE = (
+    "The database is not perfdash's own (DATABASE_URL is set), so nothing was restored: pg_restore"
+    " loads a dump of pg_dump into it, as docs/how-to/backup.md tells. A backup of script/server goes"
+    " into a database of its own only; unset DATABASE_URL for that."
+)
+
 
 def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextIO) -> int:
     """Replace the data in `data` by the backup in `path`, and give the exit code.
@@ -27,7 +33,7 @@ def restore(data: Path, path: Path, confirmed: Callable[[str], bool], out: TextI
     BackupRefused, StartFailed, ClusterFailed, DirectoryRefused.
     """
     if services.given("DATABASE_URL"):
-        raise BackupRefused(backup.ELSEWHERE)
+        raise BackupRefused(ELSEWHERE)
     found = archive.read(path.absolute())
     _refuse_newer(found)
     directory = DataDirectory(data)
@@ -59,7 +65,7 @@ def _agreed(directory: DataDirectory, found: Backup, confirmed: Callable[[str], 
     if directory.held():
         state = state_of(directory)
         if state is not None and state.ready and "database" not in state.services:
-            raise BackupRefused(backup.ELSEWHERE)
+            raise BackupRefused(ELSEWHERE)
         stops = " perfdash runs, and is stopped for it."
     return confirmed(
         f"Replace all campaigns and results in {directory.path} by those of {found.about.made_at}?{stops}"
