@@ -25,6 +25,8 @@ def define(design):
         "factors": {"level": list(range(1, design["levels"] + 1))},
         "repetitions": design["repetitions"],
         "cool_down_seconds": design["cool_down"],
+        "max_consecutive_failures": design["failures"],
+        "time_budget_seconds": design["budget"],
         "seed": 7,
     }
     campaign = drafts.create(checking.check(data), None)

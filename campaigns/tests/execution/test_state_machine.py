@@ -58,6 +58,8 @@ designs = st.fixed_dictionaries(
         "repetitions": st.integers(1, 2),
         "pool": st.sampled_from(["measure", "measure", "far"]),
         "cool_down": st.sampled_from([0, 0, 0, 20]),
+        "failures": st.sampled_from([5, 5, 1]),
+        "budget": st.sampled_from([None, None, None, 30]),
         "launched": st.sampled_from([True, True, True, False]),
     }
 )
@@ -115,6 +117,12 @@ class Faults(RuleBasedStateMachine):
         target = nth(Target.objects.filter(retired_at=None).order_by("pk"), n)
         if target is not None:
             self._quietly(lambda: servers.retire_target(target))
+
+    @rule(n=number)
+    def begin_or_end_quiet_hours(self, n):
+        target = nth(Target.objects.order_by("pk"), n)
+        always = "" if target.quiet_hours else "daily 00:00-24:00"
+        Target.objects.filter(pk=target.pk).update(quiet_hours=always)
 
     # What perfdash does
 
@@ -245,6 +253,7 @@ class Faults(RuleBasedStateMachine):
         """Let time go on with everything at work, for as long as it may take at most."""
         world = self.world
         world.broker_away = False
+        Target.objects.update(quiet_hours="")
         for load in world.loads():
             load.stopped = False
         for worker in world.workers:

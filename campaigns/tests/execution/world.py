@@ -23,6 +23,7 @@ from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
 from campaigns.models import Attempt, Campaign, Dispatcher, Run, Worker
+from campaigns.queries import quiet
 
 MEASURED = Measured(
     values={"duration": 1.0, "rate": 2.0}, health=Health("healthy", (), {}), units_done=1
@@ -143,6 +144,7 @@ class World:
             assert state == expected, f"a run began in a campaign that is {state}"
         target = attempt.run.campaign.target
         assert target is not None
+        assert quiet.on_by(target, attempt.claimed_at) is None, "a run began in quiet hours"
         address = target.address
         keeper = keeping.Keeper(attempt, asked_at)
         for other in before:
