@@ -96,7 +96,7 @@ async def _download_all(
 
 
 def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
-    """Give what aiohttp calls before every request, those included that it sends again unseen."""
+    """Give what aiohttp calls before every request."""
     queue = pacing.Tasks(pacer)
 
     async def wait(

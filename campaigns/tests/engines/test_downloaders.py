@@ -158,12 +158,12 @@ def test_a_name_that_nobody_knows_is_told_by_class(download):
 
 
 def test_answers_of_bad_manners_are_told_by_class(download):
-    redirect = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n"
+    redirect = b"HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\n"
     answers = {
         "shell": (b"SSH-2.0-OpenSSH_9.2\r\n", "protocol"),
         "nothing": (b"", "connect"),
         "half": (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123", "connect"),
-        "no_content": (b"HTTP/1.1 204 No Content\r\n\r\n", "protocol"),
+        "no_content": (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "protocol"),
         "loop": (redirect + b"Location: /loop\r\n\r\n", "protocol"),
         "nowhere": (redirect + b"\r\n", "protocol"),
         "ftp": (redirect + b"Location: ftp://x/\r\n\r\n", "protocol"),
