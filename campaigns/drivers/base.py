@@ -5,6 +5,7 @@ subclass of Driver. Errors that a driver raises on purpose:
 
   DriverError             what a person can act on; the run ends `failed`, the message is shown
   ├─ TargetUnavailable    the target refuses, hangs or resets before anything could be measured; `void`
+  ├─ GeneratorFailed      what generates the load broke, not the target; the run is `void`
   ├─ NotClean             the clean state could not be reached; the run is `void`
   ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
   └─ AddressRefused       the rules say that workers may not connect there; the run is `void`
@@ -35,6 +36,12 @@ class DriverError(Exception):
 
 class TargetUnavailable(DriverError):
     """The target did not answer."""
+
+    void = True
+
+
+class GeneratorFailed(DriverError):
+    """The engine died, or its machine could not keep what came: nothing is known of the target."""
 
     void = True
 

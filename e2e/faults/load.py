@@ -15,6 +15,11 @@ ACCEPTED = """
     WHERE run.campaign_id = %s AND attempt.state = 'accepted'
 """
 ENDED = "SELECT id FROM campaigns_attempt WHERE id = %s AND state NOT IN ('queued', 'running')"
+BLAMED = """
+    SELECT attempt.id, attempt.state, attempt.reason, attempt.failures FROM campaigns_attempt attempt
+    JOIN campaigns_run run ON run.id = run_id WHERE run.campaign_id = %s AND
+    (attempt.state = 'failed' OR attempt.state = 'accepted' AND attempt.units_failed > 0)
+"""
 STATE = "SELECT state FROM campaigns_campaign WHERE id = %s"
 
 
@@ -44,6 +49,10 @@ class Load:
 
     def accepted(self):
         return {row["id"] for row in self.plant.rows(ACCEPTED, self.campaign)}
+
+    def assert_nothing_is_said_of_the_target(self):
+        """What broke here is no observation: no attempt `failed`, and none with failures is kept."""
+        assert not self.plant.rows(BLAMED, self.campaign)
 
     def until_it_goes_on(self, attempt, before, seconds=60.0):
         """Wait until the attempt has ended, and one is accepted that was not before the fault."""

@@ -17,7 +17,7 @@ ENDED_FULL = """
     SELECT attempt.id, attempt.state, attempt.reason, attempt.failures FROM campaigns_attempt attempt
     JOIN campaigns_run run ON run.id = run_id WHERE run.campaign_id = %s AND attempt.id >= %s AND
     (attempt.reason LIKE '%%free disk of the generator%%' OR attempt.reason LIKE
-    '%%Make room in WORK_DIRECTORY%%' OR attempt.failures ? 'disk_full')
+    '%%Make room in WORK_DIRECTORY%%')
 """
 
 
@@ -56,6 +56,7 @@ def test_the_download_directory_is_full(target, rounds, book):
                     )
 
             again_and_again(load, rounds, fault)
+            load.assert_nothing_is_said_of_the_target()
 
 
 def test_the_data_directory_is_full(target, rounds, book):

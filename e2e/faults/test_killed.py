@@ -39,6 +39,7 @@ def test_killed(plant, load, rounds, role):
     again_and_again(
         load, rounds, fault, settle=lambda: wait_for(lambda: ROLES[role](plant.pid), role)
     )
+    load.assert_nothing_is_said_of_the_target()
 
 
 def test_the_keepers_backend_is_killed(plant, load, rounds):

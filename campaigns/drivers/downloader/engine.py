@@ -6,8 +6,8 @@ from typing import Any
 from campaigns.drivers.base import (
     Cancelled,
     Context,
-    DriverError,
     EffectiveSetting,
+    GeneratorFailed,
     Parameters,
     Target,
 )
@@ -56,7 +56,7 @@ def request_of(
 def run_engine(
     parameters: Parameters, request: Mapping[str, Any], context: Context, limit_seconds: float
 ) -> Outcome:
-    """Run the engine program. Raise Cancelled, or DriverError with the end of what it said."""
+    """Run the engine program. Raise Cancelled, or GeneratorFailed with the end of what it said."""
     before = Pacer(context.most_per_second).distance_seconds
     try:
         outcome = run_program(
@@ -68,7 +68,7 @@ def run_engine(
             progress=context.progress,
         )
     except ProgramFailed as error:
-        raise DriverError(str(error)) from error
+        raise GeneratorFailed(str(error)) from error
     if outcome.cancelled:
         raise Cancelled
     return outcome

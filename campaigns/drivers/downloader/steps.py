@@ -12,6 +12,7 @@ from campaigns.drivers.base import (
     Distribution,
     Driver,
     EffectiveSetting,
+    GeneratorFailed,
     Health,
     LevelNotInForce,
     Measured,
@@ -33,6 +34,8 @@ from campaigns.engines.transfers import FAILURES
 from campaigns.network import Rules, parse_url
 
 DESCRIBE_SECONDS = 30.0
+THE_GENERATORS_OWN = ("disk", "disk_full")
+"""Failures of files that say nothing about the target."""
 READ_BYTES = 4 * 1024 * 1024
 
 
@@ -127,7 +130,10 @@ class Downloader(Driver):
         download = Download(entries, outcome.samples, outcome.result, limit)
         for failure, count in download.failures().items():
             example = outcome.result.get("examples", {}).get(failure, "")
-            context.say(f"{count} files failed ({failure}: {FAILURES[failure]}); first {example}")
+            said = f"{count} files failed ({failure}: {FAILURES[failure]}); first {example}"
+            if failure in THE_GENERATORS_OWN:
+                raise GeneratorFailed(f"{said} Make room in WORK_DIRECTORY, or name another place.")
+            context.say(said)
         return _measured(download, _is_here(target, parameters))
 
     def verify(

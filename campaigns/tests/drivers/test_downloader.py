@@ -12,6 +12,7 @@ from campaigns.drivers.base import (
     AddressRefused,
     Cancelled,
     DriverError,
+    GeneratorFailed,
     LevelNotInForce,
     NotClean,
     TargetUnavailable,
@@ -367,10 +368,10 @@ def test_a_disk_without_room_is_seen_before_the_clock(target, keeper):
 
 
 @contextmanager
-def room_for_ten_bytes():
+def room_for(size):
     """Within the test only: its own report may go to a file too."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
@@ -379,8 +380,20 @@ def room_for_ten_bytes():
 
 def test_a_manifest_for_which_there_is_no_room_is_told(target, keeper):
     told = r"File too large\. Make room in WORK_DIRECTORY"
-    with pytest.raises(NotClean, match=told), room_for_ten_bytes():
+    with pytest.raises(NotClean, match=told), room_for(10):
         driver.reset(target, parameters(settings={"files": 1}), keeper.context())
+
+
+def test_a_file_for_which_there_is_no_room_says_nothing_of_the_target(target, keeper):
+    values = parameters(settings={"files": 3, "size": 100_000})
+    driver.reset(target, values, keeper.context())
+    driver.apply(target, values, keeper.context())
+
+    told = r"3 files failed \(disk_full.*Make room in WORK_DIRECTORY"
+    with pytest.raises(GeneratorFailed, match=told) as caught, room_for(50_000):
+        driver.measure(target, values, keeper.context())
+
+    assert caught.value.void
 
 
 def test_a_directory_that_cannot_be_made_is_told(target, keeper):
@@ -431,8 +444,10 @@ def test_progress_is_passed_on(target, keeper):
 def test_an_engine_that_crashes_is_told_with_its_words(target, keeper, monkeypatch):
     monkeypatch.setitem(MODULES, "asyncio", "campaigns.engines.no_such_engine")
 
-    with pytest.raises(DriverError, match="No module named"):
+    with pytest.raises(GeneratorFailed, match="No module named") as caught:
         driver.apply(target, parameters(), keeper.context())
+
+    assert caught.value.void
 
 
 def test_an_engine_with_another_level_in_force_is_found(target, keeper, monkeypatch):
