@@ -1,11 +1,13 @@
-"""Kill something every second while a campaign of short runs goes on, then prove the books.
+"""Kill something every second or so while a campaign of short runs goes on, then prove the books.
 
+The pauses between two strikes are random, with that mean: so some runs come through and some do not.
 A perfdash and a target of its own, on loopback; both end with this program. Exit code 1: the books
 do not balance, and it says where.
 """
 
 import argparse
 import math
+import random
 import re
 import signal
 import sys
@@ -67,11 +69,13 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/bench chaos", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="how long things are broken")
-    parser.add_argument("--every", type=float, default=1.0, help="seconds from one to the next")
-    parser.add_argument("--runs", type=int, default=400, help="of the campaign, at least")
+    parser.add_argument(
+        "--every", type=float, default=1.0, help="seconds from one to the next, on average"
+    )
+    parser.add_argument("--runs", type=int, default=300, help="of the campaign, at least")
     parser.add_argument("--seed", type=int, default=1, help="of what is broken, and of the order")
     parser.add_argument(
-        "--patience", type=float, default=120, help="seconds for the rest; then it is cancelled"
+        "--patience", type=float, default=900, help="seconds for the rest; then it is cancelled"
     )
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where the log is kept")
     return parser.parse_args()
@@ -105,14 +109,18 @@ def launch(plant, target, options):
 
 
 def break_things(plant, campaign, options):
-    """Break one thing after the other until the time is over. Give how often each was."""
-    due = monotonic()
-    end = due + options.seconds
+    """Break one thing after the other until the time is over. Give how often each was.
+
+    A campaign that is through before is extended.
+    """
+    pauses = random.Random(options.seed)
+    end = monotonic() + options.seconds
     with closing(Chaos(plant, options.seed)) as chaos:
-        while monotonic() < end and state_of(plant, campaign) not in ENDED:
+        while monotonic() < end:
             chaos.strike()
-            due = max(due + options.every, monotonic())
-            sleep(max(0.0, due - monotonic()))
+            sleep(min(pauses.expovariate(1 / options.every), max(0.0, end - monotonic())))
+            if state_of(plant, campaign) in ENDED:
+                plant.try_api("POST", f"campaigns/{campaign}/extend", {"repetitions": 10})
         return chaos.struck
 
 
@@ -163,6 +171,8 @@ def prove(plant, target, campaign):
         " WHERE campaign_id = %s AND attempt.state = 'accepted'",
         campaign,
     )
+    if not accepted:
+        raise BooksDoNotBalance(f"no run came through, so nothing is proved: {runs}")
     if len(accepted) != runs.get("done", 0):
         raise BooksDoNotBalance(f"{len(accepted)} accepted attempts, runs are {runs}")
     senders = target.stats()["senders"]
