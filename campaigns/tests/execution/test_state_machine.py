@@ -305,7 +305,7 @@ class Faults(RuleBasedStateMachine):
                 "tick": dispatching.dispatch,
                 "claim": lambda: message and world.deliver(message, n, alone=False),
                 "close": lambda: worker and world.close(worker, "accepted", alone=False),
-                "look": lambda: worker and world.look(worker.load),
+                "look": lambda: worker and worker.load and world.look(worker.load),
             }[name]
 
         def quietly():

@@ -1,0 +1,52 @@
+"""A run of very many files: what its keeper holds, cleans and stores stays bounded."""
+
+import tracemalloc
+
+import pytest
+
+from campaigns import dispatch, execution
+from campaigns.drivers.base import Health, Measured
+from campaigns.models import Attempt, Run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SAMPLES = 100_000
+MOST_BYTES = 120_000_000
+
+
+def many(target, parameters, context):
+    numbers = range(SAMPLES)
+    return Measured(
+        values={"duration": 60.0},
+        health=Health("healthy", (), {}),
+        samples={
+            "file": [f"some/directory/file-{number:06d}" for number in numbers],
+            "start_seconds": [number / 1000 for number in numbers],
+            "first_byte_seconds": [number / 999 for number in numbers],
+            "total_seconds": [number / 998 for number in numbers],
+            "bytes": [number % 10 for number in numbers],
+            "status": [200] * SAMPLES,
+            "failure": [""] * SAMPLES,
+        },
+        units_done=SAMPLES,
+    )
+
+
+@pytest.mark.slow
+def test_100000_samples_are_stored_in_bounded_memory(launched, stand_in, monkeypatch):
+    monkeypatch.setattr(stand_in, "measure", many)
+    launched(factors={"level": [3]}, repetitions=1)
+    dispatch.dispatch()
+    (attempt,) = Attempt.objects.filter(state=Attempt.State.QUEUED)
+
+    tracemalloc.start()
+    try:
+        run = execution.execute(attempt.pk, "measure@here", "here")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert run.state == Run.State.DONE
+    attempt.refresh_from_db()
+    assert attempt.raw_samples.count == SAMPLES
+    assert peak < MOST_BYTES, peak
