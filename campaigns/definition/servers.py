@@ -11,6 +11,7 @@ from django.utils import timezone
 from campaigns import credentials, network
 from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import TargetForm
+from campaigns.definition.own_services import own_addresses
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
 from campaigns.models import Campaign, Target
@@ -31,7 +32,7 @@ def families() -> list[str]:
 
 def installation_rules() -> network.Rules:
     """Rules of the installation, without what owners confirmed."""
-    return network.parse_rules(settings.ALLOWED_ADDRESSES, settings.OWN_ADDRESSES)
+    return network.parse_rules(settings.ALLOWED_ADDRESSES, own_addresses())
 
 
 def rules_for(target: Target) -> network.Rules:
