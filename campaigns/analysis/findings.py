@@ -143,4 +143,4 @@ def _hash(
 
 
 def _address(campaign: Campaign) -> str:
-    return campaign.target.address if campaign.target else ""
+    return campaign.target.own_address if campaign.target else ""

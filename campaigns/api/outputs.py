@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django.utils.functional import cached_property
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.definition import drafts
 from campaigns.models import Campaign, Cell, Target
 from campaigns.queries import exports, live
+from campaigns.queries.allowed import names_beside
 from campaigns.queries.records import STATES
 
 
@@ -15,6 +17,7 @@ class TargetOutput(serializers.ModelSerializer[Target]):
     """A server under test."""
 
     has_password = serializers.SerializerMethodField()
+    same_server_as = serializers.SerializerMethodField()
     url = serializers.HyperlinkedIdentityField("api-target")
 
     class Meta:
@@ -26,6 +29,7 @@ class TargetOutput(serializers.ModelSerializer[Target]):
             "family",
             "base_url",
             "address",
+            "same_server_as",
             "username",
             "has_password",
             "is_production",
@@ -44,6 +48,16 @@ class TargetOutput(serializers.ModelSerializer[Target]):
     def get_has_password(self, target: Target) -> bool:
         """Only whether there is one."""
         return bool(target.password)
+
+    def get_same_server_as(self, target: Target) -> list[str]:
+        """Names of the other targets in use with this address."""
+        return list(self._beside[target.pk])
+
+    @cached_property
+    def _beside(self) -> dict[int, tuple[str, ...]]:
+        """For all targets of a list at once."""
+        instance: Any = getattr(self.parent, "instance", self.instance)
+        return names_beside([instance] if isinstance(instance, Target) else list(instance or ()))
 
 
 class CampaignOutput(serializers.ModelSerializer[Campaign]):

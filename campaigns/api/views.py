@@ -95,10 +95,12 @@ class Targets(Api):
         return self.page(Target.objects.filter(retired_at=None).order_by("name"), TargetOutput)
 
     def post(self, request: Request) -> Response:
-        """Save a target, and ask for its first probe."""
-        target = servers.save_target(self.read(TargetInput))
+        """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
+        data = self.read(TargetInput)
+        target = servers.save_target(data)
         dispatch.request_probe(target)
-        output = TargetOutput(target, context={"request": request}).data
+        output = dict(TargetOutput(target, context={"request": request}).data)
+        output["warnings"] = servers.to_be_told(target, data)
         return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
 
 

@@ -185,9 +185,9 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
         return
     for name, url in driver.urls(target.base_url, {**definition.parameters, **cell}).items():
         try:
-            elsewhere = network.normalised_address(url) != target.address
+            elsewhere = network.normalised_address(url) != target.own_address
             message = (
-                f"{url} is not on {target.name} ({target.address}). A run loads only the server "
+                f"{url} is not on {target.name} ({target.own_address}). A run loads only the server "
                 "that it holds: save that server as a target, and measure it."
             )
         except network.NetworkError as error:

@@ -1,20 +1,22 @@
 """Save targets, and say where workers may connect for them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from campaigns import credentials, network
+from campaigns import credentials, network, redaction
 from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import TargetForm
+from campaigns.definition.one_server import Hosts, measuring, share_address
 from campaigns.definition.own_services import own_addresses
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
 from campaigns.models import Campaign, Target
+from campaigns.queries.allowed import names_beside
 
 OWNERS_LIMITS = (
     "max_concurrency",
@@ -70,11 +72,11 @@ def unreadable_targets(database: str = "default") -> list[str]:
     ]
 
 
-@transaction.atomic
 def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target:
     """Create a target, or change one. Raise Invalid with messages by field.
 
-    The address of a target that a campaign is measuring does not change.
+    The address of a target that a campaign is measuring does not change. One that is found to be
+    the same server as another shares its address.
     """
     form = TargetForm(data, families=families())
     if not form.is_valid():
@@ -82,15 +84,16 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
     clean = form.cleaned_data
     target = target or Target()
     try:
-        address = network.normalised_address(clean["base_url"])
+        own = network.normalised_address(clean["base_url"])
     except network.NetworkError as error:
         raise Invalid({"base_url": [str(error)]}) from None
-    _refuse_what_is_never_allowed(clean["base_url"], address)
-    if target.pk and address != target.address and _is_measured(target):
+    _refuse_what_is_never_allowed(clean["base_url"], own)
+    moved = target._state.adding or own != target.own_address
+    if moved and target.pk and (campaigns := measuring(target.address)):
         raise Invalid(
-            {"base_url": ["A campaign is measuring this target; change its address afterwards."]}
+            {"base_url": [f"{_is_measuring(target, campaigns)} Change its address afterwards."]}
         )
-    if target.password and address != target.address and not _says_about_password(clean):
+    if target.password and moved and not _says_about_password(clean):
         raise Invalid(
             {
                 "password": [
@@ -99,12 +102,25 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
                 ]
             }
         )
-    target.confirmed_rule = _confirmed_rule(clean, target, address)
-    if address != target.address:
+    rule = _confirmed_rule(clean, target, own)
+    hosts = Hosts()
+    hosts.ask_beside(clean["base_url"], target.pk)  # before anything is locked: it takes its time
+    return _store(clean, target, rule, hosts, moved=moved)
+
+
+@transaction.atomic
+def _store(
+    clean: Mapping[str, Any], target: Target, rule: str, hosts: Hosts, *, moved: bool
+) -> Target:
+    target.address = share_address(target, clean["base_url"], hosts)
+    target.confirmed_rule = rule
+    if moved:
         target.health = Target.Health.UNKNOWN
         target.health_message = ""
+        target.proofs = []
+        target.probed_at = None
     target.name, target.family = clean["name"], clean["family"]
-    target.base_url, target.address = clean["base_url"], address
+    target.base_url = clean["base_url"]
     for name in (*OWNERS_LIMITS, "username", "notes"):
         setattr(target, name, clean[name])
     if clean["password"]:
@@ -129,17 +145,42 @@ def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
         raise Invalid({"base_url": [str(refusal)]}) from None
 
 
+def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
+    """What whoever saved a target should know of it, in sentences."""
+    told = []
+    if names := names_beside([target])[target.pk]:
+        known = ", ".join(f"“{name}”" for name in names)
+        told.append(
+            f"This is the same server as {known}: they share one queue, one run at a time, and the "
+            "limits, quiet hours and production mark of each."
+        )
+    if 0 < len(str(data.get("password") or "")) < redaction.SHORTEST:
+        told.append(
+            f"The password is shorter than {redaction.SHORTEST} letters: it is encrypted and never "
+            "shown, but not taken out of error messages and logs that quote it, since something so "
+            "short is found in ordinary words."
+        )
+    return told
+
+
 def retire_target(target: Target) -> None:
-    """Take a target out of the lists. Raise Invalid while a campaign is measuring it."""
-    if _is_measured(target):
-        raise Invalid({"": ["A campaign is measuring this target; retire it afterwards."]})
+    """Take a target out of the lists, with its limits. Raise Invalid while its server is measured."""
+    if campaigns := measuring(target.address):
+        raise Invalid({"": [f"{_is_measuring(target, campaigns)} Retire it afterwards."]})
     target.retired_at = timezone.now()
     target.name = f"{target.name[:70]} (retired {target.pk})"
     target.save(update_fields=["retired_at", "name"])
 
 
-def _is_measured(target: Target) -> bool:
-    return Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE).exists()
+def _is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
+    """Which campaign keeps a target as it is: its own, else one on the same server."""
+    found = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
+    if found.target_id == target.pk:
+        return f"The campaign “{found.name}” is measuring this target."
+    return (
+        f"The campaign “{found.name}” is measuring the same server, as “{found.target}”; the limits "
+        "of this target count for it too."
+    )
 
 
 def _says_about_password(clean: Mapping[str, Any]) -> bool:

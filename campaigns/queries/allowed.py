@@ -34,6 +34,19 @@ def same_server(target: Target) -> list[Target]:
     return sorted(rows, key=lambda row: row.pk != target.pk)
 
 
+def names_beside(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
+    """The names of the other targets in use that are the same server, by each one's primary key."""
+    addresses = {target.address for target in targets}
+    rows = Target.objects.filter(address__in=addresses, retired_at=None).order_by("name")
+    known = list(rows.values_list("pk", "name", "address"))
+    return {
+        target.pk: tuple(
+            name for pk, name, address in known if address == target.address and pk != target.pk
+        )
+        for target in targets
+    }
+
+
 def allowed_on(target: Target) -> Allowed:
     """The limits of the server that this target is."""
     rows = same_server(target)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
+from campaigns.queries.allowed import names_beside
 from campaigns.queries.live import AWAY, Wait, seconds_left, waiting_for
 
 PHASES = (
@@ -75,12 +76,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TargetRow:
-    """A target with who holds it; `run` and `campaign` are None while it is free."""
+    """A target with who holds it; `run` and `campaign` are None while it is free.
+
+    same: the names of the other targets that are the same server.
+    """
 
     target: Target
     held_by: str
     run: int | None
     campaign: int | None
+    same: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,8 @@ def target_rows(targets: Sequence[Target] | None = None) -> list[TargetRow]:
             expires_at__gt=Now(),
         ).select_related("attempt__run")
     }
-    return [_target_row(target, leases.get(target.address)) for target in targets]
+    same = names_beside(targets)
+    return [_target_row(target, leases.get(target.address), same[target.pk]) for target in targets]
 
 
 def worker_rows() -> list[WorkerRow]:
@@ -260,11 +266,11 @@ def _mean(summary: Mapping[str, Any]) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _target_row(target: Target, lease: TargetLease | None) -> TargetRow:
+def _target_row(target: Target, lease: TargetLease | None, same: tuple[str, ...]) -> TargetRow:
     if lease is None or lease.attempt is None:
-        return TargetRow(target, "", None, None)
+        return TargetRow(target, "", None, None, same)
     run = lease.attempt.run
-    return TargetRow(target, lease.holder or f"run {run.position}", run.pk, run.campaign_id)
+    return TargetRow(target, lease.holder or f"run {run.position}", run.pk, run.campaign_id, same)
 
 
 def _worker_row(worker: Worker, attempt: Attempt | None, now: datetime) -> WorkerRow:

@@ -106,6 +106,8 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         return _draw(request, target, data, invalid.errors)
     dispatch.request_probe(saved)
     messages.success(request, f"{saved.name} is saved, and is being probed.")
+    for sentence in servers.to_be_told(saved, data):
+        messages.warning(request, sentence)
     return redirect("target", saved.pk)
 
 

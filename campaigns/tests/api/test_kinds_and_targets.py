@@ -180,3 +180,17 @@ def test_quiet_hours_that_cannot_be_read_are_told_at_their_field(api):
 
     assert status == 400
     assert {error["field"] for error in body["errors"]} == {"quiet_hours", "quiet_zone"}
+
+
+def test_what_there_is_to_know_of_a_new_target_is_told(api):
+    api.post("targets", SERVER)
+    status, created = api.post("targets", SERVER | {"name": "again", "password": "admin"})
+
+    assert status == 201
+    assert created["same_server_as"] == ["mine"]
+    assert ["same server" in each for each in created["warnings"]] == [True, False]
+    assert "shorter than 6 letters" in created["warnings"][1]
+    listed = {
+        target["name"]: target["same_server_as"] for target in api.get("targets")[1]["results"]
+    }
+    assert listed == {"mine": ["again"], "again": ["mine"]}

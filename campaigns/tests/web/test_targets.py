@@ -272,7 +272,7 @@ def test_a_target_that_is_measured_is_not_retired(browser, target, draft, person
 
     target.refresh_from_db()
     assert target.retired_at is None
-    assert "retire it afterwards" in Page(answer).text
+    assert "Retire it afterwards" in Page(answer).text
 
 
 @pytest.mark.parametrize("page", ["target", "target-edit"])
@@ -305,3 +305,17 @@ def test_a_password_that_was_typed_into_the_url_is_not_sent_back(browser, owner_
     assert answer.status_code == 422
     assert Page(answer).named("base_url")[0]["value"] == "http://host/a"
     assert "hunter22" not in answer.content.decode()
+
+
+def test_the_pages_say_that_targets_are_one_server_and_that_a_password_is_short(
+    browser, owner_may_confirm, probes
+):
+    browser.post(reverse("target-new"), FORM | {"confirm_address": "on"})
+    second = FORM | {"name": "by IP", "base_url": "http://localhost:24817", "password": "admin"}
+
+    saved = browser.post(reverse("target-new"), second | {"confirm_address": "on"}, follow=True)
+
+    assert "This is the same server as “sandbox”" in Page(saved).text
+    assert "shorter than 6 letters" in Page(saved).text
+    for page in (saved, browser.get("/targets/")):
+        assert "the same server as sandbox" in Page(page).text

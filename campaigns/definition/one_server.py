@@ -1,0 +1,118 @@
+"""Which targets are one server: those of one port whose hosts resolve to a common IP address.
+
+They share one `address`, and with it lease, queue, limits, quiet hours and production mark.
+"""
+
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
+
+from django.db import connection
+from django.db.models.functions import Now
+
+from campaigns import names, network
+from campaigns.definition.errors import Invalid
+from campaigns.engines.health import is_here
+from campaigns.models import Campaign, Target, TargetLease
+
+ONE_SAVER = 7_363_002  # key of the advisory lock
+THIS_MACHINE = "this machine"
+
+
+class Hosts:
+    """What hosts resolve to; each is asked for once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, frozenset[str]] = {}
+
+    def ask(self, urls: Iterable[str]) -> None:
+        """Ask for the hosts of these URLs together."""
+        hosts = {network.parse_url(url).host for url in urls} - self._known.keys()
+        for host, found in names.addresses_of(hosts).items():
+            self._known[host] = frozenset(map(_place, found))
+
+    def of(self, url: str) -> frozenset[str]:
+        """The places of a URL's host; none where it does not resolve."""
+        self.ask([url])
+        return self._known[network.parse_url(url).host]
+
+    def ask_beside(self, url: str, pk: int | None) -> None:
+        """Ask for a URL and all targets that might be the same server."""
+        rows = _others(url, pk)
+        if rows:
+            self.ask([url, *(row.base_url for row in rows)])
+
+
+def share_address(target: Target, url: str, hosts: Hosts) -> str:
+    """Give the address that a target at this URL has, and give it to those that are its server too.
+
+    Within a transaction, one after the other. Raise Invalid where that would take the address from
+    under a campaign.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_SAVER])
+    own = network.normalised_address(url)
+    moved = target._state.adding or own != target.own_address
+    hosts.ask_beside(url, target.pk)
+    twins = [row for row in _others(url, target.pk) if _is_same(row, url, hosts)]
+    addresses = list(dict.fromkeys(row.address for row in twins))
+    if not moved and _stays(target, url, hosts):
+        addresses = list(dict.fromkeys([target.address, *addresses]))
+    busy = [address for address in addresses if is_held(address)]
+    if len(busy) > 1:
+        if not moved:
+            return target.address
+        raise Invalid({"base_url": [_between(twins, busy)]})
+    address = [*busy, *addresses, own][0]
+    Target.objects.filter(address__in=addresses).exclude(address=address).update(address=address)
+    return address
+
+
+def is_held(address: str) -> bool:
+    """Say whether a campaign goes on at an address, or a run of any kind holds it."""
+    leases = TargetLease.objects.filter(
+        address=address, attempt__isnull=False, expires_at__gt=Now()
+    )
+    return bool(measuring(address)) or leases.exists()
+
+
+def measuring(address: str) -> list[Campaign]:
+    """The campaigns that go on at an address, by whichever of its targets."""
+    found = Campaign.objects.filter(target__address=address, state__in=Campaign.ACTIVE)
+    return list(found.select_related("target").order_by("pk"))
+
+
+def _others(url: str, pk: int | None) -> list[Target]:
+    """The targets in use that have the same port."""
+    port = network.parse_url(url).port
+    rows = Target.objects.filter(retired_at=None).order_by("pk")
+    return [row for row in rows if row.pk != pk and network.parse_url(row.base_url).port == port]
+
+
+def _is_same(row: Target, url: str, hosts: Hosts) -> bool:
+    own = network.normalised_address(url)
+    return own in (row.address, row.own_address) or bool(hosts.of(url) & hosts.of(row.base_url))
+
+
+def _stays(target: Target, url: str, hosts: Hosts) -> bool:
+    """Say whether a target keeps its address: nothing says that it is another server by now."""
+    if is_held(target.address):
+        return True
+    here = hosts.of(url)
+    shared = [row for row in _others(url, target.pk) if row.address == target.address]
+    return not shared or any(
+        not here or not (there := hosts.of(row.base_url)) or here & there for row in shared
+    )
+
+
+def _place(address: str) -> str:
+    """An IP address in its one form; all of this machine are one place."""
+    plain = network.unwrapped(ip_address(address))
+    return THIS_MACHINE if is_here(str(plain)) else str(plain)
+
+
+def _between(twins: Sequence[Target], busy: Sequence[str]) -> str:
+    known = " and ".join(f"“{row.name}”" for row in twins if row.address in busy)
+    return (
+        f"This server is the same as {known}, which were taken for different ones so far, and are "
+        "both being measured. Save it when one of them is free."
+    )
