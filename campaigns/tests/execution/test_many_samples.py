@@ -46,6 +46,7 @@ def test_100000_samples_are_stored_in_bounded_memory(launched, stand_in, monkeyp
     finally:
         tracemalloc.stop()
 
+    assert run is not None
     assert run.state == Run.State.DONE
     attempt.refresh_from_db()
     assert attempt.raw_samples.count == SAMPLES

@@ -145,6 +145,7 @@ class World:
         target = attempt.run.campaign.target
         assert target is not None
         assert attempt.claimed_at is not None
+        assert attempt.claimed_at is not None
         assert quiet.on_by(target, attempt.claimed_at) is None, "a run began in quiet hours"
         address = target.address
         keeper = keeping.Keeper(attempt, asked_at)
