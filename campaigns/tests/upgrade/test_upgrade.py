@@ -64,6 +64,8 @@ def test_attempts_of_every_end_are_in_what_is_stored(upgraded):
 
     assert states == {"accepted", "cancelled", "failed", "lost", "void"}
     assert Exclusion.objects.filter(withdrawn_at=None).exists()
+    sessions = named("measured").sessions.order_by("number").values_list("kind", flat=True)
+    assert list(sessions) == ["launch", "extension"]
     assert set(Campaign.objects.values_list("state", flat=True)) >= {
         "draft",
         "finished",
