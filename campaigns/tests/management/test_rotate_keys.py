@@ -138,14 +138,16 @@ def test_a_rotation_that_is_killed_in_the_middle_leaves_all_as_it_was(targets, m
         [sys.executable, str(MANAGE), "rotate_keys"],
         env={**os.environ, "DATABASE_URL": place, "PERFDASH_ENCRYPTION_KEYS": f"{NEW},{OLD}"},
     )
+    backends = []
     try:
-        backend = _sleeping(process)
+        backends.append(_sleeping(process))
         process.send_signal(signal.SIGKILL)
     finally:
         process.kill()
         process.wait()
-        with connection.cursor() as cursor:  # its session would sleep on
-            cursor.execute("SELECT pg_terminate_backend(%s)", [backend])
+        with connection.cursor() as cursor:
+            for backend in backends:  # it would sleep on
+                cursor.execute("SELECT pg_terminate_backend(%s)", [backend])
             cursor.execute("DROP TRIGGER wait_long ON campaigns_target")
             cursor.execute("DROP FUNCTION wait_long")
     assert stored() == before
