@@ -40,14 +40,14 @@ CONTINENTS = (
 class Quiet:
     """The quiet hours of a target as they are now.
 
-    until: the end of those that are on. since: the begin of the next ones, where none are on.
+    ends_at: the end of those that are on. begins_at: the begin of the next ones, where none are on.
     problem: why stored hours cannot be read any more.
     """
 
     lines: tuple[str, ...]
     zone: str
-    until: datetime | None = None
-    since: datetime | None = None
+    ends_at: datetime | None = None
+    begins_at: datetime | None = None
     problem: str = ""
 
 
@@ -59,11 +59,11 @@ def quiet_of(target: Target) -> Quiet | None:
     now = timezone.now()
     try:
         hours = quiet_hours.parse(target.quiet_hours)
-        until = hours.ends_at(now, target.quiet_zone)
-        since = None if until else hours.begins_at(now, target.quiet_zone)
+        ends_at = hours.ends_at(now, target.quiet_zone)
+        begins_at = None if ends_at else hours.begins_at(now, target.quiet_zone)
     except quiet_hours.BadQuietHours as error:
         return Quiet(lines, target.quiet_zone, problem=str(error))
-    return Quiet(lines, target.quiet_zone, until, since)
+    return Quiet(lines, target.quiet_zone, ends_at, begins_at)
 
 
 @cache
