@@ -46,7 +46,7 @@ class Telltale(Driver):
         sent = base64.b64encode(f"{target.username}:{target.password}".encode()).decode()
         return [EffectiveSetting("Authorization", f"Basic {sent}", f"Basic {sent}", ok=True)]
 
-    def environment(self, target, rules):
+    def environment(self, target, context):
         return {"url": f"http://{target.username}:{quote(target.password, safe='')}@host/"}
 
     def measure(self, target, parameters, context):

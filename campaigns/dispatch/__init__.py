@@ -4,7 +4,8 @@ Idempotent: look for free targets with a planned run, lease, queue. Called after
 everything that a person starts, and by beat every few seconds, so that an emptied broker heals.
 `single` lets one dispatch at a time look, `losing` takes lost leases back, `clock` sees to one that
 was set back, `limits` keeps time budgets and quiet hours, `closing` ends campaigns, `analyses` says
-when one is analysed, `queueing` leases and queues, `sending` sends.
+when one is analysed, `queueing` leases and queues, `sending` sends; `untouched` gives the rows that
+nobody else is changing.
 
 Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
 row that is locked is being changed, and is looked at the next time.

@@ -1,6 +1,6 @@
 """The contract between a kind of test and the rest. Knows no database, no Celery, no clock but its own.
 
-A kind is one module beside this one. Its name is the kind; it holds `driver`, one instance of a
+A kind is one module, or one folder, beside this one. Its name is the kind; it holds `driver`, one instance of a
 subclass of Driver. Errors that a driver raises on purpose:
 
   DriverError             what a person can act on; the run ends `failed`, the message is shown
