@@ -6,10 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import urllib.request
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -101,25 +99,6 @@ class Perfdash:
         with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310
             return json.load(answer)
 
-    @contextmanager
-    def watching(self, label):
-        """Sample the requests in flight at the target, as (instant, number), all the while."""
-        samples = []
-        done = threading.Event()
-
-        def sample():
-            while not done.wait(0.05):
-                count = self.sandbox_stats()["labels"].get(label, {"in_flight": 0})
-                samples.append((datetime.now(UTC), count["in_flight"]))
-
-        thread = threading.Thread(target=sample)
-        thread.start()
-        try:
-            yield samples
-        finally:
-            done.set()
-            thread.join()
-
 
 @contextmanager
 def served(data, root=ROOT, **environment):
@@ -144,12 +123,11 @@ def served(data, root=ROOT, **environment):
         )  # fmt: skip
     perfdash = Perfdash(data, process, log, root)
     try:
-        wait_for(
-            lambda: perfdash.state.get("ready") or process.poll() is not None,
-            f"ready:\n{log.read_text()}",
-            seconds=120,
-        )
+        end = monotonic() + 120
+        while not perfdash.state.get("ready") and process.poll() is None and monotonic() < end:
+            sleep(0.05)
         assert process.poll() is None, log.read_text()
+        assert perfdash.state.get("ready"), f"not ready within 120 s:\n{log.read_text()}"
         yield perfdash
     finally:
         process.send_signal(signal.SIGINT)
