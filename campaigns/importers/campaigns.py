@@ -113,9 +113,9 @@ def _make_runs(campaign: Campaign, session: Session, ordered: Sequence[Row]) -> 
     return Run.objects.bulk_create(runs, batch_size=1000)
 
 
-def _duration(seconds: float, about: About) -> results.ImportedValue:
+def _duration(seconds: float, about: About) -> results.Value:
     metric = driver_of(KIND).primary_metric
-    return results.ImportedValue(
+    return results.Value(
         metric=metric.name,
         value=seconds,
         unit=metric.unit,

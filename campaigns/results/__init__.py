@@ -6,16 +6,23 @@ of its run, `importing` takes what was measured elsewhere.
 """
 
 from campaigns.results.closing import Fenced, close
-from campaigns.results.importing import ImportedValue, import_run
+from campaigns.results.importing import import_run
 from campaigns.results.settling import release_leases, settle
-from campaigns.results.storing import NotANumber, Outcome, UnknownMetric, pack_samples, storable
+from campaigns.results.storing import (
+    NotANumber,
+    Outcome,
+    UnknownMetric,
+    Value,
+    pack_samples,
+    storable,
+)
 
 __all__ = [
     "Fenced",
-    "ImportedValue",
     "NotANumber",
     "Outcome",
     "UnknownMetric",
+    "Value",
     "close",
     "import_run",
     "pack_samples",

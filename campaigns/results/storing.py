@@ -34,6 +34,19 @@ class NotANumber(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Value:
+    """One value of a metric, with its unit and direction."""
+
+    metric: str
+    value: float
+    unit: str
+    lower_is_better: bool
+    fidelity: str = Campaign.Fidelity.RAW
+    censored: bool = False
+    bound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How an attempt ended. `state` is one of Attempt.State but queued and running."""
 
@@ -128,17 +141,19 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
     if bad := [name for name, value in measured.values.items() if not isfinite(value)]:
         raise NotANumber(f"{', '.join(bad)} came out as no number, or as an infinite one.")
     saturated = measured.health.verdict == "saturated"
-    Measurement.objects.bulk_create(
-        Measurement(
-            attempt=attempt,
-            metric=name,
-            value=value,
-            unit=declared[name].unit,
-            lower_is_better=declared[name].lower_is_better,
-            censored=name in measured.censored,
-            bound=saturated,
-        )
-        for name, value in measured.values.items()
+    store_values(
+        attempt,
+        [
+            Value(
+                metric=name,
+                value=value,
+                unit=declared[name].unit,
+                lower_is_better=declared[name].lower_is_better,
+                censored=name in measured.censored,
+                bound=saturated,
+            )
+            for name, value in measured.values.items()
+        ],
     )
     Phase.objects.bulk_create(
         Phase(attempt=attempt, of=Phase.Of.MEASURE, name=phase.name, seconds=phase.seconds)
@@ -170,6 +185,23 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             count=len(next(iter(measured.samples.values()))),
             columns=pack_samples(measured.samples),
         )
+
+
+def store_values(attempt: Attempt, values: Sequence[Value]) -> None:
+    """Store what was measured of an attempt, here or elsewhere."""
+    Measurement.objects.bulk_create(
+        Measurement(
+            attempt=attempt,
+            metric=value.metric,
+            value=value.value,
+            unit=value.unit,
+            lower_is_better=value.lower_is_better,
+            fidelity=value.fidelity,
+            censored=value.censored,
+            bound=value.bound,
+        )
+        for value in values
+    )
 
 
 def pack_samples(columns: Mapping[str, Sequence[Any]]) -> bytes:

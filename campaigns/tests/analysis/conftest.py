@@ -69,7 +69,7 @@ def store(campaign, value_of, failing=()):
         started = START + timedelta(minutes=run.position)
         results.import_run(
             run,
-            [results.ImportedValue(primary.name, value_of(run), "s", lower_is_better=True)],
+            [results.Value(primary.name, value_of(run), "s", lower_is_better=True)],
             started_at=started,
             finished_at=started + timedelta(seconds=30),
         )

@@ -212,7 +212,7 @@ def test_one_run_a_cell_is_enough_to_be_named(interleaved):
         results.import_run(
             run,
             [
-                results.ImportedValue(
+                results.Value(
                     "duration",
                     8.0 / run.cell.levels_by_factor["concurrency"],
                     "s",

@@ -27,9 +27,9 @@ def store(campaign, value_of, *, rate=None, failing=()):
             Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="It refused.")
             continue
         started = START + timedelta(minutes=run.position)
-        values = [results.ImportedValue("duration", value_of(run), "s", lower_is_better=True)]
+        values = [results.Value("duration", value_of(run), "s", lower_is_better=True)]
         if rate is not None:
-            values.append(results.ImportedValue("rate", rate, "files/s", lower_is_better=False))
+            values.append(results.Value("rate", rate, "files/s", lower_is_better=False))
         results.import_run(
             run, values, started_at=started, finished_at=started + timedelta(seconds=30)
         )

@@ -222,7 +222,7 @@ def store_rest(campaign, but):
     for run in others.runs.exclude(pk=but.pk).order_by("position"):
         stored_results.import_run(
             run,
-            [stored_results.ImportedValue("duration", 10.0, "s", lower_is_better=True)],
+            [stored_results.Value("duration", 10.0, "s", lower_is_better=True)],
             started_at=None,
             finished_at=None,
         )
