@@ -29,6 +29,17 @@ class Text(forms.CharField):
     default_validators = [no_control_characters]
 
 
+def _percent(label: str, help_text: str, *, initial: float, most: float = 100) -> forms.FloatField:
+    return forms.FloatField(
+        min_value=0.1,
+        max_value=most,
+        initial=initial,
+        required=False,
+        label=label,
+        help_text=help_text,
+    )
+
+
 class DesignForm(forms.Form):
     """Question and design; percentages as people write them."""
 
@@ -72,13 +83,10 @@ class DesignForm(forms.Form):
         label="Time budget",
         help_text="Such as 90 min or 8 h, from its first run on; then the campaign ends. Empty: none.",
     )
-    max_failed_percent = forms.FloatField(
-        min_value=0.1,
-        max_value=100,
+    max_failed_percent = _percent(
+        "Most runs that may fail",
+        "Of those that ended, void ones among them; above it, the campaign pauses.",
         initial=50,
-        required=False,
-        label="Most runs that may fail",
-        help_text="Of those that ended, void ones among them; above it, the campaign pauses.",
     )
     max_consecutive_failures = forms.IntegerField(
         min_value=1,
@@ -91,21 +99,14 @@ class DesignForm(forms.Form):
     seed = forms.IntegerField(
         min_value=0, max_value=2**53, required=False, help_text="Orders the runs; stored."
     )
-    smallest_effect_percent = forms.FloatField(
-        min_value=0.1,
-        max_value=500,
+    smallest_effect_percent = _percent(
+        "Smallest effect of interest",
+        "A smaller difference would not change your decision.",
         initial=5,
-        required=False,
-        label="Smallest effect of interest",
-        help_text="A smaller difference would not change your decision.",
+        most=500,
     )
-    margin_percent = forms.FloatField(
-        min_value=0.1,
-        max_value=100,
-        initial=2,
-        required=False,
-        label="Equivalence margin",
-        help_text="“Equivalent” means inside this margin.",
+    margin_percent = _percent(
+        "Equivalence margin", "“Equivalent” means inside this margin.", initial=2
     )
     stop_rule = forms.ChoiceField(
         choices=Campaign.StopRule.choices, initial=Campaign.StopRule.FIXED, required=False
