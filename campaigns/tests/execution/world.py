@@ -14,8 +14,8 @@ from django.db.models import DateTimeField, F
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from campaigns import analysis, execution, results, tasks
 from campaigns import dispatch as dispatching
+from campaigns import execution, results, tasks
 from campaigns.dispatch import sending, single
 from campaigns.drivers.base import Health, Measured
 from campaigns.engines.deadline import monotonic
@@ -117,10 +117,7 @@ class World:
         if self.now() - message.sent_at > sending.MESSAGE_SECONDS:
             return
         if message.name == "campaigns.analyse":
-            waiting = Campaign.objects.filter(analysis_requested_at__isnull=False)
-            if campaign := waiting.filter(pk=message.argument).first():
-                analysis.analyse(campaign)
-            dispatching.dispatch()
+            tasks.analyse(message.argument)
         elif message.name == "campaigns.execute_attempt":
             self.begin(free[choice % len(free)], message.argument, alone=alone)
 
@@ -144,7 +141,6 @@ class World:
             assert state == expected, f"a run began in a campaign that is {state}"
         target = attempt.run.campaign.target
         assert target is not None
-        assert attempt.claimed_at is not None
         assert attempt.claimed_at is not None
         assert quiet.on_by(target, attempt.claimed_at) is None, "a run began in quiet hours"
         address = target.address
