@@ -9,11 +9,12 @@ import json
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+
+from perfdash.local.private import private_file
 
 ABOUT = "perfdash-backup.json"
 DUMP = "database.dump"
@@ -91,7 +92,7 @@ def read(path: Path) -> Backup:
             about = _about(path, tar)
             secrets = {name: _small(tar, f"secrets/{name}").decode("ascii") for name in SECRETS}
             for name, (size, digest) in about.files.items():
-                _check(path, tar, name, size, digest)
+                _check(tar, name, size, digest)
     except OSError as error:
         raise BackupRefused(f"{path} cannot be read ({error.strerror or error}).") from error
     except (tarfile.TarError, KeyError, ValueError, TypeError) as error:
@@ -107,16 +108,6 @@ def is_backup(path: Path) -> bool:
         first = tar.next()
         return first is not None and first.name == ABOUT
     return False
-
-
-@contextmanager
-def private_file(path: Path) -> Iterator[IO[bytes]]:
-    """Make a new file that only its owner can read, and have it on disk in the end."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _about(path: Path, tar: tarfile.TarFile) -> About:
@@ -142,7 +133,7 @@ def _small(tar: tarfile.TarFile, name: str) -> bytes:
     return member.read(MOST_SMALL_BYTES)
 
 
-def _check(path: Path, tar: tarfile.TarFile, name: str, size: int, digest: str) -> None:
+def _check(tar: tarfile.TarFile, name: str, size: int, digest: str) -> None:
     member = tar.extractfile(name)
     if member is None:
         raise ValueError(f"{name} is no file")

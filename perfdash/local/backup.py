@@ -1,7 +1,6 @@
 """Saves the embedded database with the secrets that it needs into one file."""
 
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,9 +13,10 @@ from perfdash.local import archive, leftovers, ownership, postgres, services, sw
 from perfdash.local.archive import BackupRefused
 from perfdash.local.directory import AlreadyRunning, DataDirectory
 from perfdash.local.journal import Journal
+from perfdash.local.private import private_file
 from perfdash.local.running import state_of
 from perfdash.local.services import FOUNDATIONS
-from perfdash.local.supervisor import StartFailed, Supervisor
+from perfdash.local.supervisor import Supervisor
 
 ELSEWHERE = (
     "The database is not perfdash's own (DATABASE_URL is set): save it with pg_dump, and its keys;"
@@ -38,7 +38,7 @@ def backup(directory: DataDirectory, path: Path, out: TextIO) -> int:
     with _served(directory, out) as environment:
         try:
             made_at = datetime.now(UTC).isoformat(timespec="seconds")
-            with archive.private_file(dump):
+            with private_file(dump):
                 _dump(directory, dump)
             with psycopg.connect(postgres.url(directory)) as connection:
                 rows = connection.execute("SELECT app, name FROM django_migrations").fetchall()
@@ -119,8 +119,4 @@ def _dump(directory: DataDirectory, place: Path) -> None:
         "nice", "-n", "19", str(postgres.programs(directory) / "pg_dump"),
         "--format=custom", "--no-owner", "--no-privileges", f"--file={place}",
     ]  # fmt: skip
-    done = subprocess.run(
-        command, env=postgres.client_environment(directory), capture_output=True, text=True
-    )
-    if done.returncode:
-        raise StartFailed(f"The database could not be saved: {done.stderr.strip()}")
+    postgres.run_client(directory, command, "saved")

@@ -5,7 +5,7 @@ secrets/         made once: secret key, encryption keys, database password; mode
 database/        the PostgreSQL cluster
 broker/          the broker's append-only file
 work/            what measurements download
-log/             one file a service
+log/             a file a service and one of all, with former generations; see log_file.py
 run/             sockets, and state.json while perfdash runs
 id               ties a database that is elsewhere to this directory; see ownership.py
 """
@@ -20,6 +20,7 @@ import time
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
+from perfdash.local import private
 from perfdash.local.process import Account
 
 MARKER = ".perfdash"
@@ -106,14 +107,7 @@ class DataDirectory:
         """Read a secret, made at first use: 32 random bytes, URL-safe base64 (a Fernet key too)."""
         path = self.path / "secrets" / name
         if not path.exists():
-            new = path.with_suffix(".new")
-            new.unlink(missing_ok=True)
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(urlsafe_b64encode(secrets.token_bytes(32)))
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(path)
+            private.replace(path, urlsafe_b64encode(secrets.token_bytes(32)))
         return path.read_text(encoding="ascii").strip()
 
     def private(self, path: Path, account: Account | None = None) -> Path:

@@ -6,14 +6,13 @@ deleted: it is put aside, and found again by the directory that has its id, wher
 """
 
 import json
-import os
 import secrets
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perfdash.local import leftovers
+from perfdash.local import leftovers, private
 from perfdash.local.directory import DataDirectory, DirectoryRefused
 
 ID = "id"
@@ -32,7 +31,8 @@ def claim(directory: DataDirectory) -> list[str]:
         return []
     said = [_put_aside(directory)] if has_strangers_database(directory) else []
     number = _id_of(directory.path) or _make_id(directory)
-    _write(home / OWNER, json.dumps({"id": number, "path": str(directory.path.resolve())}))
+    owner = {"id": number, "path": str(directory.path.resolve())}
+    private.replace(home / OWNER, json.dumps(owner).encode())
     if not directory.database.exists():
         said += _take_back(directory, number)
     return said
@@ -56,7 +56,7 @@ def _put_aside(directory: DataDirectory) -> str:
     aside.mkdir(mode=0o700)
     again = ""
     if (home / OWNER).exists():
-        _write(aside / OWNER, (home / OWNER).read_text(encoding="utf-8"))
+        private.replace(aside / OWNER, (home / OWNER).read_bytes())
         again = " Where the deleted directory comes back from a copy, perfdash finds it again."
     directory.database.rename(aside / directory.database.name)
     return (
@@ -116,7 +116,7 @@ def _id_of(path: Path) -> str | None:
 
 def _make_id(directory: DataDirectory) -> str:
     number = secrets.token_hex(16)
-    _write(directory.path / ID, number)
+    private.replace(directory.path / ID, number.encode())
     return number
 
 
@@ -126,15 +126,3 @@ def _owner_of(place: Path) -> dict[str, str]:
     except OSError:
         return {}
     return found
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)

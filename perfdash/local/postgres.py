@@ -13,6 +13,7 @@ from urllib.parse import quote
 from perfdash.local import leftovers
 from perfdash.local.directory import DataDirectory, reachable
 from perfdash.local.process import Service
+from perfdash.local.supervisor import StartFailed
 
 NAME = "perfdash"
 FAST = ("fsync=off", "full_page_writes=off")
@@ -83,6 +84,15 @@ def client_environment(directory: DataDirectory) -> dict[str, str]:
         "PGDATABASE": NAME,
         "PGPASSWORD": directory.secret("database_password"),
     }
+
+
+def run_client(directory: DataDirectory, command: list[str], what: str) -> None:
+    """Run one of PostgreSQL's own clients on the database that is to be `what`. Raise StartFailed."""
+    done = subprocess.run(
+        command, env=client_environment(directory), capture_output=True, text=True
+    )
+    if done.returncode:
+        raise StartFailed(f"The database could not be {what}: {done.stderr.strip()}")
 
 
 def _ready(status: Path, pid: int) -> bool:

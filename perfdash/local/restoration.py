@@ -22,26 +22,20 @@ def known() -> list[str]:
 def complete() -> dict[str, object]:
     """Migrate, pause, cancel try-outs that wait, count; name the targets whose passwords no key opens."""
     call_command("migrate", verbosity=0, interactive=False)
-    from campaigns import credentials
     from campaigns.definition import life
-    from campaigns.models import Campaign, Run, Target
+    from campaigns.definition.servers import unreadable_targets
+    from campaigns.models import Campaign, Run
 
     running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))
     for campaign in running:
         life.pause(campaign)
     for try_out in Run.objects.filter(purpose=Run.Purpose.TRIAL, state=Run.State.PLANNED):
         life.cancel_run(try_out, "it waited when the backup was made")
-    unreadable = []
-    for target in Target.objects.exclude(password=""):
-        try:
-            credentials.decrypt(target.password)
-        except credentials.SecretUnreadable:
-            unreadable.append(target.name)
     return {
         "campaigns": Campaign.objects.count(),
         "runs": Run.objects.count(),
         "paused": [campaign.name or campaign.question for campaign in running],
-        "unreadable": unreadable,
+        "unreadable": unreadable_targets(),
     }
 
 

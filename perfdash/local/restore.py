@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from perfdash.local import archive, backup, leftovers, ownership, postgres, running, services, swap
 from perfdash.local.archive import Backup, BackupRefused
 from perfdash.local.directory import DataDirectory
+from perfdash.local.private import private_file
 from perfdash.local.process import Service
 from perfdash.local.running import state_of
 from perfdash.local.services import FOUNDATIONS, ROOT
@@ -94,7 +95,7 @@ def _stage(directory: DataDirectory, found: Backup) -> dict[str, Any]:
     directory.private(secrets)
     password = directory.secret("database_password")
     for name, text in {**found.secrets, "database_password": password}.items():
-        with archive.private_file(secrets / name) as file:
+        with private_file(secrets / name) as file:
             file.write(text.encode())
     cluster = swap.staged_cluster(directory)
     directory.private(directory.database, directory.account)
@@ -112,11 +113,7 @@ def _load(directory: DataDirectory, dump: Path) -> None:
         str(postgres.programs(directory) / "pg_restore"), "--exit-on-error", "--single-transaction",
         "--no-owner", "--no-privileges", f"--dbname={postgres.NAME}", str(dump),
     ]  # fmt: skip
-    done = subprocess.run(
-        command, env=postgres.client_environment(directory), capture_output=True, text=True
-    )
-    if done.returncode:
-        raise StartFailed(f"The database could not be restored: {done.stderr.strip()}")
+    postgres.run_client(directory, command, "restored")
 
 
 def _complete(directory: DataDirectory, supervisor: Supervisor, found: Backup) -> dict[str, Any]:

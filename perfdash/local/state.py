@@ -1,10 +1,11 @@
 """What is known of a running perfdash, in a file: for a second start, and for whoever looks in."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+from perfdash.local import private
 
 SETTINGS = {
     "ALLOWED_HOSTS", "BROKER_URL", "CSRF_TRUSTED_ORIGINS", "DATABASE_ANSWER_SECONDS",
@@ -52,12 +53,7 @@ class State:
 
     def save(self, path: Path) -> None:
         """Write the file, whole or not at all. Raise OSError."""
-        new = path.with_suffix(".new")
-        new.unlink(missing_ok=True)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(self), file, indent=1)
-        new.replace(path)
+        private.replace(path, json.dumps(asdict(self), indent=1).encode())
 
     @classmethod
     def load(cls, path: Path) -> "State":
