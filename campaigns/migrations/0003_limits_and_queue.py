@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='campaign',
             name='time_budget_seconds',
-            field=models.FloatField(blank=True, help_text='From launch or resumption to the end of the last run.', null=True),
+            field=models.FloatField(blank=True, help_text='From the first run after launch or resumption to the end of the last one.', null=True),
         ),
         migrations.AddField(
             model_name='target',

@@ -71,7 +71,9 @@ class Campaign(models.Model):
     cool_down_seconds = models.FloatField(default=0)
     run_limit_seconds = models.FloatField(default=3600)
     time_budget_seconds = models.FloatField(
-        null=True, blank=True, help_text="From launch or resumption to the end of the last run."
+        null=True,
+        blank=True,
+        help_text="From the first run after launch or resumption to the end of the last one.",
     )
     max_failed_share = models.FloatField(
         default=0.5, help_text="Of the runs that ended; more of them failed or void: it pauses."
