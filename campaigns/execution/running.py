@@ -20,6 +20,7 @@ from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
 from campaigns.models import Attempt, LogLine, Run
 
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 BURIAL_SECONDS = 10.0
 """How long the outcome of an attempt that hangs may take to be stored."""
 
@@ -91,30 +92,46 @@ def _kill_own_process() -> NoReturn:
 
 
 def _close(attempt: Attempt, outcome: results.Outcome) -> Run | None:
-    """Store the outcome, waiting for a database that is away.
+    """Store the outcome, waiting for a database that is away or full for as long as this process lives.
 
     Nothing loads the target any more, and the fencing token decides who may write: so waiting
     longer than the lease does no harm, it only may come too late.
     """
-    give_up_at = monotonic() + 4 * settings.LEASE_SECONDS
+    pause = FIRST_PAUSE_SECONDS
     while True:
         try:
             return _store(attempt, outcome)
         except results.Fenced as fenced:
             log.warning("%s Its outcome (%s) is dropped.", fenced, outcome.state)
             return None
-        except (OperationalError, InterfaceError) as error:
-            connection.close()
-            if monotonic() > give_up_at:
-                raise
-            log.warning("The outcome of attempt %s waits for the database: %s", attempt.pk, error)
-            sleep(0.5)
-        except (results.UnknownMetric, DatabaseError, ValueError, TypeError) as error:
+        except (
+            results.UnknownMetric,
+            DatabaseError,
+            InterfaceError,
+            ValueError,
+            TypeError,
+        ) as error:
+            if _passes(error):
+                connection.close()
+                log.warning("Attempt %s: its outcome waits for the database: %s", attempt.pk, error)
+                sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS, settings.LEASE_SECONDS / 4)
+                continue
             log.exception("Attempt %s observed what cannot be stored.", attempt.pk)
             less = _without_what_cannot_be_stored(outcome, error)
             if less == outcome:
                 raise
             outcome = less
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the database is in the way for a time, rather than what is to be stored.
+
+    By SQLSTATE: whatever exceeds the database's limits (class 54) never passes; a state of the
+    transaction (25: read-only, or cut off while this process was stopped) does.
+    """
+    kind = (getattr(error.__cause__, "sqlstate", None) or "")[:2]
+    return (isinstance(error, (OperationalError, InterfaceError)) and kind != "54") or kind == "25"
 
 
 def _without_what_cannot_be_stored(outcome: results.Outcome, error: Exception) -> results.Outcome:

@@ -250,7 +250,7 @@ class Steps:
         return self.record.outcome(ended, self.keeper.why or NOT_RENEWED)
 
     def _log(self, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
-        """Write a line; while the database is away it is lost, which harms nothing."""
+        """Write a line. Raise LeaseLost where the database is away until the lease is over."""
         run = self.attempt.run
         self.keeper.patiently(
             lambda: LogLine.objects.create(

@@ -182,6 +182,16 @@ def open_attempt():
 
 
 @pytest.fixture
+def attempt_of(launched, open_attempt):
+    def make(manners="good", **changes):
+        launched(factors={"level": [3]}, parameters={"manners": manners}, repetitions=1, **changes)
+        dispatch.dispatch()
+        return open_attempt()
+
+    return make
+
+
+@pytest.fixture
 def abandoned():
     """Let the first run of a campaign be on, with a worker that gave no sign for long."""
 

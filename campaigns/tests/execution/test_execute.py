@@ -4,19 +4,18 @@ import threading
 from datetime import timedelta
 
 import pytest
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 from django.db.models.functions import Now
 
-from campaigns import dispatch, execution, results
+from campaigns import dispatch, execution
 from campaigns.definition import life
 from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
-from campaigns.execution.keeper import Keeper
+from campaigns.execution.keeper import NOT_RENEWED, Keeper
 from campaigns.models import (
     Attempt,
     Campaign,
     GeneratorLease,
-    LogLine,
     Measurement,
     Run,
     Target,
@@ -24,16 +23,6 @@ from campaigns.models import (
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def attempt_of(launched, open_attempt):
-    def make(manners="good", **changes):
-        launched(factors={"level": [3]}, parameters={"manners": manners}, repetitions=1, **changes)
-        dispatch.dispatch()
-        return open_attempt()
-
-    return make
 
 
 def finished(attempt):
@@ -375,6 +364,19 @@ def test_the_lease_counts_from_before_the_claim(attempt_of, settings):
     assert keeper.lease_seconds() < 0
 
 
+def test_a_keeper_that_was_stopped_for_too_long_renews_nothing(attempt_of, settings):
+    attempt = claim(attempt_of().pk, "measure@here", "here")
+    assert attempt is not None
+    lease = TargetLease.objects.get()
+    keeper = Keeper(attempt, monotonic())
+
+    keeper._certain_until = keeper._renew_at = monotonic() - 1
+    keeper._mind()
+
+    assert (keeper.lost, keeper.why) == (True, NOT_RENEWED)
+    assert TargetLease.objects.get().expires_at == lease.expires_at
+
+
 def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_in, settings):
     settings.LEASE_SECONDS = 1.5
     settings.LEASE_MARGIN_SECONDS = 0.5
@@ -387,22 +389,6 @@ def test_a_keeper_that_cannot_renew_stops_at_its_own_deadline(attempt_of, stand_
 
     assert attempt.state == Attempt.State.LOST
     assert "could not be renewed" in attempt.reason
-
-
-def test_an_outcome_waits_for_a_database_that_is_away(attempt_of, monkeypatch):
-    attempt = attempt_of()
-    close, failures = results.close, [OperationalError("away"), InterfaceError("closed")]
-
-    def close_later(*arguments, **named):
-        if failures:
-            raise failures.pop()
-        return close(*arguments, **named)
-
-    monkeypatch.setattr(results, "close", close_later)
-    finished(attempt)
-
-    assert attempt.state == Attempt.State.ACCEPTED
-    assert LogLine.objects.filter(text="run 1 attempt 1 accepted").count() == 1
 
 
 def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, stand_in):
