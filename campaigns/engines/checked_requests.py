@@ -4,6 +4,7 @@ import http.client
 import socket
 import ssl
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
@@ -70,9 +71,13 @@ class BrokenOff(OSError):
 
 
 class Opened:
-    """The connections of a session, so that another thread can break them off for good."""
+    """The connections of a session, so that another thread can break them off for good.
 
-    def __init__(self) -> None:
+    `check` raises where nothing may be sent any more; it is asked last before anything is.
+    """
+
+    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
+        self.check = check
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._sockets: list[socket.socket] = []
@@ -193,9 +198,19 @@ class _Checked:
             for option in self.socket_options or ():
                 made.setsockopt(*option)
             made.settimeout(self.timeout)
+            if self._opened is not None:
+                self._opened.check()
             made.connect(address)
             if self._opened is not None:
                 self._opened.add(made)
         except BaseException:
             made.close()
             raise
+
+    def send(self: Any, data: Any) -> None:
+        """Send, unless that is forbidden since: this process may have been stopped meanwhile."""
+        if self.sock is None and self.auto_open:
+            self.connect()
+        if self._opened is not None:
+            self._opened.check()
+        super().send(data)  # type: ignore[misc]

@@ -104,7 +104,7 @@ class _Fetch:
         pacer: Pacer,
     ) -> None:
         self.answer: Future[Answer] = Future()
-        self.opened = Opened()
+        self.opened = Opened(check)
         self._pacer = pacer
         self._given = (url, rules, limits, method, sender)
         self._check = check

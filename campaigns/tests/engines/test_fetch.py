@@ -1,8 +1,10 @@
+import socket
 import threading
 import time
 
 import pytest
 
+from campaigns.engines import checked_requests
 from campaigns.engines.fetch import Limits, fetch
 from campaigns.engines.transfers import FileFailed
 from campaigns.network import BadUrl, Refused, parse_rules
@@ -85,6 +87,27 @@ def test_a_fetch_that_is_stopped_lets_go_of_the_server(sandbox):
 
     assert until(lambda: in_flight() == 0, 2.0)
     assert until(lambda: "fetch" not in {thread.name for thread in threading.enumerate()})
+
+
+def test_nothing_is_sent_where_the_end_came_while_it_connected(monkeypatch):
+    connect, connected = checked_requests._Checked._connect, threading.Event()
+
+    def connect_slowly(self, made, address):
+        connect(self, made, address)
+        connected.set()
+
+    def check() -> None:
+        if connected.is_set():
+            raise Stop
+
+    monkeypatch.setattr(checked_requests._Checked, "_connect", connect_slowly)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with pytest.raises(Stop):
+            fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", RULES, check, Limits())
+        made, _ = server.accept()
+        with made:
+            made.settimeout(5)
+            assert made.recv(1) == b""
 
 
 def test_a_url_that_may_not_be_fetched_is_refused_at_once(sandbox):
