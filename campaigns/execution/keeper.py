@@ -2,7 +2,8 @@
 
 A thread of the worker's child. It stops the load at its own monotonic deadline, the time to live
 minus a margin after the last renewal that was confirmed, whatever the database says or does not.
-It watches the length of each step, too: one that takes too long is told to stop, and where that does
+It sees to the limits of its own run, time budget and quiet hours, so that they hold where dispatch does
+not look. It watches the length of each step, too: one that takes too long is told to stop, and where that does
 not help, because a thread hangs, the keeper has the outcome stored and the whole process killed.
 """
 
@@ -19,11 +20,14 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models.functions import Now
 
 from campaigns import progress, redaction
+from campaigns.definition.life.stopping import heed_limits
 from campaigns.engines.deadline import monotonic
 from campaigns.models import Attempt, GeneratorLease, TargetLease
 from campaigns.units import written
 
 LOOK_SECONDS = 0.4
+LIMITS_SECONDS = 3.0
+"""How often the limits are looked at."""
 STOP_SECONDS = 30.0
 """How long a step may take to end once it is told to."""
 HUNG_SECONDS = 10.0
@@ -59,6 +63,8 @@ class Keeper:
         self.interrupted = False
         self._done = threading.Event()
         self._certain_until = claimed_at + settings.LEASE_SECONDS - settings.LEASE_MARGIN_SECONDS
+        self._renew_at = monotonic() + settings.RENEW_SECONDS
+        self._limits_at = monotonic() + LIMITS_SECONDS
         self._thread = threading.Thread(
             target=copy_context().run, args=(self._keep,), name="keeper", daemon=True
         )
@@ -108,23 +114,38 @@ class Keeper:
                 self._done.wait(RETRY_SECONDS)
 
     def _keep(self) -> None:
-        renew_at = monotonic() + settings.RENEW_SECONDS
         try:
             while not self._done.wait(LOOK_SECONDS):
                 try:
-                    if not self.lost and monotonic() >= renew_at:
-                        self._renew()
-                        renew_at = monotonic() + settings.RENEW_SECONDS
-                    if not self.lost:
-                        self._look()
+                    self._mind()
                 except (DatabaseError, InterfaceError) as error:
                     connection.close()
                     log.warning("Attempt %s: the lease is not renewed: %s", self.attempt.pk, error)
-                if self.lease_seconds() <= 0 and not self.lost:
-                    self._stop(NOT_RENEWED, lost=True)
+                self._stop_where_the_lease_is_over()
                 self._watch_step()
         finally:
             connection.close()
+
+    def _mind(self) -> None:
+        """Look once: first at its own deadline, for what is over is not renewed any more.
+
+        This process may have been stopped for longer than the lease.
+        """
+        self._stop_where_the_lease_is_over()
+        if self.lost:
+            return
+        if monotonic() >= self._renew_at:
+            self._renew()
+            self._renew_at = monotonic() + settings.RENEW_SECONDS
+        if not self.cancelled.is_set() and monotonic() >= self._limits_at:
+            self._limits_at = monotonic() + LIMITS_SECONDS
+            heed_limits(self.attempt.pk)
+        if not self.lost:
+            self._look()
+
+    def _stop_where_the_lease_is_over(self) -> None:
+        if self.lease_seconds() <= 0 and not self.lost:
+            self._stop(NOT_RENEWED, lost=True)
 
     def _renew(self) -> None:
         asked_at = monotonic()

@@ -46,7 +46,6 @@ class Load:
     attempt: Attempt
     keeper: keeping.Keeper
     address: str
-    renew_at: float
     told_until: float
     stopped: bool = False
     loading: bool = True
@@ -154,7 +153,6 @@ class World:
             attempt,
             keeper,
             address,
-            asked_at + self.settings.RENEW_SECONDS,
             self.now() + keeper.lease_seconds(),
         )
 
@@ -181,17 +179,12 @@ class World:
             self.kill(worker)
 
     def look(self, load: Load) -> None:
-        """What a keeper does every moment: renew when it is due, listen, tell the engine."""
+        """What a keeper does every moment: renew, heed limits, listen, tell the engine."""
         if load.stopped:
             return
         keeper = load.keeper
-        if not keeper.cancelled.is_set():
-            if self.now() >= load.renew_at:
-                keeper._renew()
-                load.renew_at = self.now() + self.settings.RENEW_SECONDS
-            keeper._look()
-            if keeper.lease_seconds() <= 0:
-                keeper._stop(keeping.NOT_RENEWED, lost=True)
+        keeper._mind()
+        keeper._stop_where_the_lease_is_over()
         if keeper.cancelled.is_set():
             load.loading = False
         elif load.loading:
