@@ -44,6 +44,23 @@ def seconds(name: str, default: float) -> float:
     return number
 
 
+def refuse_hopeless_leases(
+    *, lease: float, margin: float, grace: float, renew: float, dispatch: float
+) -> None:
+    """Raise ImproperlyConfigured where every lease would be lost, or a living keeper taken as lost."""
+    if margin + renew >= lease:
+        raise ImproperlyConfigured(
+            f"LEASE_MARGIN_SECONDS ({margin:g}) and RENEW_SECONDS ({renew:g}) must together be less "
+            f"than LEASE_SECONDS ({lease:g}); else every run stops before its lease is renewed."
+        )
+    if renew + 3 * dispatch >= lease + grace:
+        raise ImproperlyConfigured(
+            f"RENEW_SECONDS ({renew:g}) and three times DISPATCH_SECONDS ({dispatch:g}) must together "
+            f"be less than LEASE_SECONDS ({lease:g}) and LEASE_GRACE_SECONDS ({grace:g}); else a clock "
+            "that is set forward looks like workers that died."
+        )
+
+
 def words(name: str) -> list[str]:
     """Items between commas or blanks."""
     return os.environ.get(name, "").replace(",", " ").split()

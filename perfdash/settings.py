@@ -75,6 +75,13 @@ STEP_SECONDS = environment.seconds("STEP_SECONDS", 600)
 GENERATOR_HOST = environment.text("PERFDASH_GENERATOR_HOST") or platform.node()
 DISPATCH_SECONDS = environment.seconds("DISPATCH_SECONDS", 2)
 PROBE_SECONDS = environment.seconds("PROBE_SECONDS", 60)
+environment.refuse_hopeless_leases(
+    lease=LEASE_SECONDS,
+    margin=LEASE_MARGIN_SECONDS,
+    grace=LEASE_GRACE_SECONDS,
+    renew=RENEW_SECONDS,
+    dispatch=DISPATCH_SECONDS,
+)
 
 # Django
 
@@ -243,16 +250,18 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "perfdash.alive:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+# A message expires by the clocks of two hosts, which may be minutes apart; one that is late does no harm.
+MESSAGE_SECONDS = 300
 CELERY_BEAT_SCHEDULE = {
     "dispatch": {
         "task": "campaigns.dispatch",
         "schedule": DISPATCH_SECONDS,
-        "options": {"expires": 5 * DISPATCH_SECONDS},
+        "options": {"expires": max(MESSAGE_SECONDS, 5 * DISPATCH_SECONDS)},
     },
     "probe targets": {
         "task": "campaigns.probe_targets",
         "schedule": PROBE_SECONDS,
-        "options": {"expires": PROBE_SECONDS},
+        "options": {"expires": max(MESSAGE_SECONDS, PROBE_SECONDS)},
     },
 }
 

@@ -19,7 +19,7 @@ def holding() -> bool:
     renew meanwhile, and get one full time to live. A clock that was set forward looks like a
     silence; one that was set back leaves instants in the future, which are brought back.
     """
-    silence = timedelta(seconds=3 * settings.DISPATCH_SECONDS + 5)
+    silence = timedelta(seconds=_silence_seconds())
     hold = timedelta(seconds=settings.LEASE_SECONDS)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_postmaster_start_time(), clock_timestamp()")
@@ -37,6 +37,12 @@ def holding() -> bool:
     row.ticked_at, row.database_started_at = now, started
     row.save()
     return _is_held(row, now)
+
+
+def _silence_seconds() -> float:
+    """A clock that is set forward by less leaves every lease that was just renewed within its grace."""
+    harmless = settings.LEASE_SECONDS + settings.LEASE_GRACE_SECONDS - settings.RENEW_SECONDS
+    return min(3 * settings.DISPATCH_SECONDS + 5, harmless)
 
 
 def _is_held(row: Dispatcher, now: datetime) -> bool:

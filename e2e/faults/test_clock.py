@@ -1,4 +1,4 @@
-"""The host's clock is set by an hour, forward and back, under everything that perfdash runs.
+"""The host's clock is set, by an hour or a little, under everything that perfdash runs.
 
 The machine's own clock is never touched: a preloaded library (`clock.c`) tells perfdash, its database
 and its broker another time of day. What measures durations goes on undisturbed, as it would.
@@ -7,17 +7,21 @@ and its broker another time of day. What measures durations goes on undisturbed,
 import struct
 import subprocess
 from datetime import UTC, datetime
+from math import ceil
 from pathlib import Path
 
 import pytest
 
 from e2e.faults import processes
 from e2e.faults.load import again_and_again, loading
-from e2e.faults.plant import Plant, place, started
+from e2e.faults.plant import GRACE_SECONDS, LEASE_SECONDS, Plant, place, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(1800)]
 
 HOUR = 3600
+LITTLE = ceil(
+    LEASE_SECONDS + GRACE_SECONDS
+)  # leases look as if they were over, and nobody was silent
 PRELOADED = """
 from dataclasses import replace
 from perfdash.local import broker, postgres
@@ -73,7 +77,9 @@ def clock_of(plant, watch):
     return float(row["seconds"]) - watch.offset
 
 
-@pytest.mark.parametrize("step", [HOUR, -HOUR], ids=["forward", "back"])
+@pytest.mark.parametrize(
+    "step", [HOUR, -HOUR, LITTLE, -LITTLE], ids=["forward", "back", "a bit forward", "a bit back"]
+)
 def test_the_clock_is_set(shifted, watch, target, rounds, book, step):
     def fault(attempt):
         watch.set(watch.offset + step)

@@ -64,7 +64,39 @@ def test_https_brings_secure_cookies_redirection_and_hsts():
 
 
 def test_lease_times_can_be_set():
-    assert json.loads(run(SHOW, **NEEDED, LEASE_SECONDS="2.5").stdout)["LEASE_SECONDS"] == 2.5
+    times = {"LEASE_SECONDS": "22.5", "LEASE_MARGIN_SECONDS": "5"}
+
+    assert json.loads(run(SHOW, **NEEDED, **times).stdout)["LEASE_SECONDS"] == 22.5
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (
+            {"LEASE_SECONDS": "10"},
+            "LEASE_MARGIN_SECONDS (10) and RENEW_SECONDS (5) must together be less than "
+            "LEASE_SECONDS (10); ",
+        ),
+        (
+            {"DISPATCH_SECONDS": "12"},
+            "RENEW_SECONDS (5) and three times DISPATCH_SECONDS (12) must together be less than "
+            "LEASE_SECONDS (30) and LEASE_GRACE_SECONDS (10); ",
+        ),
+    ],
+)
+def test_leases_that_no_keeper_could_keep_stop_the_start(times, told):
+    ended = run(SHOW, **NEEDED, **times)
+
+    assert ended.returncode == 1
+    assert told in ended.stderr
+
+
+def test_messages_outlast_clocks_that_differ_by_minutes():
+    code = """
+from django.conf import settings
+print([entry["options"]["expires"] for entry in settings.CELERY_BEAT_SCHEDULE.values()])
+"""
+    assert json.loads(run(code, **NEEDED, PROBE_SECONDS="600").stdout) == [300, 600]
 
 
 @pytest.mark.parametrize("missing", sorted(NEEDED))

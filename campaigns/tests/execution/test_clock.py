@@ -81,6 +81,23 @@ def test_nobody_waits_for_a_lease_that_is_being_renewed(launched, settings):
     assert not ahead(Dispatcher, "ticked_at")
 
 
+@pytest.mark.parametrize("step", [36, 39, 300])
+def test_a_living_keeper_is_not_taken_as_lost_when_the_clock_is_set_forward(
+    launched, abandoned, settings, step
+):
+    """It renewed as long ago as it may have, and dispatch looks as seldom as it may."""
+    settings.DISPATCH_SECONDS = 11
+    abandoned(launched())
+    TargetLease.objects.update(
+        expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS - settings.RENEW_SECONDS - step)
+    )
+    Dispatcher.objects.update(ticked_at=Now() - timedelta(seconds=step))
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.get().state == Attempt.State.RUNNING
+
+
 def test_a_worker_that_died_in_the_future_is_not_taken_as_living_for_an_hour(launched, worker):
     launched()
     dispatch.dispatch()
