@@ -21,14 +21,13 @@ from django.db.models.functions import Now
 
 from campaigns import analysis, execution, kernel, log_context
 from campaigns import dispatch as dispatching
-from campaigns.models import Campaign, Target, Worker
+from campaigns.models import Campaign, Worker
 
 SEEN_SECONDS = 5
 LOADED_IN = os.getpid()
 """The worker loads its tasks before it forks its children."""
 
 log = logging.getLogger(__name__)
-looking: list[threading.Thread] = []
 presences: dict[str, "Presence"] = {}
 
 
@@ -68,17 +67,15 @@ def analyse(campaign: int) -> None:
 @shared_task(name="campaigns.probe_target")
 def probe_target(target: int) -> None:
     """Probe one target, beside: a dispatch that comes meanwhile does not wait."""
-    close_old_connections()
-    probed = Target.objects.get(pk=target)
-    execution.beside(lambda: execution.probe(probed))
+    execution.probe_beside(target)
 
 
 @shared_task(name="campaigns.probe_targets")
 def probe_targets() -> None:
-    """Probe all targets that nobody measures, beside; not while the last look goes on."""
+    """Probe all targets that nobody measures, beside."""
     close_old_connections()
-    if not any(thread.is_alive() for thread in looking):
-        looking[:] = [execution.beside(execution.probe_all)]
+    with _without_database():
+        execution.probe_all_beside()
 
 
 @task_prerun.connect

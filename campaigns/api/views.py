@@ -117,13 +117,16 @@ class Probe(Api):
     """POST: look whether a target answers."""
 
     def post(self, request: Request, pk: int) -> Response:
-        """Ask for it; the result is in the target, a moment later."""
+        """Ask for it; the result is in the target, a moment later.
+
+        200 instead of 202: nobody asks it now, for the reason in `warnings`; this is the last answer.
+        """
         target = get_object_or_404(Target, pk=pk, retired_at=None)
-        dispatch.request_probe(target)
-        return Response(
-            TargetOutput(target, context={"request": request}).data,
-            status=status.HTTP_202_ACCEPTED,
-        )
+        why_not = dispatch.request_probe(target)
+        output = TargetOutput(target, context={"request": request}).data
+        if why_not:
+            return Response(output | {"warnings": [why_not]})
+        return Response(output, status=status.HTTP_202_ACCEPTED)
 
 
 class Nothing(Api):

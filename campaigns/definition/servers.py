@@ -118,7 +118,7 @@ def _store(
         target.health = Target.Health.UNKNOWN
         target.health_message = ""
         target.proofs = []
-        target.probed_at = None
+        target.probed_at = target.probe_began_at = None
     target.name, target.family = clean["name"], clean["family"]
     target.base_url = clean["base_url"]
     for name in (*OWNERS_LIMITS, "username", "notes"):
@@ -129,10 +129,17 @@ def _store(
         target.password = ""
     try:
         with transaction.atomic():
-            target.save()
+            target.save(update_fields=None if target._state.adding else _written(moved))
     except IntegrityError:
         raise Invalid({"name": [f"There is a target “{clean['name']}” already."]}) from None
     return target
+
+
+def _written(moved: bool) -> list[str]:
+    """What a change writes; what a probe writes meanwhile stays, unless it was at another address."""
+    found = ("health", "health_message", "proofs", "probed_at", "probe_began_at") if moved else ()
+    typed = ("name", "family", "base_url", "username", "password", "notes", *OWNERS_LIMITS)
+    return [*typed, "address", "confirmed_rule", *found]
 
 
 def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:

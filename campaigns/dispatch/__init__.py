@@ -30,6 +30,7 @@ from campaigns.dispatch.sending import CONTROL, send
 from campaigns.dispatch.single import alone
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.queries.clock import database_now
+from campaigns.queries.probes import BETWEEN_SECONDS, busy
 
 __all__ = [
     "dispatch",
@@ -74,6 +75,10 @@ def send_again(pools: list[str]) -> None:
     TargetLease.objects.filter(pk__in=keys).update(expires_at=Now())
 
 
-def request_probe(target: Target) -> None:
-    """Ask the control workers to look at a target now."""
+def request_probe(target: Target) -> str:
+    """Ask the control workers to look at a target now; say why not where nobody is to, else empty."""
+    found = busy(target, database_now(), BETWEEN_SECONDS)
+    if found is not None and not found.its_turn_comes:
+        return found.why
     send("campaigns.probe_target", target.pk, CONTROL)
+    return ""

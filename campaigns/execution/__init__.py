@@ -5,7 +5,7 @@ driver's four steps; `running` ties them together; `machine`, `environment` and 
 generator and target. PostgreSQL is the truth: whoever lost the lease changes nothing any more.
 """
 
-from campaigns.execution.probing import beside, probe, probe_all
+from campaigns.execution.probing import probe, probe_all_beside, probe_beside
 from campaigns.execution.running import execute, interrupt_worker
 
-__all__ = ["beside", "execute", "interrupt_worker", "probe", "probe_all"]
+__all__ = ["execute", "interrupt_worker", "probe", "probe_all_beside", "probe_beside"]

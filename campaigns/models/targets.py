@@ -46,6 +46,7 @@ class Target(models.Model):
     health_message = models.TextField(blank=True)
     probed_at = models.DateTimeField(null=True, blank=True)
     proofs = models.JSONField(default=list, blank=True)
+    probe_began_at = models.DateTimeField(null=True, blank=True, help_text="Null: none is on.")
 
     class Meta:
         ordering = ["name"]

@@ -61,10 +61,13 @@ def target_health(request: HttpRequest, pk: int) -> HttpResponse:
 def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the workers to look at the target now."""
     target = get_object_or_404(Target, pk=pk, retired_at=None)
-    dispatch.request_probe(target)
+    why_not = dispatch.request_probe(target)
     if request.headers.get("HX-Request"):
-        return render(request, "targets/_health.html", _health(target, awaited=True, look=1))
-    messages.info(request, f"{target.name} is being probed; look again in a few seconds.")
+        awaited = not why_not or target.probe_began_at is not None
+        context = _health(target, awaited=awaited, look=1) | {"why_not": why_not}
+        return render(request, "targets/_health.html", context)
+    asked = f"{target.name} is being probed; look again in a few seconds."
+    messages.info(request, why_not or asked)
     return redirect("target", pk)
 
 
@@ -104,8 +107,11 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     except Invalid as invalid:
         data["base_url"] = servers.without_user_info(data["base_url"])
         return _draw(request, target, data, invalid.errors)
-    dispatch.request_probe(saved)
-    messages.success(request, f"{saved.name} is saved, and is being probed.")
+    why_not = dispatch.request_probe(saved)
+    is_saved = f"{saved.name} is saved"
+    messages.success(
+        request, f"{is_saved}. {why_not}" if why_not else f"{is_saved}, and is being probed."
+    )
     for sentence in servers.to_be_told(saved, data):
         messages.warning(request, sentence)
     return redirect("target", saved.pk)

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from django.db.models.functions import Now
 
 from campaigns import credentials
 from campaigns.definition.servers import retire_target
@@ -150,6 +151,15 @@ def test_a_probe_is_asked_for(api, target):
 
     assert status == 202
     assert body["id"] == target.pk
+
+
+def test_a_probe_that_is_asked_for_too_soon_is_answered_by_the_last_one(api, target):
+    Target.objects.update(probed_at=Now(), health="ready")
+
+    status, body = api.post(f"targets/{target.pk}/probe")
+
+    assert (status, body["health"]) == (200, "ready")
+    assert "was probed 0 s ago" in body["warnings"][0]
 
 
 def test_a_retired_target_is_read_but_neither_listed_nor_probed(api, target):

@@ -1,48 +1,208 @@
-"""Silent targets hold nobody up: they are looked at beside, several at a time."""
+"""Targets are looked at beside, several at a time; each server at most once, and not soon again."""
 
 import threading
+from datetime import timedelta
 
 import pytest
+from django.db.models import F
+from django.db.models.functions import Now
 
-from campaigns import execution, tasks
+from campaigns import dispatch, execution, tasks
 from campaigns.execution import probing
-from campaigns.models import Target
+from campaigns.models import Attempt, Target, TargetLease
+
+MINUTE = timedelta(minutes=1)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+class Server:
+    """Answers probes when `answer` is set; counts them."""
+
+    def __init__(self):
+        self.answer = threading.Event()
+        self.asked = threading.Semaphore(0)
+        self.names: list[str] = []
+        self.on, self.most_on = 0, 0
+        self._lock = threading.Lock()
+
+    def probe(self, target, rules):
+        with self._lock:
+            self.names.append(target.name)
+            self.on += 1
+            self.most_on = max(self.on, self.most_on)
+        self.asked.release()
+        self.answer.wait(10)
+        with self._lock:
+            self.on -= 1
+        return []
+
+
+@pytest.fixture(autouse=True)
+def lookout(monkeypatch):
+    fresh = probing.Lookout()
+    monkeypatch.setattr(probing, "lookout", fresh)
+    yield fresh
+    assert fresh.wait(10)
+
+
 @pytest.fixture
-def targets(target):
-    return [
-        Target.objects.create(
-            name=f"server {number}",
-            family="stand-in",
-            base_url=f"http://127.0.0.1:{number}",
-            address=f"127.0.0.1:{number}",
-        )
-        for number in range(1, probing.MOST_AT_ONCE)
-    ]
+def server(stand_in, lookout):
+    server = Server()
+    stand_in.probe = server.probe
+    yield server
+    server.answer.set()
+    assert lookout.wait(10)
 
 
-def test_targets_are_looked_at_several_at_a_time(targets, stand_in):
+@pytest.fixture
+def add(target):
+    def add(number, **changes):
+        place = f"127.0.0.1:{number}"
+        fields = {"family": "stand-in", "base_url": f"http://{place}", "address": place}
+        return Target.objects.create(name=f"server {number}", **fields | changes)
+
+    return add
+
+
+def test_targets_are_looked_at_several_at_a_time(add, target, stand_in, lookout):
+    for number in range(1, probing.MOST_AT_ONCE):
+        add(number)
     together = threading.Barrier(probing.MOST_AT_ONCE, timeout=10)
     stand_in.probe = lambda target, rules: [together.wait()][:0]
 
-    execution.probe_all()
+    execution.probe_all_beside()
 
+    assert lookout.wait(10)
     assert not Target.objects.filter(probed_at=None).exists()
 
 
-def test_the_control_worker_does_not_wait_for_silent_targets(targets, stand_in):
-    answer = threading.Event()
-    stand_in.probe = lambda target, rules: [answer.wait(10)][:0]
+def test_no_more_than_a_few_are_looked_at_however_many_there_are(add, server, lookout):
+    for number in range(101, 100 + 3 * probing.MOST_AT_ONCE):
+        add(number)
 
-    tasks.probe_targets.run()
-    first = list(tasks.looking)
-    tasks.probe_targets.run()
+    for _ in range(3):
+        tasks.probe_targets.run()
+    for _ in range(probing.MOST_AT_ONCE):
+        assert server.asked.acquire(timeout=10)
+    server.answer.set()
 
-    assert tasks.looking == first
-    assert not Target.objects.exclude(probed_at=None).exists()
-    answer.set()
-    first[0].join(10)
-    assert not Target.objects.filter(probed_at=None).exists()
+    assert lookout.wait(10)
+    assert server.most_on == probing.MOST_AT_ONCE
+    assert len(server.names) == len(set(server.names)) == 3 * probing.MOST_AT_ONCE
+
+
+def test_a_probe_that_is_asked_for_hundreds_of_times_is_one_request(target, server, lookout):
+    for _ in range(100):
+        tasks.probe_target.run(target.pk)
+    assert server.asked.acquire(timeout=10)
+    for _ in range(100):
+        tasks.probe_target.run(target.pk)
+    server.answer.set()
+
+    assert lookout.wait(10)
+    assert server.names == ["server"]
+
+
+def test_targets_that_are_one_server_are_probed_one_after_the_other(
+    add, target, server, lookout, monkeypatch
+):
+    monkeypatch.setattr(probing, "AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(probing, "BETWEEN_SECONDS", 0.05)
+    twins = [add(number, address=target.address) for number in (1, 2, 3)]
+
+    for each in (target, *twins):
+        tasks.probe_target.run(each.pk)
+    assert server.asked.acquire(timeout=10)
+    server.answer.set()
+
+    assert lookout.wait(10)
+    assert len(server.names) == 4
+    assert server.most_on == 1
+
+
+def test_targets_that_are_one_server_take_turns(add, target, server, lookout):
+    add(1, address=target.address)
+    server.answer.set()
+
+    for _ in range(3):
+        execution.probe_all_beside()
+        assert lookout.wait(10)
+        Target.objects.exclude(probed_at=None).update(probed_at=F("probed_at") - MINUTE)
+
+    assert server.names == ["server", "server 1", "server"]
+
+
+def test_one_whose_turn_does_not_come_in_time_is_left_out(
+    add, target, server, lookout, monkeypatch
+):
+    monkeypatch.setattr(probing, "AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(probing, "PATIENCE_SECONDS", 0.1)
+    server.answer.set()
+    execution.probe(target)
+
+    tasks.probe_target.run(add(1, address=target.address).pk)
+
+    assert lookout.wait(10)
+    assert server.names == ["server"]
+
+
+def test_who_asks_too_often_is_told_when_it_was(target, server):
+    server.answer.set()
+    assert dispatch.request_probe(target) == ""
+    execution.probe(target)
+
+    assert "was probed 0 s ago" in dispatch.request_probe(target)
+
+    Target.objects.update(probed_at=Now() - timedelta(seconds=6))
+    assert dispatch.request_probe(target) == ""
+
+
+def test_a_probe_that_is_on_and_a_run_that_is_on_are_told(target, server, launched, open_attempt):
+    Target.objects.update(probe_began_at=Now())
+    assert "is being probed already" in dispatch.request_probe(target)
+
+    Target.objects.update(probe_began_at=None)
+    launched()
+    dispatch.dispatch()
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now())
+    assert TargetLease.objects.filter(attempt__state=Attempt.State.RUNNING).exists()
+    assert "is being measured" in dispatch.request_probe(target)
+    execution.probe(target)
+    assert not server.names
+
+
+@pytest.mark.parametrize("away", [timedelta(minutes=2), -timedelta(hours=3)])
+def test_a_probe_that_died_or_a_clock_that_was_set_back_holds_nobody_up(target, server, away):
+    server.answer.set()
+    Target.objects.update(probe_began_at=Now() - away, probed_at=Now() - away)
+
+    execution.probe(target, 5.0)
+
+    target.refresh_from_db()
+    assert server.names == ["server"]
+    assert target.probe_began_at is None
+
+
+def test_a_driver_that_fails_leaves_the_target_to_be_probed_again(target, stand_in):
+    def broken(target, rules):
+        raise ZeroDivisionError
+
+    stand_in.probe = broken
+    with pytest.raises(ZeroDivisionError):
+        execution.probe(target)
+
+    target.refresh_from_db()
+    assert target.probe_began_at is None
+
+
+def test_what_a_former_address_answered_is_not_kept_for_the_new_one(target, stand_in):
+    def moved_meanwhile(seen, rules):
+        Target.objects.update(base_url="http://127.0.0.1:10")
+        return []
+
+    stand_in.probe = moved_meanwhile
+    execution.probe(target)
+
+    target.refresh_from_db()
+    assert (target.health, target.probed_at) == (Target.Health.UNKNOWN, None)

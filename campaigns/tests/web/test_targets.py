@@ -240,6 +240,19 @@ def test_the_panel_looks_until_the_probe_has_answered(browser, target, probes):
     assert "ready" in Page(done).text
 
 
+def test_a_probe_that_is_asked_for_too_soon_shows_the_last_one(browser, target):
+    Target.objects.update(probed_at=timezone.now(), health="ready")
+    path = reverse("target-probe", args=[target.pk])
+
+    panel = Page(browser.post(path, headers={"HX-Request": "true"}))
+    page = Page(browser.post(path, follow=True))
+
+    assert "being probed" not in panel.text
+    assert "ready" in panel.text
+    for shown in (panel, page):
+        assert "5 s after a probe comes the next" in shown.text
+
+
 def test_a_probe_that_nobody_answers_is_said(browser, target):
     path = reverse("target-health", args=[target.pk])
 

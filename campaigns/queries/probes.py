@@ -1,0 +1,48 @@
+"""Whether a server may be probed now: one probe at a time, not soon after another, and no run on it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from campaigns.models import Attempt, Target, TargetLease
+
+BETWEEN_SECONDS = 5.0
+"""From the end of a probe to the next one that somebody asks for."""
+GIVEN_UP_SECONDS = 60.0
+"""When a probe that began and never ended is taken as dead; a living one takes far less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Why a target is not probed now; `its_turn_comes`: another target's probe is in its way."""
+
+    why: str
+    its_turn_comes: bool = False
+
+
+def busy(target: Target, now: datetime, between: float) -> Busy | None:
+    """Why a target is not probed now; None where it may be. `between`: seconds.
+
+    An instant far ahead is one of a clock that was set back since, and holds nobody up.
+    """
+    on = TargetLease.objects.filter(address=target.address, attempt__state=Attempt.State.RUNNING)
+    if on.exists():
+        return Busy(f"“{target}” is being measured, and left alone meanwhile.")
+    rows = Target.objects.filter(address=target.address).order_by("pk")
+    found = [each for row in rows for each in _of(row, now, between, is_itself=row.pk == target.pk)]
+    return min(found, key=lambda each: each.its_turn_comes, default=None)
+
+
+def _of(row: Target, now: datetime, between: float, *, is_itself: bool) -> Iterator[Busy]:
+    known = f"“{row}”" if is_itself else f"The same server, “{row}”,"
+    if row.probe_began_at and _seconds(now, row.probe_began_at) < GIVEN_UP_SECONDS:
+        yield Busy(f"{known} is being probed already.", not is_itself)
+    elif row.probed_at and (ago := _seconds(now, row.probed_at)) < between:
+        yield Busy(
+            f"{known} was probed {round(ago)} s ago; {between:g} s after a probe comes the next.",
+            not is_itself,
+        )
+
+
+def _seconds(now: datetime, at: datetime) -> float:
+    return abs((now - at).total_seconds())
