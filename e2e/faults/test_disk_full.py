@@ -17,7 +17,7 @@ ENDED_FULL = """
     SELECT attempt.id, attempt.state, attempt.reason, attempt.failures FROM campaigns_attempt attempt
     JOIN campaigns_run run ON run.id = run_id WHERE run.campaign_id = %s AND attempt.id >= %s AND
     (attempt.reason LIKE '%%free disk of the generator%%' OR attempt.reason LIKE
-    '%%Make room in WORK_DIRECTORY%%')
+    '%%WORK_DIRECTORY%%')
 """
 
 
