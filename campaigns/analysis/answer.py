@@ -24,7 +24,7 @@ def answer(
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
         said = _nothing(cells)
     elif pairs is not None:
-        said = _of_pairs(metric, pairs)
+        said = _of_pairs(pairs)
     else:
         said = _of_cells(metric, cells, driver_of(campaign.kind).work)
     return {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
@@ -41,7 +41,7 @@ def _nothing(cells: Cells) -> dict[str, Any]:
     return {"sentence": "No run has ended yet.", "tone": "thin"}
 
 
-def _of_pairs(metric: Metric, pairs: Mapping[str, Any]) -> dict[str, Any]:
+def _of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
     strata = pairs["strata"]
     candidate, baseline = pairs["candidate"], pairs["baseline"]
     if len(strata) == 1:

@@ -102,7 +102,7 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
                 ]
             }
         )
-    rule = _confirmed_rule(clean, target, own)
+    rule = _confirmed_rule(clean, target)
     hosts = Hosts()
     hosts.ask_beside(clean["base_url"], target.pk)  # before anything is locked: it takes its time
     return _store(clean, target, rule, hosts, moved=moved)
@@ -194,7 +194,7 @@ def _says_about_password(clean: Mapping[str, Any]) -> bool:
     return bool(clean["password"] or clean["forget_password"])
 
 
-def _confirmed_rule(clean: Mapping[str, Any], target: Target, address: str) -> str:
+def _confirmed_rule(clean: Mapping[str, Any], target: Target) -> str:
     """The rule that the owner confirmed, or empty where the installation's rules suffice."""
     try:
         network.check_url(clean["base_url"], installation_rules())

@@ -47,7 +47,6 @@ class Job:
     connect_timeout_seconds: float
     read_timeout_seconds: float
     time_limit_seconds: float
-    event_loop: str
     hashing: str
     sender: str = ANONYMOUS
     most_per_second: float | None = None
@@ -69,7 +68,6 @@ class Job:
             connect_timeout_seconds=request["connect_timeout_seconds"],
             read_timeout_seconds=request["read_timeout_seconds"],
             time_limit_seconds=request["time_limit_seconds"],
-            event_loop=request["event_loop"],
             hashing=request["hashing"],
             sender=request["sender"],
             most_per_second=request["most_per_second"],

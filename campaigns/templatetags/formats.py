@@ -52,15 +52,6 @@ def percent(share: object) -> str:
     return f"{_percentage(share * 100)}{SPACE}%"
 
 
-@register.filter
-def signed_percent(value: object) -> str:
-    """Write a change that is in percent already, always with its sign."""
-    if not isinstance(value, int | float) or not _is_number(value):
-        return MISSING
-    sign = "+" if value > 0 else ""
-    return f"{sign}{_percentage(value)}{SPACE}%"
-
-
 def _percentage(value: float) -> str:
     text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}".removesuffix(".0")
     return ("0" if text == "-0" else text).replace("-", MINUS)

@@ -91,7 +91,6 @@ class FormPage:
     parameters: Sequence[ParameterRow]
     problems: Sequence[Problem]
     errors: Errors
-    question_of_kind: str
     limits: str
     limits_are_wrong: bool
 
@@ -127,7 +126,6 @@ def form_page(entered: Entered, errors: Errors) -> FormPage:
         parameters=rows,
         problems=problems(errors, entered),
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},
-        question_of_kind=driver.question if driver else "",
         limits=limits.limits_entered(values),
         limits_are_wrong=any(name in errors for name in limits.NAMES),
     )

@@ -23,11 +23,11 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.registry import Collector
 
 from campaigns import broker
+from campaigns.dispatch.sending import CONTROL
 from campaigns.queries.figures import Figures, figures
 
 KEPT_SECONDS = 5.0
 """However often somebody asks: what is measured on this machine must not feel it."""
-CONTROL = "control"
 FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
 """Headers that only a proxy sends."""
 REFUSED = (
@@ -87,10 +87,6 @@ class _Kept:
                 self._page = generate_latest(registry)
                 self._until = monotonic() + KEPT_SECONDS
             return self._page
-
-    def forget(self) -> None:
-        with self._lock:
-            self._until = 0.0
 
 
 class _Perfdash(Collector):

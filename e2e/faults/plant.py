@@ -32,11 +32,9 @@ FAST = {
 SERVE = """
 import os, signal, sys
 from campaigns import kernel
-from perfdash.local import __main__, supervisor
+from perfdash.local import __main__, child
 kernel.die_with_parent(os.getppid(), signal.SIGINT)  # tests that are killed leave nothing behind
-for module in (supervisor, sys.modules.get("perfdash.local.child")):
-    if hasattr(module, "STABLE_SECONDS"):
-        module.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time
+child.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time
 """
 GO = "sys.exit(__main__.main(sys.argv[1:]))"
 

@@ -88,11 +88,6 @@ def test_shares(share, text):
     assert plain(formats.percent(share)) == text
 
 
-@pytest.mark.parametrize(("change", "text"), [(8.2, "+8.2 %"), (-19.54, "−19.5 %"), (0, "0 %")])
-def test_changes_keep_their_sign(change, text):
-    assert plain(formats.signed_percent(change)) == text
-
-
 @pytest.mark.parametrize(
     ("count", "text"),
     [(0, "0 B"), (999, "999 B"), (4_194_304, "4.19 MB"), (20_000, "20 kB"), (5e15, "5 000 TB")],

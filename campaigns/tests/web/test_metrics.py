@@ -23,10 +23,9 @@ FAMILIES = {
 
 
 @pytest.fixture(autouse=True)
-def _anew():
-    metrics._kept.forget()
+def _anew(monkeypatch):
+    monkeypatch.setattr(metrics, "_kept", metrics._Kept())
     yield
-    metrics._kept.forget()
     broker._redis.cache_clear()
 
 
