@@ -1,20 +1,19 @@
 """What is asked of the kernel: what it has left for this process, and to be ended with a parent.
 
-Knows no Django. What another system than Linux cannot tell is None.
+Knows no Django. Needs Linux; what its kernel does not tell, as in some containers, is None.
 """
 
 import ctypes
 import os
 import resource
 import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 MOST_OPEN_FILES = 65_536
-LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+LIBC = ctypes.CDLL(None, use_errno=True)
 ROOT = Path("/")
 
 
@@ -36,10 +35,8 @@ def die_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) 
     """Ask for `death_signal` when the process `parent` ends; where it has ended, take it now.
 
     The kernel watches the parent's *thread* that forked: fork from one that lives long. Raise
-    OSError where the kernel refuses; other systems than Linux cannot do it, and are not asked.
+    OSError where the kernel refuses.
     """
-    if LIBC is None:
-        return
     if LIBC.prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     if os.getppid() != parent:  # it died before the kernel was asked to tell

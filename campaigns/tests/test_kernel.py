@@ -67,7 +67,6 @@ def test_a_kernel_that_tells_nothing_is_no_error(tmp_path):
     assert kernel.local_ports(tmp_path) is None
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked")
 def test_this_kernel_tells():
     memory, ports = kernel.available_memory(), kernel.local_ports()
     assert memory is not None
@@ -79,7 +78,6 @@ def test_this_kernel_tells():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked")
 def test_who_asks_for_it_ends_with_its_parent():
     command = [sys.executable, "-c", CHILD_OF_A_CHILD]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
@@ -89,7 +87,6 @@ def test_who_asks_for_it_ends_with_its_parent():
         assert parent.stdout.read() == ""  # the child held it open until its own end
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked")
 def test_who_asks_too_late_ends_at_once():
     code = "from campaigns import kernel; kernel.die_with_parent(1 << 22); print('lives')"
 
