@@ -4,14 +4,15 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
 from campaigns.definition import drafts, life
 from campaigns.models import Campaign
-from campaigns.web.confirming import Step, ask_for_name, typed_name
+from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
+from campaigns.web.fields import is_key
 from campaigns.web.people import user_of
 
 LONGEST_REASON = 2000
@@ -22,12 +23,12 @@ REFUSALS = (life.NotPossible, drafts.NotADraft)
 def launch(request: HttpRequest, pk: int) -> HttpResponse:
     """Lock the definition and begin."""
     user = user_of(request)
-    step = Step(
-        heading="Launch on a production server?",
-        text="The definition is locked, and the first run begins as soon as it is its turn.",
-        action=reverse("campaign-launch", args=[pk]),
-        back=reverse("campaign", args=[pk]),
-        button="Lock and launch",
+    step = _step(
+        pk,
+        "launch",
+        "Launch on a production server?",
+        "The definition is locked, and the first run begins as soon as it is its turn.",
+        "Lock and launch",
     )
     return _load(request, pk, step, lambda campaign, name: life.launch(campaign, user, name))
 
@@ -37,13 +38,13 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
     """Make one run of a draft; `cell` chooses which, else the first."""
     user = user_of(request)
     key = request.POST.get("cell", "")
-    step = Step(
-        heading="Try one run on a production server?",
-        text="One run loads it as each run of the campaign would; no analysis will ever see it.",
-        action=reverse("campaign-try", args=[pk]),
-        back=reverse("campaign", args=[pk]),
-        button="Try one run",
-        sent=(("cell", key),),
+    step = _step(
+        pk,
+        "try",
+        "Try one run on a production server?",
+        "One run loads it as each run of the campaign would; no analysis will ever see it.",
+        "Try one run",
+        cell=key,
     )
 
     def one(campaign: Campaign, name: str) -> object:
@@ -57,19 +58,20 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin no further run."""
     user = user_of(request)
-    return _steer(request, pk, lambda campaign: life.pause(campaign, user))
+    campaign = get_object_or_404(Campaign, pk=pk)
+    return _steer(request, campaign, lambda found: life.pause(found, user))
 
 
 @require_http_methods(["GET", "POST"])
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Go on after a pause."""
     user = user_of(request)
-    step = Step(
-        heading="Resume on a production server?",
-        text="The next run begins as soon as it is its turn.",
-        action=reverse("campaign-resume", args=[pk]),
-        back=reverse("campaign", args=[pk]),
-        button="Resume",
+    step = _step(
+        pk,
+        "resume",
+        "Resume on a production server?",
+        "The next run begins as soon as it is its turn.",
+        "Resume",
     )
     return _load(request, pk, step, lambda campaign, name: life.resume(campaign, user, name))
 
@@ -80,13 +82,13 @@ def extend(request: HttpRequest, pk: int) -> HttpResponse:
     user = user_of(request)
     given = request.POST.get("blocks", "").strip()
     blocks = int(given) if is_key(given) else 0
-    step = Step(
-        heading="Extend on a production server?",
-        text=f"Every cell is measured {blocks} times more, in a session of its own.",
-        action=reverse("campaign-extend", args=[pk]),
-        back=reverse("campaign", args=[pk]),
-        button="Extend",
-        sent=(("blocks", given),),
+    step = _step(
+        pk,
+        "extend",
+        "Extend on a production server?",
+        f"Every cell is measured {blocks} times more, in a session of its own.",
+        "Extend",
+        blocks=given,
     )
     return _load(
         request, pk, step, lambda campaign, name: life.extend(campaign, blocks, user, name)
@@ -99,28 +101,31 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, pk=pk)
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
-        return _steer(request, pk, lambda stored: life.cancel(stored, reason, user))
+        return _steer(request, campaign, lambda found: life.cancel(found, reason, user))
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
         messages.warning(request, f"There is nothing to cancel: the campaign is {campaign.state}.")
         return redirect("campaign", pk)
-    context = {
-        "campaign": campaign,
-        "heading": "Cancel the campaign?",
-        "text": (
-            "The run that is on is stopped within seconds, and no further one begins. "
-            "What was measured stays; a cancelled campaign cannot be resumed."
-        ),
-        "action": reverse("campaign-cancel", args=[pk]),
-        "back": reverse("campaign", args=[pk]),
-        "button": "Cancel the campaign",
-    }
-    return render(request, "campaigns/confirm.html", context)
+    step = _step(
+        pk,
+        "cancel",
+        "Cancel the campaign?",
+        "The run that is on is stopped within seconds, and no further one begins. "
+        "What was measured stays; a cancelled campaign cannot be resumed.",
+        "Cancel the campaign",
+    )
+    return ask_reason(request, campaign, step)
 
 
 def reason_in(request: HttpRequest) -> str:
     """The reason that somebody typed, without what nobody can see."""
     typed = request.POST.get("reason", "")[:LONGEST_REASON]
     return "".join(sign for sign in typed if sign.isprintable() or sign in "\n\t").strip()
+
+
+def _step(pk: int, name: str, heading: str, text: str, button: str, **sent: str) -> Step:
+    """Describe a step of a campaign's life by the name of its URL."""
+    action, back = reverse(f"campaign-{name}", args=[pk]), reverse("campaign", args=[pk])
+    return Step(heading, text, action, back, button, tuple(sent.items()))
 
 
 def _load(
@@ -133,28 +138,21 @@ def _load(
             return redirect("campaign", pk)
         return ask_for_name(request, campaign, step)
     try:
-        act(campaign, typed_name(request))
+        return _steer(request, campaign, lambda found: act(found, typed_name(request)))
     except life.NotConfirmed:
         return ask_for_name(request, campaign, step)
-    except REFUSALS as refusal:
-        messages.warning(request, str(refusal))
-    else:
-        dispatch.dispatch()
-    return redirect("campaign", pk)
 
 
-def _steer(request: HttpRequest, pk: int, act: Callable[[Campaign], object]) -> HttpResponse:
-    """Do it, let dispatch look, and go back to the campaign."""
-    campaign = get_object_or_404(Campaign, pk=pk)
+def _steer(
+    request: HttpRequest, campaign: Campaign, act: Callable[[Campaign], object]
+) -> HttpResponse:
+    """Do it, let dispatch look, and go back to the campaign. Raise NotConfirmed."""
     try:
         act(campaign)
+    except life.NotConfirmed:
+        raise
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))
     else:
         dispatch.dispatch()
-    return redirect("campaign", pk)
-
-
-def is_key(text: str) -> bool:
-    """Whether a text can be a primary key, or a number of that size."""
-    return text.isdecimal() and len(text) < 18
+    return redirect("campaign", campaign.pk)

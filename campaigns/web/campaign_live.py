@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET
 from campaigns.models import Campaign
 from campaigns.queries import live
 from campaigns.web import running
+from campaigns.web.fields import is_key
 
 STOP_POLLING = 286
 TICK_SECONDS = 5
@@ -109,7 +110,7 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     if not _is_open(campaign):
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
     given = request.GET.get("after", "")
-    after = int(given) if given.isdecimal() and len(given) < 18 else None
+    after = int(given) if is_key(given) else None
     lines = live.log_of(campaign, after)
     if after is not None and not lines:
         return HttpResponse(status=204)

@@ -1,4 +1,4 @@
-"""The step before a production server is loaded: its name has to be typed."""
+"""The page before a step: what somebody types there is the reason, or a production server's name."""
 
 from dataclasses import dataclass
 
@@ -25,6 +25,11 @@ class Step:
 def typed_name(request: HttpRequest) -> str:
     """The name that somebody typed; empty where nobody was asked yet."""
     return request.POST.get("confirmed_name", "").strip()[:LONGEST_NAME]
+
+
+def ask_reason(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:
+    """Ask why something is ended or left out."""
+    return render(request, "campaigns/confirm.html", {"campaign": campaign, "step": step})
 
 
 def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:

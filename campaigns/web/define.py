@@ -14,7 +14,7 @@ from campaigns.definition.checking import Definition, Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign, Target
 from campaigns.web import forms
-from campaigns.web.campaign_actions import is_key
+from campaigns.web.fields import is_key
 from campaigns.web.form_page import form_page, problems
 from campaigns.web.forms import Entered, Errors
 from campaigns.web.limits import limits_entered

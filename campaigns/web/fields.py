@@ -107,3 +107,8 @@ def as_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(as_text(item) for item in value)
     return str(value)
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be a primary key, or a number of that size."""
+    return text.isdecimal() and len(text) < 18

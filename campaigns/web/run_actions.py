@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -13,7 +13,7 @@ from campaigns.definition import life
 from campaigns.models import Campaign, Run
 from campaigns.queries.details import run_at
 from campaigns.web.campaign_actions import REFUSALS, reason_in
-from campaigns.web.confirming import Step, ask_for_name, typed_name
+from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
 from campaigns.web.people import user_of
 
 
@@ -33,13 +33,8 @@ def cancel_trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Plan a failed or void run once more."""
     user, run = user_of(request), find_run(pk, position)
-    step = Step(
-        heading="Run again on a production server?",
-        text=f"Run {run.position} loads it once more; its former attempts stay on record.",
-        action=reverse("run-again", args=[pk, position]),
-        back=page_of(run),
-        button="Run again",
-    )
+    text = f"Run {run.position} loads it once more; its former attempts stay on record."
+    step = _step(run, "run-again", "Run again on a production server?", text, "Run again")
     name = typed_name(request)
     try:
         return _steer(request, run, lambda found: life.run_again(found, user, name))
@@ -58,7 +53,8 @@ def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
         "It is left out of every number from now on. It stays in the tables, crossed out, with "
         "your name and your reason. A value that you do not like is no reason."
     )
-    return _ask(request, run, f"Exclude run {position}?", text, "run-exclude", "Exclude the run")
+    step = _step(run, "run-exclude", f"Exclude run {position}?", text, "Exclude the run")
+    return ask_reason(request, run.campaign, step)
 
 
 @require_POST
@@ -90,21 +86,13 @@ def _cancel(request: HttpRequest, run: Run) -> HttpResponse:
         return _steer(request, run, lambda found: life.cancel_run(found, reason, user))
     text = "Load stops within seconds. The campaign goes on with its next run."
     name = "trial-cancel" if run.purpose == Run.Purpose.TRIAL else "run-cancel"
-    return _ask(request, run, f"Cancel run {run.position}?", text, name, "Cancel the run")
+    step = _step(run, name, f"Cancel run {run.position}?", text, "Cancel the run")
+    return ask_reason(request, run.campaign, step)
 
 
-def _ask(
-    request: HttpRequest, run: Run, heading: str, text: str, url_name: str, button: str
-) -> HttpResponse:
-    context = {
-        "campaign": run.campaign,
-        "heading": heading,
-        "text": text,
-        "action": reverse(url_name, args=[run.campaign_id, run.position]),
-        "back": page_of(run),
-        "button": button,
-    }
-    return render(request, "campaigns/confirm.html", context)
+def _step(run: Run, url_name: str, heading: str, text: str, button: str) -> Step:
+    action = reverse(url_name, args=[run.campaign_id, run.position])
+    return Step(heading, text, action, page_of(run), button)
 
 
 def _steer(

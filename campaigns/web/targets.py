@@ -16,7 +16,7 @@ from campaigns.definition.forms import TargetForm
 from campaigns.models import Target
 from campaigns.queries.home import target_rows
 from campaigns.queries.queues import queue_of
-from campaigns.web.fields import Field, from_form
+from campaigns.web.fields import Field, from_form, is_key
 from campaigns.web.limits import quiet_of, zones
 
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
@@ -50,7 +50,7 @@ def target_health(request: HttpRequest, pk: int) -> HttpResponse:
     target = get_object_or_404(Target, pk=pk)
     since, look = request.GET.get("since"), request.GET.get("look", "")
     awaited = since is not None and since == _stamp(target.probed_at)
-    looks = int(look) if look.isdecimal() and len(look) < 4 else 0
+    looks = int(look) if is_key(look) else 0
     context = _health(target, awaited=awaited and looks < MOST_LOOKS, look=looks + 1)
     return render(
         request, "targets/_health.html", context | {"silent": awaited and looks >= MOST_LOOKS}
