@@ -1,5 +1,7 @@
 """Campaigns: define, preview, launch, steer, read."""
 
+from collections.abc import Callable
+
 from django.db import transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
@@ -41,6 +43,12 @@ class CampaignApi(Api):
         data = CampaignDetail(fresh, context={"request": self.request}).data
         headers = {"Location": data["links"]["self"]} if code == status.HTTP_201_CREATED else {}
         return Response(data, status=code, headers=headers)
+
+    def take(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
+        """Take a step in the life of a campaign, then look what may start. Raise NotPossible."""
+        campaign = step(self.campaign(pk))
+        dispatch.dispatch()
+        return self.answer(campaign)
 
 
 class Campaigns(CampaignApi):
@@ -108,60 +116,57 @@ class OneCampaign(CampaignApi):
         return self.answer(self.campaign(pk))
 
 
-class Step(CampaignApi):
-    """POST: a step in the life of a campaign."""
-
-    def take(self, campaign: Campaign) -> None:
-        """Change the campaign's state, or raise NotPossible."""
-        raise NotImplementedError
+class Launch(CampaignApi):
+    """POST {confirm_target}: lock the definition and begin."""
 
     def post(self, request: Request, pk: int) -> Response:
-        """Take the step, then look what may start."""
-        campaign = self.campaign(pk)
-        self.take(campaign)
-        dispatch.dispatch()
-        return self.answer(campaign)
-
-
-class Launch(Step):
-    """Lock the definition and begin."""
-
-    def take(self, campaign: Campaign) -> None:
         """Plan the runs."""
-        life.launch(campaign, self.user, self.read(ConfirmInput)["confirm_target"])
+        return self.take(
+            pk,
+            lambda found: life.launch(found, self.user, self.read(ConfirmInput)["confirm_target"]),
+        )
 
 
-class Pause(Step):
-    """Begin no further run."""
+class Pause(CampaignApi):
+    """POST: begin no further run."""
 
-    def take(self, campaign: Campaign) -> None:
+    def post(self, request: Request, pk: int) -> Response:
         """Let the run that is going on end."""
-        life.pause(campaign, self.user)
+        return self.take(pk, lambda found: life.pause(found, self.user))
 
 
-class Resume(Step):
-    """Go on after a pause."""
+class Resume(CampaignApi):
+    """POST {confirm_target}: go on after a pause."""
 
-    def take(self, campaign: Campaign) -> None:
+    def post(self, request: Request, pk: int) -> Response:
         """Begin the next run."""
-        life.resume(campaign, self.user, self.read(ConfirmInput)["confirm_target"])
+        return self.take(
+            pk,
+            lambda found: life.resume(found, self.user, self.read(ConfirmInput)["confirm_target"]),
+        )
 
 
-class Cancel(Step):
+class Cancel(CampaignApi):
     """POST {reason}: end a campaign."""
 
-    def take(self, campaign: Campaign) -> None:
+    def post(self, request: Request, pk: int) -> Response:
         """Tell what is going on to stop."""
-        life.cancel(campaign, self.read(CancelInput)["reason"], self.user)
+        return self.take(
+            pk, lambda found: life.cancel(found, self.read(CancelInput)["reason"], self.user)
+        )
 
 
-class Extend(Step):
-    """POST {repetitions}: add repetitions in a session of their own."""
+class Extend(CampaignApi):
+    """POST {repetitions, confirm_target}: add repetitions in a session of their own."""
 
-    def take(self, campaign: Campaign) -> None:
+    def post(self, request: Request, pk: int) -> Response:
         """Plan further blocks."""
-        sent = self.read(ExtendInput)
-        life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
+
+        def extend(campaign: Campaign) -> Campaign:
+            sent = self.read(ExtendInput)
+            return life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
+
+        return self.take(pk, extend)
 
 
 class Try(CampaignApi):

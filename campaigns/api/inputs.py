@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.models import Campaign, Run
 
 
@@ -159,7 +160,7 @@ class ConfirmInput(Input):
 class ExtendInput(ConfirmInput):
     """By how many repetitions a campaign is extended."""
 
-    repetitions = serializers.IntegerField(min_value=1, max_value=200)
+    repetitions = serializers.IntegerField(min_value=1, max_value=MOST_REPETITIONS)
 
 
 class TryInput(ConfirmInput):

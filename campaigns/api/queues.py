@@ -1,6 +1,6 @@
 """Queues: who waits for which server, and moving a campaign up or down in its own."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +10,7 @@ from campaigns import dispatch
 from campaigns.api.campaigns import CampaignApi
 from campaigns.api.views import Api
 from campaigns.definition import queue
-from campaigns.models import Campaign
+from campaigns.models import Target
 from campaigns.queries import queues
 
 
@@ -26,33 +26,27 @@ class Queues(Api):
 class Move(CampaignApi):
     """POST: another place in the queue of a campaign's server."""
 
-    def move(self, campaign: Campaign) -> Campaign:
-        """Swap places with a neighbour. Raise NotPossible."""
-        raise NotImplementedError
+    up: ClassVar[bool]
 
     def post(self, request: Request, pk: int) -> Response:
         """Move it, look what may start, and give the queue as it is then."""
-        campaign = self.move(self.campaign(pk))
+        move = queue.move_up if self.up else queue.move_down
+        campaign = move(self.campaign(pk), self.user)
         dispatch.dispatch()
-        if campaign.target is None:
-            return Response(None)
-        return Response(_queue(queues.queue_of(campaign.target), request))
+        server = Target.objects.get(campaign=campaign)
+        return Response(_queue(queues.queue_of(server), request))
 
 
 class MoveUp(Move):
     """Go before the campaign that is before this one."""
 
-    def move(self, campaign: Campaign) -> Campaign:
-        """Swap with it."""
-        return queue.move_up(campaign, self.user)
+    up = True
 
 
 class MoveDown(Move):
     """Let the next campaign go before this one."""
 
-    def move(self, campaign: Campaign) -> Campaign:
-        """Swap with it."""
-        return queue.move_down(campaign, self.user)
+    up = False
 
 
 def _queue(found: queues.Queue, request: Request) -> dict[str, Any]:
