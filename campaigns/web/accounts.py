@@ -86,8 +86,6 @@ def locked_out(
     request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
     """Say how long this name has to wait at this address. Everybody else, and every link, gets in."""
-    view = SignIn()
-    view.setup(request)
     seconds = _seconds_locked(request, credentials)
     minutes = max(1, ceil(seconds / 60))
     message = (
@@ -96,14 +94,17 @@ def locked_out(
     )
     # A form that is not bound: to check this one would be the next try.
     form = SignInForm(request, initial={"username": request.POST.get("username", "")})
-    page = render(
-        request,
-        view.template_name,
-        view.get_context_data(form=form) | {"message": message},
-        status=429,
-    )
+    page = _sign_in_page(request, message, 429, form=form)
     page.headers["Retry-After"] = str(max(1, ceil(seconds)))
     return page
+
+
+def _sign_in_page(request: HttpRequest, message: str, status: int, **named: Any) -> HttpResponse:
+    """The form to sign in, with what there is to say first."""
+    view = SignIn()
+    view.setup(request)
+    context = view.get_context_data(**named) | {"message": message}
+    return render(request, view.template_name, context, status=status)
 
 
 def _seconds_locked(request: HttpRequest, credentials: dict[str, Any] | None) -> float:
@@ -126,11 +127,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     try:
         user = access.redeem(token)
     except access.LinkRefused as refusal:
-        view = SignIn(extra_context={"message": str(refusal)})
-        view.setup(request)
-        page = view.render_to_response(view.get_context_data() | {"message": str(refusal)})
-        page.status_code = 403
-        return page
+        return _sign_in_page(request, str(refusal), 403)
     login(request, user, backend=MODEL_BACKEND)
     return redirect("home")
 
