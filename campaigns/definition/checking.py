@@ -8,7 +8,7 @@ from typing import Any
 from campaigns import network
 from campaigns.definition.errors import Invalid, is_list_of_words, many_for_one, messages_of
 from campaigns.definition.forms import DesignForm
-from campaigns.definition.limits import excess_of
+from campaigns.definition.limits import excess_at, words_of
 from campaigns.definition.parts import (
     read_excluded,
     read_factors,
@@ -168,9 +168,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
         if not form.is_valid():
             raise Invalid(
                 {
-                    f"{'factors' if name in cell else 'parameters'}.{name}": [
-                        f"At {_words(cell)}: {message}" for message in messages
-                    ]
+                    _path(name, cell): [f"At {words_of(cell)}: {message}" for message in messages]
                     for name, messages in messages_of(form).items()
                 }
             )
@@ -193,21 +191,22 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
         except network.NetworkError as error:
             elsewhere, message = True, str(error)
         if elsewhere:
-            raise Invalid({f"{'factors' if name in cell else 'parameters'}.{name}": [message]})
+            raise Invalid({_path(name, cell): [message]})
 
 
 def _check_concurrency(
     definition: Definition, driver: Driver, cell: Mapping[str, Any], allowed: Allowed
 ) -> None:
     """Raise Invalid where a run would ask for more at a time than the target's owner allows."""
-    excess = excess_of(allowed, driver, {**definition.parameters, **cell})
+    excess = excess_at(allowed, driver, definition.parameters, cell)
     if not excess:
         return
     path = "target"
     if "concurrency" in driver.parameters.base_fields:
-        path = f"{'factors' if 'concurrency' in cell else 'parameters'}.concurrency"
-    raise Invalid({path: [f"At {_words(cell)}: {excess}" if cell else excess]})
+        path = _path("concurrency", cell)
+    raise Invalid({path: [excess]})
 
 
-def _words(cell: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {level}" for name, level in cell.items())
+def _path(name: str, cell: Mapping[str, Any]) -> str:
+    """Where a cell's value comes from, as errors name it."""
+    return f"{'factors' if name in cell else 'parameters'}.{name}"

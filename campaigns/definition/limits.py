@@ -16,3 +16,16 @@ def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -
         f"{asked:,} requests at a time are more than the {most:,} that the owner of "
         f"“{allowed.concurrency}” allows. Take fewer, or have the owner raise the limit."
     )
+
+
+def excess_at(
+    allowed: Allowed, driver: Driver, parameters: Mapping[str, Any], cell: Mapping[str, Any]
+) -> str:
+    """Say it of the runs of a cell, and which one it is."""
+    excess = excess_of(allowed, driver, {**parameters, **cell})
+    return f"At {words_of(cell)}: {excess}" if excess and cell else excess
+
+
+def words_of(cell: Mapping[str, Any]) -> str:
+    """Name a cell by its levels."""
+    return ", ".join(f"{name} {level}" for name, level in cell.items())

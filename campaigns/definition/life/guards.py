@@ -1,7 +1,7 @@
 """What has to be true before anything loads a target."""
 
 from campaigns import network
-from campaigns.definition.limits import excess_of
+from campaigns.definition.limits import excess_at
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Campaign, Target
@@ -32,9 +32,8 @@ def require_executable(campaign: Campaign) -> None:
         raise NotPossible(str(error)) from None
     allowed = allowed_on(campaign.target)
     for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
-        if excess := excess_of(allowed, driver, {**campaign.parameters, **levels}):
-            where = ", ".join(f"{name} {level}" for name, level in levels.items())
-            raise NotPossible(f"At {where}: {excess}" if where else excess)
+        if excess := excess_at(allowed, driver, campaign.parameters, levels):
+            raise NotPossible(excess)
 
 
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
