@@ -7,7 +7,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.units import SPANS
-from campaigns.units import written as written
 
 SECONDS = dict(SPANS)
 PART = r"(\d+(?:\.\d+)?)\s*(d|h|min|s)(?![a-z])"

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns import queries
-from campaigns.definition import durations
 from campaigns.definition.checking import Definition
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
 from campaigns.plan import Plan, plan_runs
+from campaigns.queries.runs import usual_run
+from campaigns.units import written
 
 OVERHEAD_SECONDS = 1.5
 
@@ -47,11 +47,10 @@ class Preview:
 def preview(definition: Definition) -> Preview:
     """Plan a definition and estimate its time, from earlier runs of the kind on the target."""
     plan = plan_runs(definition.design)
-    earlier = queries.earlier_run_seconds(definition.kind, definition.target)
+    earlier = usual_run(definition.kind, definition.target)
     driver = driver_of(definition.kind)
     if earlier:
-        one = sorted(earlier)[len(earlier) // 2]
-        seconds = one * len(plan.runs)
+        seconds = earlier.seconds * len(plan.runs)
     else:
         guesses = [
             driver.estimate_seconds({**definition.parameters, **cell}) for cell in plan.cells
@@ -63,7 +62,7 @@ def preview(definition: Definition) -> Preview:
         order=definition.order,
         seed=definition.seed,
         seconds=seconds,
-        estimated_from=len(earlier),
+        estimated_from=earlier.runs if earlier else 0,
         remarks=tuple(_remarks(definition, plan, driver.work, seconds)),
     )
 
@@ -89,7 +88,7 @@ def _remarks(
         remarks.append(
             (
                 "warn",
-                f"This takes longer than the time budget of {durations.written(budget)}: the "
+                f"This takes longer than the time budget of {written(budget)}: the "
                 "campaign will end before its last run.",
             )
         )

@@ -7,8 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from campaigns.definition.life import NotPossible
+from campaigns.definition.life.rows import name_of
 from campaigns.models import Campaign, LogLine
-from campaigns.queries import queues
+from campaigns.queries.order import ORDER
+from campaigns.queries.queues import WAITING
 
 
 def move_up(campaign: Campaign, user: User | None) -> Campaign:
@@ -49,12 +51,10 @@ def _locked_queue(campaign: Campaign) -> list[Campaign]:
     """
     if campaign.target is None:
         return []
-    rows = Campaign.objects.filter(
-        target__address=campaign.target.address, state__in=queues.WAITING
-    )
+    rows = Campaign.objects.filter(target__address=campaign.target.address, state__in=WAITING)
     locked = rows.select_for_update(of=("self",), no_key=True).order_by("pk")
     keys = list(locked.values_list("pk", flat=True))
-    return list(Campaign.objects.filter(pk__in=keys).order_by(*queues.ORDER))
+    return list(Campaign.objects.filter(pk__in=keys).order_by(*ORDER))
 
 
 def _give_places(queue: list[Campaign]) -> None:
@@ -68,7 +68,7 @@ def _give_places(queue: list[Campaign]) -> None:
 
 
 def _log(moved: Campaign, neighbour: Campaign, side: str, user: User | None) -> None:
-    by = user.get_username() if user else "perfdash"
+    by = name_of(user)
     LogLine.objects.bulk_create(
         [
             LogLine(campaign=moved, text=f"moved {side} “{neighbour.name}” in the queue by {by}"),

@@ -5,10 +5,10 @@ from datetime import timedelta
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now
 
-from campaigns.dispatch.queueing import living
 from campaigns.dispatch.sending import CONTROL
 from campaigns.dispatch.untouched import untouched
 from campaigns.models import Attempt, Campaign, Finding, Run
+from campaigns.queries import workers
 
 ANALYSIS_SECONDS = 60
 REST_SECONDS_A_RUN = 0.05
@@ -67,4 +67,4 @@ def analysis_goes_on() -> bool:
         analysis_requested_at__gt=Now() - timedelta(seconds=3 * ANALYSIS_SECONDS),
         analysis_sent_at__gt=Now() - timedelta(seconds=ANALYSIS_SECONDS),
     )
-    return sent.exists() and living().filter(pools__contains=CONTROL).exists()
+    return sent.exists() and workers.present().filter(pools__contains=CONTROL).exists()

@@ -9,7 +9,7 @@ from campaigns.models import Attempt, Campaign, LogLine, Run
 
 def close_campaigns() -> None:
     """Finish campaigns without an open run, and end a cancel whose load has stopped."""
-    open_runs = Run.objects.filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+    open_runs = Run.objects.filter(state__in=Run.OPEN)
     open_attempts = Attempt.objects.filter(state__in=Attempt.OPEN)
     launched = Campaign.objects.filter(state__in=[Campaign.State.RUNNING, Campaign.State.PAUSED])
     for campaign in untouched(launched.exclude(pk__in=open_runs.values("campaign"))):

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns.dispatch.limits import may_begin
-from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease, Worker
+from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
+from campaigns.queries import workers
 from campaigns.queries.clock import database_now
-from campaigns.queries.queues import ORDER
-
-WORKER_SEEN_SECONDS = 20
+from campaigns.queries.order import ORDER
 
 
 def queue_runs() -> Iterator[tuple[int, str]]:
@@ -58,16 +57,11 @@ def _next_runs() -> Iterator[Run]:
             yield run
 
 
-def living() -> QuerySet[Worker]:
-    """Workers that answered just now."""
-    return Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=WORKER_SEEN_SECONDS))
-
-
 def _room_by_pool() -> dict[str, int]:
     """How many more attempts each pool can take: one a host of it that measures nothing."""
     busy = set(GeneratorLease.objects.exclude(attempt=None).values_list("host", flat=True))
     free: dict[str, set[str]] = {}
-    for worker in living():
+    for worker in workers.present():
         for pool in worker.pools:
             free.setdefault(pool, set()).update({worker.host} - busy)
     room = {pool: len(hosts) for pool, hosts in free.items()}

@@ -23,6 +23,7 @@ class Run(models.Model):
         WARM_UP = "warm_up", "warm-up"
         TRIAL = "trial", "try-out"
 
+    OPEN = frozenset({State.PLANNED, State.RUNNING})
     CLOSED = frozenset({State.DONE, State.FAILED, State.VOID, State.CANCELLED})
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="runs")

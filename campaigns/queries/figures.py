@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Q, QuerySet
@@ -16,12 +15,10 @@ from campaigns.models import (
     GeneratorLease,
     Run,
     TargetLease,
-    Worker,
 )
+from campaigns.queries.workers import present_by_pool
 
 LONGEST_SECONDS = 2
-PRESENT_SECONDS = 20
-UNCLOSED = ("draft", "running", "paused", "cancelling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ def figures() -> Figures:
             runs=_by_state(Run.objects.all(), Run.State.values),
             campaigns=_by_state(Campaign.objects.all(), Campaign.State.values),
             analyses_waiting=Campaign.objects.filter(analysis_requested_at__isnull=False).count(),
-            workers=_workers(),
+            workers=present_by_pool(),
             dispatched_seconds_ago=Dispatcher.objects.values_list(
                 Extract(Now() - F("ticked_at"), "epoch"), flat=True
             ).first(),
@@ -95,7 +92,8 @@ def _by_state(rows: QuerySet, states: list[str]) -> dict[str, int]:
 def _queues() -> Iterator[Queue]:
     waiting = Count("runs", filter=Q(runs__state=Run.State.PLANNED))
     rows = (
-        Campaign.objects.filter(state__in=UNCLOSED, target__isnull=False)
+        Campaign.objects.filter(target__isnull=False)
+        .exclude(state__in=Campaign.CLOSED)
         .order_by()
         .values_list("target__name", "pool", "state")
         .annotate(waiting=waiting)
@@ -112,13 +110,3 @@ def _leases(rows: QuerySet, of: str, name: str) -> Iterator[HeldLease]:
     )
     for row_name, age, left in held:
         yield HeldLease(of, row_name, float(age or 0), float(left or 0))
-
-
-def _workers() -> dict[str, int]:
-    """Workers present, by pool."""
-    found: dict[str, int] = {}
-    present = Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=PRESENT_SECONDS))
-    for pools in present.values_list("pools", flat=True):
-        for pool in pools:
-            found[pool] = found.get(pool, 0) + 1
-    return found

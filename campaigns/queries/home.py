@@ -12,7 +12,9 @@ from django.utils import timezone
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.queries.allowed import names_beside
-from campaigns.queries.live import AWAY, Wait, seconds_left, waiting_for
+from campaigns.queries.live import seconds_left
+from campaigns.queries.waiting import Wait, waiting_for
+from campaigns.queries.workers import present
 
 PHASES = (
     Attempt.Phase.RESET,
@@ -180,13 +182,16 @@ def target_rows(targets: Sequence[Target] | None = None) -> list[TargetRow]:
 
 def worker_rows() -> list[WorkerRow]:
     """Workers that ever answered within the last day; the silent ones are lost."""
-    now = timezone.now()
     busy = {
         attempt.worker: attempt
         for attempt in Attempt.objects.filter(state=Attempt.State.RUNNING).select_related("run")
     }
-    workers = Worker.objects.filter(seen_at__gt=now - timedelta(days=1))
-    return [_worker_row(worker, busy.get(worker.name), now) for worker in workers]
+    answered = set(present().values_list("pk", flat=True))
+    workers = Worker.objects.filter(seen_at__gt=Now() - timedelta(days=1))
+    return [
+        _worker_row(worker, busy.get(worker.name), lost=worker.pk not in answered)
+        for worker in workers
+    ]
 
 
 def demonstration() -> Campaign | None:
@@ -273,8 +278,7 @@ def _target_row(target: Target, lease: TargetLease | None, same: tuple[str, ...]
     return TargetRow(target, lease.holder or f"run {run.position}", run.pk, run.campaign_id, same)
 
 
-def _worker_row(worker: Worker, attempt: Attempt | None, now: datetime) -> WorkerRow:
-    lost = worker.seen_at < now - AWAY
+def _worker_row(worker: Worker, attempt: Attempt | None, *, lost: bool) -> WorkerRow:
     return WorkerRow(
         name=worker.name,
         pools=", ".join(str(pool) for pool in worker.pools),

@@ -1,6 +1,7 @@
 """What is going on in a campaign now: counts, the run that is on, how long it may take.
 
-Every function here is asked every two seconds by every open page, so each is a few small queries.
+Every function here is asked every two seconds by every open page: what a campaign takes does not grow
+with the queue that it waits in.
 """
 
 import hashlib
@@ -12,10 +13,8 @@ from django.utils import timezone
 
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Series
-from campaigns.queries.runs import earlier_run_seconds
-from campaigns.queries.waiting import AWAY as AWAY
-from campaigns.queries.waiting import Wait as Wait
-from campaigns.queries.waiting import waiting_for as waiting_for
+from campaigns.queries.runs import usual_run
+from campaigns.queries.waiting import Wait, waiting_for
 
 LOG_LINES = 200
 
@@ -170,9 +169,7 @@ def last_series(campaign: Campaign) -> Series | None:
 
 def trial_goes_on(campaign: Campaign) -> bool:
     """Whether a try-out of the campaign waits or is on."""
-    return campaign.runs.filter(
-        purpose=Run.Purpose.TRIAL, state__in=[Run.State.PLANNED, Run.State.RUNNING]
-    ).exists()
+    return campaign.runs.filter(purpose=Run.Purpose.TRIAL, state__in=Run.OPEN).exists()
 
 
 def log_of(campaign: Campaign, after: int | None = None) -> list[LogLine]:
@@ -190,7 +187,7 @@ def seconds_left(campaign: Campaign, spent: float | None) -> float | None:
     """
     waiting = dict(
         campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
-        .filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+        .filter(state__in=Run.OPEN)
         .values_list("cell")
         .annotate(number=Count("pk"))
         .order_by()
@@ -208,10 +205,10 @@ def seconds_left(campaign: Campaign, spent: float | None) -> float | None:
         if span is not None
     }
     if not spans:
-        earlier = sorted(earlier_run_seconds(campaign.kind, campaign.target))
-        if not earlier:
+        earlier = usual_run(campaign.kind, campaign.target)
+        if earlier is None:
             return None
-        spans = {0: earlier[len(earlier) // 2]}
+        spans = {0: earlier.seconds}
     usual = sum(spans.values()) / len(spans)
     left: float = sum(number * spans.get(cell, usual) for cell, number in waiting.items())
     left += campaign.cool_down_seconds * (sum(waiting.values()) - 1)

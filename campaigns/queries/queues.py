@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
-from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, Worker
-from campaigns.queries.live import AWAY, Wait, seconds_left, waiting_for
-from campaigns.queries.order import ORDER as ORDER
+from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
+from campaigns.queries.allowed import same_server
+from campaigns.queries.live import seconds_left
+from campaigns.queries.order import ORDER
+from campaigns.queries.waiting import Wait, waiting_for
+from campaigns.queries.workers import present_by_pool
 
 WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 
@@ -65,13 +68,16 @@ class Queue:
         """The targets whose queue it is."""
         return ", ".join(target.name for target in self.targets) or self.address
 
-    def place_of(self, campaign: int) -> Waiting | None:
-        """Where a campaign stands; None where it does not wait here."""
-        return next((entry for entry in self.waiting if entry.pk == campaign), None)
 
-    def before(self, entry: Waiting) -> str:
-        """The name of the campaign that goes before one; empty where it is the first."""
-        return self.waiting[entry.place - 2].name if entry.place > 1 else ""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a campaign stands: from 1, and of how many. `before`: who goes before it, or empty."""
+
+    pk: int
+    target: str
+    place: int
+    length: int
+    before: str
 
 
 def queues() -> list[Queue]:
@@ -86,9 +92,20 @@ def queues() -> list[Queue]:
 
 def queue_of(target: Target) -> Queue:
     """The queue of a server, with all targets that are the same server."""
-    same = Target.objects.filter(address=target.address)
-    in_use = [row for row in same if row.retired_at is None or row.pk == target.pk]
-    return _queue(target.address, in_use)
+    return _queue(target.address, same_server(target))
+
+
+def place_of(campaign: Campaign) -> Place | None:
+    """Where a campaign stands in the queue of its server; None where it does not wait."""
+    if campaign.target is None:
+        return None
+    rows = Campaign.objects.filter(target__address=campaign.target.address, state__in=WAITING)
+    names = dict(rows.order_by(*ORDER).values_list("pk", "name"))
+    if campaign.pk not in names:
+        return None
+    index = list(names).index(campaign.pk)
+    before = list(names.values())[index - 1] if index else ""
+    return Place(campaign.pk, campaign.target.name, index + 1, len(names), before)
 
 
 def _queue(address: str, targets: Sequence[Target]) -> Queue:
@@ -165,7 +182,7 @@ def _runs_left(campaigns: Sequence[Campaign]) -> dict[int, int]:
     rows = (
         Run.objects.filter(
             campaign__in=[campaign.pk for campaign in campaigns],
-            state__in=[Run.State.PLANNED, Run.State.RUNNING],
+            state__in=Run.OPEN,
         )
         .exclude(purpose=Run.Purpose.TRIAL)
         .order_by()
@@ -180,7 +197,7 @@ def _try_outs(address: str) -> tuple[TryOut, ...]:
         campaign__target__address=address,
         campaign__state=Campaign.State.DRAFT,
         purpose=Run.Purpose.TRIAL,
-        state__in=[Run.State.PLANNED, Run.State.RUNNING],
+        state__in=Run.OPEN,
     ).select_related("campaign")
     return tuple(
         TryOut(run.campaign_id, run.campaign.name, run.position, run.state == Run.State.RUNNING)
@@ -189,7 +206,4 @@ def _try_outs(address: str) -> tuple[TryOut, ...]:
 
 
 def _empty_pools(pools: Set[str]) -> set[str]:
-    if not pools:
-        return set()
-    present = Worker.objects.filter(seen_at__gt=Now() - AWAY).values_list("pools", flat=True)
-    return set(pools) - {pool for served in present for pool in served}
+    return pools - present_by_pool().keys() if pools else set()

@@ -3,10 +3,21 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median_high
 
 from django.db.models import F
 
 from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run, Target
+
+LATEST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class UsualRun:
+    """How long runs took of late: the median from claim to end, and of how many runs it is."""
+
+    seconds: float
+    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +44,14 @@ class ObservedRun:
     units_failed: int
 
 
-def observed_runs(campaign: Campaign, metric: str) -> list[ObservedRun]:
-    """Every measured run of a campaign in the order of its position; no warm-up, no try-out.
-
-    Values come from the accepted attempt, and from a failed one where it got that far.
-    """
-    return observed_runs_by_metric(campaign, [metric])[metric]
-
-
 def observed_runs_by_metric(
     campaign: Campaign, metrics: Iterable[str]
 ) -> dict[str, list[ObservedRun]]:
-    """Observed runs of several metrics, with as many queries as of one."""
+    """Every measured run of a campaign by metric, in the order of its position.
+
+    No warm-up, no try-out. Values come from the accepted attempt, and from a failed one where it got
+    that far. Several metrics take as many queries as one.
+    """
     runs = list(
         campaign.runs.filter(purpose=Run.Purpose.MEASURED)
         .select_related("block__session")
@@ -87,10 +94,10 @@ def _observed(
     )
 
 
-def earlier_run_seconds(kind: str, target: Target | None, most: int = 50) -> list[float]:
-    """Whole seconds, from claim to end, of the latest accepted runs of a kind on a target."""
+def usual_run(kind: str, target: Target | None) -> UsualRun | None:
+    """Judge by the latest accepted runs of a kind on a target; None where there was none."""
     if target is None:
-        return []
+        return None
     spans = (
         Attempt.objects.filter(
             run__campaign__kind=kind,
@@ -98,9 +105,10 @@ def earlier_run_seconds(kind: str, target: Target | None, most: int = 50) -> lis
             state=Attempt.State.ACCEPTED,
         )
         .order_by("-finished_at")
-        .values_list(F("finished_at") - F("claimed_at"), flat=True)[:most]
+        .values_list(F("finished_at") - F("claimed_at"), flat=True)[:LATEST]
     )
-    return [span.total_seconds() for span in spans]
+    seconds = [span.total_seconds() for span in spans]
+    return UsualRun(median_high(seconds), len(seconds)) if seconds else None
 
 
 def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, Measurement]]:

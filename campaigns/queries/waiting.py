@@ -1,15 +1,14 @@
 """Why no run of a campaign goes on: what dispatch decided, in words."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from campaigns.models import Campaign, Run, TargetLease, Worker
+from campaigns.models import Campaign, Run, TargetLease
 from campaigns.queries import quiet
 from campaigns.queries.clock import database_now
 from campaigns.queries.expected import expected_seconds
 from campaigns.queries.order import ORDER
-
-AWAY = timedelta(seconds=20)
+from campaigns.queries.workers import present_by_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +17,6 @@ class Wait:
 
     why: str
     open_end: bool = False
-
-
-def why_waiting(campaign: Campaign) -> str:
-    """Say in a sentence why no run is going on."""
-    return waiting_for(campaign).why
 
 
 def waiting_for(campaign: Campaign) -> Wait:
@@ -35,8 +29,7 @@ def waiting_for(campaign: Campaign) -> Wait:
         return Wait(_capitalised(why), open_end=True)
     if campaign.state == Campaign.State.CANCELLING:
         return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
-    seen = Worker.objects.filter(seen_at__gt=now - AWAY)
-    if not any(campaign.pool in worker.pools for worker in seen):
+    if campaign.pool not in present_by_pool():
         pool = campaign.pool
         return Wait(
             f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",

@@ -17,7 +17,7 @@ WHAT_TO_DO = "Look at the target, then resume or cancel."
 
 def stop_where_too_much_fails(campaign: Campaign) -> None:
     """Pause a locked campaign, and say why, unless it is within its limits or over anyway."""
-    still_open = campaign.runs.filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+    still_open = campaign.runs.filter(state__in=Run.OPEN)
     if campaign.state != Campaign.State.RUNNING or not still_open.exists():
         return
     ended = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)

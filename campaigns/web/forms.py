@@ -10,12 +10,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
-from campaigns.definition import durations
 from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
+from campaigns.units import written
 from campaigns.web.fields import as_text
 
 VALUES = ("target", "primary_metric", *DesignForm.base_fields)
@@ -127,7 +127,7 @@ def from_data(data: Mapping[str, Any]) -> Entered:
 def _typed(name: str, value: Any) -> str:
     """Write a stored value of the design as somebody would type it."""
     if value is not None and isinstance(DesignForm.base_fields.get(name), DurationField):
-        return durations.written(value)
+        return written(value)
     return as_text(value)
 
 

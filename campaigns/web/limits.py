@@ -11,10 +11,10 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from campaigns import quiet_hours
-from campaigns.definition.durations import written
 from campaigns.definition.forms import DesignForm
 from campaigns.models import Campaign, Target
 from campaigns.templatetags.formats import about, number
+from campaigns.units import written
 
 NAMES = (
     "run_limit_seconds",

@@ -12,7 +12,7 @@ from campaigns.charts import formats
 from campaigns.models import Attempt, Campaign
 from campaigns.queries import live
 from campaigns.queries.pages import factors_of, findings_of
-from campaigns.queries.queues import queue_of
+from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows
 from campaigns.web.matrix import matrix_of
 from campaigns.web.phrases import MISSING, Levels, reason_of, value_text
@@ -64,14 +64,11 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     progress = live.progress_of(campaign)
     current = progress.current
     left = progress.left_seconds
-    queue = queue_of(campaign.target) if progress.waiting and campaign.target else None
-    place = queue.place_of(campaign.pk) if queue else None
     return {
         "campaign": campaign,
         "headers": conditional(etag),
         "progress": progress,
-        "place": place,
-        "before": queue.before(place) if queue and place else "",
+        "place": place_of(campaign) if progress.waiting else None,
         "elapsed": _time(progress.elapsed_seconds),
         "left": _left(left),
         "until": _until(left)

@@ -8,6 +8,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 
 from campaigns.definition.drafts import require_draft
+from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
 from campaigns.definition.life.planning import design_of, new_session, planned_sessions, store_plan
 from campaigns.definition.life.rows import (
@@ -64,8 +65,8 @@ def extend(
         )
     require_executable(campaign)
     require_confirmed(campaign, confirmed_name)
-    if not 1 <= blocks <= 200:
-        raise NotPossible("Extend by 1 to 200 repetitions.")
+    if not 1 <= blocks <= MOST_REPETITIONS:
+        raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
     last = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
         last_position=Max("position"),
         last_block=Max("block__number"),
@@ -103,7 +104,7 @@ def try_one(
     require_draft(campaign)
     require_executable(campaign)
     require_confirmed(campaign, confirmed_name)
-    if campaign.runs.filter(state__in=[Run.State.PLANNED, Run.State.RUNNING]).exists():
+    if campaign.runs.filter(state__in=Run.OPEN).exists():
         raise NotPossible("A try-out run is waiting or going on already.")
     if cell is None:
         cell = campaign.cells.order_by("position")[0]

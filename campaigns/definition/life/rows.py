@@ -29,11 +29,7 @@ def locked_run(run: Run) -> Run:
 
 def lock_open_runs(campaign: Campaign) -> None:
     """Let no run of a campaign be queued or claimed until the transaction ends."""
-    list(
-        campaign.runs.select_for_update(no_key=True)
-        .filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
-        .values_list("pk")
-    )
+    list(campaign.runs.select_for_update(no_key=True).filter(state__in=Run.OPEN).values_list("pk"))
 
 
 def open_for_dispatch(campaign: Campaign) -> None:

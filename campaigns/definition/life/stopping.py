@@ -63,7 +63,7 @@ def end_budget(campaign: Campaign, details: str = "") -> None:
     """Let nothing more of a campaign begin; it is finished when what is on has stopped."""
     if not _lock(campaign, Campaign.State.RUNNING):
         return
-    open_runs = campaign.runs.filter(state__in=[Run.State.PLANNED, Run.State.RUNNING])
+    open_runs = campaign.runs.filter(state__in=Run.OPEN)
     free = open_runs.select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True)
     if len(free) < open_runs.count():
         return

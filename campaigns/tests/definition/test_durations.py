@@ -3,7 +3,8 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.definition.durations import DurationField, written
+from campaigns.definition.durations import DurationField
+from campaigns.units import written
 
 
 @pytest.mark.parametrize(

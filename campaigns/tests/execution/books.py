@@ -5,8 +5,6 @@ from itertools import groupby
 
 from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
 
-OPEN_RUNS = {Run.State.PLANNED, Run.State.RUNNING}
-
 
 def check_the_books() -> None:
     """Look at every row."""

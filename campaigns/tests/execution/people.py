@@ -3,7 +3,6 @@
 from campaigns import dispatch as dispatching
 from campaigns.definition import checking, drafts, life
 from campaigns.models import Campaign, Run, Target
-from campaigns.tests.execution.books import OPEN_RUNS
 
 REFUSALS = (life.NotPossible, drafts.NotADraft, checking.Invalid)
 
@@ -60,7 +59,7 @@ def on_a_run(name, n):
     """What a person may do with one of the runs that it is meant for."""
     runs = Run.objects.select_related("campaign").order_by("pk")
     wanted = {
-        "cancel_run": runs.filter(state__in=OPEN_RUNS),
+        "cancel_run": runs.filter(state__in=Run.OPEN),
         "run_again": runs.filter(state__in=[Run.State.FAILED, Run.State.VOID]),
         "exclude": runs.filter(state__in=Run.CLOSED),
         "include": runs.filter(exclusions__withdrawn_at=None, exclusions__isnull=False),

@@ -11,7 +11,7 @@ from campaigns.execution import keeper
 from campaigns.execution.claim import claim
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.queries.expected import expected_seconds
-from campaigns.queries.waiting import why_waiting
+from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.going_on import back_date, claimed, execute_next, quiet_from, run_all
 
@@ -149,7 +149,7 @@ def test_nothing_begins_in_quiet_hours_and_the_log_says_so_once(launched, target
     assert not Attempt.objects.exists()
     lines = campaign.log.filter(text__startswith="waits for the end of the quiet hours of server")
     assert f"{ends_at:%H:%M} UTC" in lines.get().text
-    assert why_waiting(campaign) == f"W{lines.get().text[1:]}."
+    assert waiting_for(campaign).why == f"W{lines.get().text[1:]}."
 
 
 def test_no_run_begins_that_would_reach_into_quiet_hours(launched, target, stand_in):
@@ -329,4 +329,4 @@ def test_quiet_hours_that_cannot_be_read_any_more_hold_everything_back(launched,
     dispatch.dispatch()
 
     assert not Attempt.objects.exists()
-    assert "mends the quiet hours of server" in why_waiting(campaign)
+    assert "mends the quiet hours of server" in waiting_for(campaign).why

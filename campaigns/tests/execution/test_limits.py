@@ -6,7 +6,7 @@ from campaigns import dispatch
 from campaigns.definition import life
 from campaigns.dispatch import queueing
 from campaigns.models import Attempt, Campaign, Run, Target
-from campaigns.queries.waiting import why_waiting
+from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +27,7 @@ def test_a_campaign_pauses_by_itself_after_failures_in_a_row(launched, stand_in)
     assert campaign.runs.filter(state=Run.State.FAILED).count() == 3
     assert campaign.runs.filter(state=Run.State.PLANNED).count() == 6
     assert campaign.log.filter(text=campaign.state_reason).count() == 1
-    assert why_waiting(campaign).startswith("Stopped by itself: 3 runs")
+    assert waiting_for(campaign).why.startswith("Stopped by itself: 3 runs")
 
 
 def test_after_a_resumption_failures_count_anew(launched):
@@ -170,11 +170,11 @@ def test_a_run_above_what_the_owner_allows_meanwhile_is_void(launched, target):
 def test_a_campaign_behind_another_one_says_so(launched):
     first, second = launched(name="first"), launched(name="second")
 
-    assert why_waiting(second) == "Behind “first” in the queue of the target."
-    assert why_waiting(first) == "Waiting for a worker to take the next run."
+    assert waiting_for(second).why == "Behind “first” in the queue of the target."
+    assert waiting_for(first).why == "Waiting for a worker to take the next run."
 
     dispatch.dispatch()
-    assert "it is held by run 1 of first" in why_waiting(second)
+    assert "it is held by run 1 of first" in waiting_for(second).why
 
 
 def test_a_pool_without_workers_is_told_and_loses_no_attempt(launched, worker):
@@ -184,7 +184,7 @@ def test_a_pool_without_workers_is_told_and_loses_no_attempt(launched, worker):
     dispatch.dispatch()
 
     assert not Attempt.objects.exists()
-    assert why_waiting(campaign).startswith("No worker of the pool “measure” answers")
+    assert waiting_for(campaign).why.startswith("No worker of the pool “measure” answers")
 
 
 def test_the_first_in_the_queue_is_asked_first(launched):

@@ -25,7 +25,7 @@ from campaigns.definition import life, servers
 from campaigns.models import Campaign, Run, Target, TargetLease
 from campaigns.tests.execution import people
 from campaigns.tests.execution.beside import Beside, not_stored_yet
-from campaigns.tests.execution.books import OPEN_RUNS, check_the_books
+from campaigns.tests.execution.books import check_the_books
 from campaigns.tests.execution.people import nth
 from campaigns.tests.execution.world import World, empty_the_database
 
@@ -276,7 +276,7 @@ class Faults(RuleBasedStateMachine):
             check_the_books()
 
     def _open_runs(self):
-        return Run.objects.filter(state__in=OPEN_RUNS)
+        return Run.objects.filter(state__in=Run.OPEN)
 
     def _active(self):
         return Campaign.objects.filter(state__in=Campaign.ACTIVE)

@@ -8,7 +8,7 @@ from campaigns.definition.checking import Invalid
 from campaigns.importers.campaigns import About, import_runs
 from campaigns.importers.rows import read_rows
 from campaigns.models import Attempt, Campaign, Run, Session
-from campaigns.queries.runs import observed_runs
+from campaigns.queries.runs import observed_runs_by_metric
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_block_n_holds_the_nth_run_of_every_level(rows):
 def test_every_run_has_one_accepted_attempt_with_its_duration_and_facts(rows):
     campaign = import_runs(rows, ABOUT, None)
 
-    observed = observed_runs(campaign, "duration")
+    observed = observed_runs_by_metric(campaign, ["duration"])["duration"]
     assert [run.state for run in observed] == ["ok"] * 18
     assert {run.value for run in observed} == {row.seconds for row in rows}
     for attempt in Attempt.objects.select_related("run"):
