@@ -40,7 +40,9 @@ def request_analysis_after(run: Run) -> None:
         return
     closed = Run.objects.filter(campaign=run.campaign_id, state__in=Run.CLOSED).count()
     rest = timedelta(seconds=closed * REST_SECONDS_A_RUN)
-    recent = Finding.objects.filter(campaign=run.campaign_id, computed_at__gt=Now() - rest)
+    recent = Finding.objects.filter(
+        campaign=run.campaign_id, computed_at__gt=Now() - rest, computed_at__lte=Now()
+    )
     if not recent.exists():
         request_analysis(run.campaign)
 

@@ -102,6 +102,10 @@ class Campaign(models.Model):
         blank=True,
         help_text="Launch or resumption: failures count from here, the budget from the first run after.",
     )
+    counted_after = models.BigIntegerField(
+        default=0,
+        help_text="The last attempt that was over by then; those after it count, whatever clocks say.",
+    )
     queue_place = models.BigIntegerField(
         null=True, blank=True, help_text="Campaigns of one target go first with the lower one."
     )

@@ -1,13 +1,15 @@
 """How long a run may take, judged by those before it."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Aggregate, DurationField, F, Min, Q
+from django.db.models import Aggregate, DurationField, F, QuerySet, Sum, Value, Window
+from django.db.models.functions import Coalesce, Greatest, Lag
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, Run
 
 UNKNOWN_SECONDS = 60.0
+ZERO = timedelta(0)
 
 
 class Median(Aggregate):
@@ -25,7 +27,9 @@ def expected_seconds(run: Run) -> float:
     Where none has ended yet, what the driver guesses, at most the longest run that is allowed.
     """
     ended = Attempt.objects.filter(
-        run__campaign=run.campaign_id, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
+        run__campaign=run.campaign_id,
+        state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+        finished_at__gte=F("claimed_at"),
     ).order_by()
     for attempts in (ended.filter(run__cell=run.cell_id), ended):
         span = attempts.aggregate(median=Median(F("finished_at") - F("claimed_at")))["median"]
@@ -49,12 +53,36 @@ def budget_seconds_left(campaign: Campaign, now: datetime) -> float:
     """
     if campaign.time_budget_seconds is None or campaign.counted_from is None:
         return float("inf")
-    return campaign.time_budget_seconds - _seconds_used(campaign, campaign.counted_from, now)
+    counted = (
+        Attempt.objects.filter(
+            run__campaign=campaign, pk__gt=campaign.counted_after, claimed_at__isnull=False
+        )
+        .exclude(run__purpose=Run.Purpose.TRIAL)
+        .order_by("pk")
+    )
+    return campaign.time_budget_seconds - _seconds_used(counted, campaign.counted_from, now)
 
 
-def _seconds_used(campaign: Campaign, counted_from: datetime, now: datetime) -> float:
-    on_since_then = Attempt.objects.filter(
-        Q(finished_at=None) | Q(finished_at__gte=counted_from), run__campaign=campaign
-    ).exclude(run__purpose=Run.Purpose.TRIAL)
-    first = on_since_then.aggregate(first=Min("claimed_at"))["first"]
-    return max(0.0, (now - max(first, counted_from)).total_seconds()) if first else 0.0
+def _seconds_used(attempts: QuerySet[Attempt], since: datetime, now: datetime) -> float:
+    """Seconds from the first claim, or `since`, to now.
+
+    Summed up from instant to instant: where the clock was set back between two, those are missing,
+    but not all that was used before.
+    """
+    instants = attempts.values_list("claimed_at", "finished_at")
+    first, last = instants.first(), instants.last()
+    if first is None or last is None or first[0] is None:
+        return 0.0
+    ends_at = Coalesce("finished_at", Value(now))
+    before = Window(Lag("ends_at"), order_by="pk")
+    used = (
+        attempts.annotate(ends_at=ends_at)
+        .annotate(before=before)
+        .annotate(
+            waited=Greatest(F("claimed_at") - F("before"), Value(ZERO)),
+            lasted=Greatest(F("ends_at") - F("claimed_at"), Value(ZERO)),
+        )
+        .aggregate(sum=Sum(F("waited") + F("lasted")))["sum"]
+    )
+    unused = max(ZERO, since - first[0])
+    return float((used - unused + max(ZERO, now - (last[1] or now))).total_seconds())

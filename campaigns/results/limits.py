@@ -1,10 +1,11 @@
 """A campaign stops by itself where too much of it fails.
 
 Judged in the transaction that closes a run, so that the next one cannot begin before. What counts
-are runs that were closed since the launch or the last resumption, but no try-out.
+are runs that were closed since the launch or the last resumption, but no try-out. Which came first
+is told by their attempts' order, not by a clock that may have been set.
 """
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 
 from campaigns.models import Campaign, LogLine, Run
 
@@ -20,10 +21,9 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
     still_open = campaign.runs.filter(state__in=Run.OPEN)
     if campaign.state != Campaign.State.RUNNING or not still_open.exists():
         return
-    ended = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
-    if campaign.counted_from is not None:
-        ended = ended.filter(finished_at__gte=campaign.counted_from)
-    latest = list(ended.order_by("-finished_at", "-pk")[: campaign.max_consecutive_failures])
+    closed = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
+    ended = closed.annotate(newest=Max("attempts")).filter(newest__gt=campaign.counted_after)
+    latest = list(ended.order_by("-newest")[: campaign.max_consecutive_failures])
     counts = ended.aggregate(all=Count("pk"), bad=Count("pk", filter=Q(state__in=BAD)))
     if len(latest) == campaign.max_consecutive_failures and all(run.state in BAD for run in latest):
         what = f"{len(latest)} runs in a row failed or were void"
@@ -34,7 +34,7 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
         what = f"{counts['bad']} of {counts['all']} runs failed or were void, above {allowed}"
     else:
         return
-    last = ended.filter(state__in=BAD).latest("finished_at", "pk")
+    last = ended.filter(state__in=BAD).latest("newest")
     reason = f"stopped by itself: {what}, the last one: {last.reason.rstrip('.')}. {WHAT_TO_DO}"
     campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
     campaign.save(update_fields=["state", "state_reason"])

@@ -12,6 +12,7 @@ from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
 from campaigns.definition.life.planning import design_of, new_session, planned_sessions, store_plan
 from campaigns.definition.life.rows import (
+    counted_anew,
     lock_open_runs,
     locked,
     log,
@@ -140,7 +141,7 @@ def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "
     if campaign.state == Campaign.State.PAUSED:
         require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
-    anew = {"counted_from": Now(), "state_reason": ""}
+    anew = counted_anew(campaign) | {"state_reason": ""}
     return _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text, **anew)
 
 

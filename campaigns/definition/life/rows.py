@@ -3,6 +3,8 @@
 Everybody locks in the order campaign, run, attempt, leases.
 """
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Max, QuerySet
@@ -44,9 +46,16 @@ def open_for_dispatch(campaign: Campaign) -> None:
         state=Campaign.State.RUNNING,
         state_reason="",
         closed_at=None,
-        counted_from=Now(),
         queue_place=last + 1,
+        **counted_anew(campaign),
     )
+
+
+def counted_anew(campaign: Campaign) -> dict[str, Any]:
+    """What lets failures and time budget count from now on. The campaign must be locked."""
+    over = Attempt.objects.filter(run__campaign=campaign).exclude(state__in=Attempt.OPEN)
+    last = over.aggregate(Max("pk"))["pk__max"] or 0
+    return {"counted_from": Now(), "counted_after": last}
 
 
 def stop_everything(campaign: Campaign, reason: str) -> int:

@@ -5,17 +5,24 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns import dispatch
+from campaigns.definition import life
 from campaigns.models import (
     Attempt,
     Campaign,
     Dispatcher,
+    Finding,
     GeneratorLease,
+    Run,
     TargetLease,
     Worker,
 )
+from campaigns.queries.clock import database_now
+from campaigns.queries.expected import budget_seconds_left, expected_seconds
+from campaigns.tests.execution.going_on import back_date, execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = timedelta(hours=1)
@@ -122,3 +129,87 @@ def test_neither_cool_down_nor_analysis_holds_the_next_run_back_for_an_hour(laun
     assert not ahead(Campaign, "not_before", 30)
     assert not ahead(Campaign, "analysis_requested_at")
     assert not ahead(Campaign, "analysis_sent_at")
+
+
+def set_back(campaign, seconds=3600):
+    """Let everything that was stored lie that much later, and dispatch notice it."""
+    back_date(campaign, -seconds)
+    for field in ("started_at", "finished_at"):
+        Run.objects.update(**{field: F(field) + timedelta(seconds=seconds)})
+    Finding.objects.update(computed_at=F("computed_at") + timedelta(seconds=seconds))
+    an_hour_ahead()
+    dispatch.dispatch()
+
+
+def test_failures_in_a_row_are_seen_although_older_successes_lie_in_the_future(launched):
+    campaign = launched(
+        factors={"manners": ["good", "refusing"]},
+        order="blocked",
+        repetitions=4,
+        max_consecutive_failures=2,
+    )
+    for _ in range(4):
+        execute_next()
+    done = campaign.runs.filter(state=Run.State.DONE)
+    assert done.count() == 4
+    set_back(campaign)
+
+    run_all(campaign)
+
+    assert campaign.state == Campaign.State.PAUSED
+    assert "2 runs in a row failed or were void" in campaign.state_reason
+    assert campaign.runs.filter(state=Run.State.FAILED).count() == 2
+
+
+def test_failures_before_a_resumption_do_not_count_although_they_lie_in_the_future(launched):
+    campaign = launched(
+        factors={"manners": ["refusing"]}, repetitions=9, max_consecutive_failures=3
+    )
+    run_all(campaign)
+    set_back(campaign)
+
+    life.resume(campaign)
+    execute_next()
+
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.RUNNING
+
+
+def budget_used(campaign):
+    campaign.refresh_from_db()
+    return campaign.time_budget_seconds - budget_seconds_left(campaign, database_now())
+
+
+def test_a_time_budget_does_not_grow_by_the_hour_that_the_clock_was_set_back(launched):
+    campaign = launched(repetitions=3, time_budget_seconds=7200)
+    execute_next()
+    back_date(campaign, 6000)
+    Attempt.objects.update(finished_at=Now())
+    assert budget_used(campaign) == pytest.approx(6000, abs=5)
+
+    set_back(campaign)
+    execute_next()
+
+    assert budget_used(campaign) == pytest.approx(6000, abs=5)
+
+
+def test_a_resumption_brings_a_budget_of_its_own_right_after_the_clock_was_set_back(launched):
+    campaign = launched(repetitions=3, time_budget_seconds=7200)
+    execute_next()
+    Attempt.objects.update(claimed_at=F("claimed_at") - timedelta(seconds=6000))
+    life.pause(campaign)
+    set_back(campaign)
+
+    life.resume(campaign)
+    execute_next()
+
+    assert budget_used(campaign) < 5
+
+
+def test_a_run_is_not_expected_to_take_less_than_nothing(launched, stand_in):
+    stand_in.estimate_seconds = lambda parameters: 40.0
+    launched()
+    run = execute_next()
+    Attempt.objects.update(finished_at=F("finished_at") - HOUR)
+
+    assert expected_seconds(Run.objects.select_related("campaign", "cell").get(pk=run.pk)) == 40.0
