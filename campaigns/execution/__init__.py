@@ -1,7 +1,7 @@
 """One run's state machine: claim, reset, apply, measure, verify, close.
 
 `claim` takes an attempt; `keeper` holds its lease and listens for cancel; `steps` goes through the
-driver's four steps; `running` ties them together; `machine`, `environment` and `probing` look at
+driver's four steps in a `workplace`; `running` ties them together; `machine`, `environment` and `probing` look at
 generator and target. PostgreSQL is the truth: whoever lost the lease changes nothing any more.
 """
 

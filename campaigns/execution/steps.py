@@ -4,7 +4,6 @@ Expected errors become an outcome with a sentence that a person can act on; a bu
 its traceback and is raised again by the caller, once it is stored.
 """
 
-import shutil
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,13 +31,13 @@ from campaigns.drivers.base import (
 from campaigns.execution import machine
 from campaigns.execution.environment import generator_facts
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
+from campaigns.execution.workplace import workplace
 from campaigns.models import Attempt, EnvironmentFact, LogLine
 from campaigns.queries.allowed import allowed_on
 from campaigns.results import Outcome, storable
 
 Result = TypeVar("Result")
 MOST_DETAILS = 5
-PREFIX = "attempt-"
 SLACK_SECONDS = 30.0
 """How much longer than the run's limit `measure` may take: the driver keeps to the limit itself."""
 
@@ -104,14 +103,14 @@ class Steps:
     def go(self) -> tuple[Outcome, Exception | None]:
         """Do all that is to be done. The second value is a bug, to be raised again."""
         state = Attempt.State
-        directory = Path(settings.WORK_DIRECTORY) / f"{PREFIX}{self.attempt.pk}"
         self.keeper.begin("preparation", settings.STEP_SECONDS)
         try:
-            target, context = self._prepare(directory)
-            try:
-                failure = self._measure_properly(target, context)
-            finally:
-                self._clean_up(target, context, directory)
+            with workplace(Path(settings.WORK_DIRECTORY), self.attempt.pk) as directory:
+                target, context = self._prepare(directory)
+                try:
+                    failure = self._measure_properly(target, context)
+                finally:
+                    self._clean_up(target, context)
         except Cancelled:
             return self._stopped(), None
         except LeaseLost as lost:
@@ -138,7 +137,6 @@ class Steps:
             raise MoreThanAllowed(excess)
         self._require_machine()
         rules = rules_for(server)
-        self.keeper.patiently(remove_leftovers)
         context = Context(
             cancelled=self.keeper.cancelled,
             lease_seconds=self.keeper.lease_seconds,
@@ -221,13 +219,12 @@ class Steps:
             self._log(f"{phase}: {_words(result)}")
         return result
 
-    def _clean_up(self, target: Target, context: Context, directory: Path) -> None:
+    def _clean_up(self, target: Target, context: Context) -> None:
         self.keeper.begin("clean-up", settings.STEP_SECONDS)
         try:
             self.driver.clean_up(target, self.parameters, context)
         except (DriverError, Cancelled) as error:
             self._log(f"clean-up: {str(error) or 'cut short'}", LogLine.Tone.BAD)
-        shutil.rmtree(directory, ignore_errors=True)
 
     def hung(self) -> Outcome:
         """The outcome of an attempt that a step keeps from ending, though it was told to."""
@@ -260,18 +257,6 @@ class Steps:
                 text=storable(f"run {run.position} {text}"),
             )
         )
-
-
-def remove_leftovers() -> None:
-    """Remove what attempts have left whose worker was killed before it could clean up."""
-    directories = {
-        int(path.name.removeprefix(PREFIX)): path
-        for path in Path(settings.WORK_DIRECTORY).glob(f"{PREFIX}*")
-        if path.name.removeprefix(PREFIX).isdecimal()
-    }
-    ended = Attempt.objects.filter(pk__in=directories).exclude(state__in=Attempt.OPEN)
-    for pk in ended.values_list("pk", flat=True):
-        shutil.rmtree(directories[pk], ignore_errors=True)
 
 
 def _unproved(proofs: Sequence[Proof]) -> str:

@@ -120,7 +120,7 @@ class Books:
     def _check_leftovers(self, attempts):
         """What an ended attempt has downloaded is gone once a later one got to work."""
         directory = Path(self.plant.environment.get("WORK_DIRECTORY", self.plant.data / "work"))
-        left = {int(path.name.removeprefix("attempt-")) for path in directory.glob("attempt-*")}
+        left = {int(path.name.split("-")[1]) for path in directory.glob("attempt-*")}
         at_work = [a["id"] for a in attempts if a["phase"] in ("measure", "verify", "store")]
         newest = max(at_work, default=0)
         ended = {a["id"] for a in attempts if a["state"] not in OPEN and a["id"] < newest}

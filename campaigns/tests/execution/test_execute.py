@@ -178,25 +178,20 @@ def test_a_password_that_no_key_opens_is_said_in_words(attempt_of, target):
     assert not attempt.traceback
 
 
-def test_what_a_killed_worker_left_is_removed(attempt_of, tmp_path):
-    attempt = attempt_of()
-    lost = Attempt.objects.create(
-        run=attempt.run.campaign.runs.create(
-            cell=attempt.run.cell, block=attempt.run.block, position=99, state=Run.State.VOID
-        ),
-        number=1,
-        pool="measure",
-        token=1,
-        state=Attempt.State.LOST,
-        claimed_at=Now(),
-    )
-    for name in (f"attempt-{lost.pk}", f"attempt-{lost.pk + 1000}", "attempt-x", "mine"):
-        (tmp_path / name / "files").mkdir(parents=True)
+def test_an_attempt_works_in_a_directory_of_its_own_which_is_gone_afterwards(
+    attempt_of, stand_in, tmp_path
+):
+    killed = tmp_path / "attempt-1-killed"
+    (killed / "work").mkdir(parents=True)
+    (killed / "lock").touch()
 
+    attempt = attempt_of()
     finished(attempt)
 
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {f"attempt-{lost.pk + 1000}", "attempt-x", "mine"}
+    directory = stand_in.context.directory
+    assert directory.name == "work"
+    assert directory.parent.name.startswith(f"attempt-{attempt.pk}-")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_message_for_a_claimed_attempt_returns_at_once(attempt_of):

@@ -1,0 +1,103 @@
+"""The directory of one attempt, in WORK_DIRECTORY, which other installations may use as well.
+
+A lock says whose it is for as long as the process lives; what nobody holds is a leftover.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from tempfile import mkdtemp
+
+from campaigns.drivers.base import DriverError
+
+LOCK = "lock"
+WORK = "work"
+NAME = re.compile(r"attempt-\d+-\w+\Z", re.ASCII)
+MOST_TRIES = 20
+
+
+class NoWorkplace(DriverError):
+    """The attempt has no directory to work in; nothing was asked of the target."""
+
+    void = True
+
+
+@contextmanager
+def workplace(root: Path, attempt: int) -> Iterator[Path]:
+    """Give a directory of this attempt alone, to be made by whoever uses it; remove it at the end.
+
+    Leftovers are removed first. Raise NoWorkplace.
+    """
+    remove_leftovers(root)
+    try:
+        place, lock = _make(root, attempt)
+    except OSError as error:
+        raise NoWorkplace(
+            f"The directory of the run cannot be made: {error}. Make room in WORK_DIRECTORY, or let "
+            "the worker write and lock files there."
+        ) from error
+    try:
+        yield place / WORK
+    finally:
+        _remove(place)
+        os.close(lock)
+
+
+def remove_leftovers(root: Path) -> None:
+    """Remove what attempts have left whose worker was killed before it could clean up."""
+    for place in root.glob("attempt-*"):
+        if NAME.match(place.name):
+            with suppress(OSError):  # somebody holds it, or has just removed it
+                _remove_unless_held(place)
+
+
+def _make(root: Path, attempt: int) -> tuple[Path, int]:
+    root.mkdir(parents=True, exist_ok=True)
+    for _ in range(MOST_TRIES):
+        place = Path(mkdtemp(prefix=f"attempt-{attempt}-", dir=root))
+        try:
+            lock = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileNotFoundError:  # taken for a leftover, before there was a lock
+            continue
+        except OSError:
+            place.rmdir()
+            raise
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+            if os.fstat(lock).st_nlink:
+                return place, lock
+        except BlockingIOError:  # as above, before it was locked
+            pass
+        except OSError:
+            os.close(lock)
+            _remove(place)
+            raise
+        os.close(lock)
+    raise OSError(f"others removed it {MOST_TRIES} times")
+
+
+def _remove_unless_held(place: Path) -> None:
+    """Raise OSError where it is held, or cannot be removed."""
+    try:
+        lock = os.open(place / LOCK, os.O_RDWR)
+    except FileNotFoundError:
+        place.rmdir()
+        return
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+        _remove(place)
+    finally:
+        os.close(lock)
+
+
+def _remove(place: Path) -> None:
+    """Remove it, the lock last: a removal that is cut off is gone on with by the next one."""
+    shutil.rmtree(place / WORK, ignore_errors=True)
+    if not (place / WORK).exists():
+        with suppress(OSError):
+            (place / LOCK).unlink()
+            place.rmdir()
