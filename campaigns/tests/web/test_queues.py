@@ -1,7 +1,9 @@
 """Queues of servers, on their page and on those of targets and campaigns."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -172,3 +174,20 @@ def test_the_page_of_a_target_has_its_queue(browser, waiting, target):
 def test_a_page_of_many_queues_asks_few_questions(browser, waiting, django_assert_max_num_queries):
     with django_assert_max_num_queries(40):
         browser.get(reverse("queue-part"))
+
+
+def test_the_poll_of_a_campaign_asks_no_more_behind_a_longer_queue(
+    browser, waiting, target, person
+):
+    def asked():
+        with CaptureQueriesContext(connection) as queries:
+            part = Page(browser.get(reverse("campaign-progress", args=[waiting[1].pk])))
+        assert "2nd in the queue" in part.text
+        return len(queries)
+
+    before = asked()
+    for name in "cdefgh":
+        sent = definition(target=target.pk, name=name, question=f"How fast is {name}?")
+        life.launch(drafts.create(check(sent), person), person)
+
+    assert asked() == before
