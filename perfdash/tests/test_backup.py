@@ -11,7 +11,7 @@ import pytest
 
 from perfdash.local import archive
 from perfdash.tests.conftest import open_place
-from perfdash.tests.test_serve import command, environment, served, state
+from perfdash.tests.local import command, environment, served, state
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent.parent

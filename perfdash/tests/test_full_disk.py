@@ -9,7 +9,7 @@ import pytest
 
 from perfdash.answers import answers
 from perfdash.tests.conftest import disk, fill, wait_until
-from perfdash.tests.test_serve import ask, command, environment, served, state
+from perfdash.tests.local import ask, command, environment, served, state
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 DISPATCHED = "SELECT seen_at > now() - interval '20 seconds' FROM campaigns_worker"

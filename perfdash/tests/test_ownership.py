@@ -15,7 +15,7 @@ from perfdash.local import leftovers, ownership
 from perfdash.local.directory import DataDirectory, DirectoryRefused
 from perfdash.local.process import Account
 from perfdash.tests.conftest import wait_until
-from perfdash.tests.test_serve import command, environment, served, state
+from perfdash.tests.local import command, environment, served, state
 
 
 @pytest.fixture

@@ -5,9 +5,7 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import urllib.request
-from contextlib import contextmanager
 
 import psutil
 import psycopg
@@ -16,24 +14,7 @@ import pytest
 from perfdash.answers import answers
 from perfdash.local.directory import DataDirectory
 from perfdash.tests.conftest import open_place, running, wait_until
-
-OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
-
-
-def environment(*, without=OWN):
-    kept = {name: value for name, value in os.environ.items() if name not in without}
-    return {**kept, "FOREIGN_SECRET": "of another program"}
-
-
-def command(data, *options):
-    return [sys.executable, "-m", "perfdash.local", "serve", "--data", str(data), *options]
-
-
-def state(data):
-    try:
-        return json.loads((data / "run/state.json").read_text())
-    except FileNotFoundError:
-        return {"ready": False, "services": {}}
+from perfdash.tests.local import OWN, ask, command, environment, served, state
 
 
 def children(pid):
@@ -41,28 +22,6 @@ def children(pid):
         return [child.pid for child in psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
-
-
-@contextmanager
-def served(data, *options, without=OWN, output=subprocess.DEVNULL):
-    process = subprocess.Popen(
-        command(data, *options),
-        env=environment(without=without),
-        stdout=output,
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        wait_until(lambda: ready(data, process) or process.poll() is not None, seconds=240)
-        assert process.poll() is None, (data / "log/supervisor.log").read_text()
-        yield process
-    finally:
-        process.terminate()
-        process.wait(timeout=120)
-
-
-def ready(data, process):
-    found = state(data)
-    return found["ready"] and found["pid"] == process.pid
 
 
 @pytest.fixture(scope="module")
@@ -96,15 +55,6 @@ def test_a_running_perfdash_is_not_reset(shared):
     assert reset.returncode == 1
     assert "stop it before --reset" in reset.stderr
     wait_until(lambda: answers(f"{state(data)['base_url']}/health/"))
-
-
-def ask(word, data, *options):
-    return subprocess.run(
-        [sys.executable, "-m", "perfdash.local", word, "--data", str(data), *options],
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
 
 
 def test_the_status_tells_of_every_service_and_of_the_room_they_have(shared):
