@@ -8,12 +8,11 @@ import pytest
 
 from campaigns.drivers.base import Context, Target
 from campaigns.network import parse_rules
-from campaigns.tests.engines.conftest import sandbox  # noqa: F401
 from sandbox.process import Sandbox
 
 
 @pytest.fixture
-def target(sandbox: Sandbox) -> Target:  # noqa: F811
+def target(sandbox: Sandbox) -> Target:
     return Target(name="sandbox", family="http", base_url=sandbox.base_url)
 
 

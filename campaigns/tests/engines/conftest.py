@@ -1,6 +1,6 @@
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,6 @@ import pytest
 from campaigns.engines import manifest
 from campaigns.engines.program import Outcome, run_program
 from campaigns.network import Rules, parse_rules
-from sandbox.process import Sandbox, running
-
-
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    with running() as process:
-        yield process
 
 
 def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:

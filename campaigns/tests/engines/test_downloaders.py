@@ -1,8 +1,6 @@
 """What every downloader engine has to do, against the sandbox and small servers of bad manners."""
 
-import datetime
 import hashlib
-import ipaddress
 import resource
 import socket
 import subprocess
@@ -12,13 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from campaigns.engines.health import judge
 from campaigns.engines.program import ROOT, ProgramFailed
 from campaigns.engines.transfers import FAILURES
+from campaigns.tests.engines.certificates import Authority
 from campaigns.tests.engines.conftest import request_for
 from campaigns.tests.engines.processes import keeping, lives, said, until
 from campaigns.tests.engines.servers import server
@@ -238,9 +234,9 @@ def test_a_redirect_on_the_same_server_is_followed(sandbox, download):
 
 
 def test_a_certificate_that_nobody_trusts_is_told_by_class(download, tmp_path):
-    certificate, key = self_signed(tmp_path)
+    server = Authority(tmp_path, "unknown").server()
 
-    with running(tls=(certificate, key)) as encrypted:
+    with running(tls=(server, server)) as encrypted:
         url = encrypted.manifest(files=2, size=100)
         untrusted = download(url, files=[["a", EMPTY, 0]])
 
@@ -250,10 +246,11 @@ def test_a_certificate_that_nobody_trusts_is_told_by_class(download, tmp_path):
 def test_certificates_of_the_environment_are_trusted_for_their_names(
     download, tmp_path, monkeypatch
 ):
-    certificate, key = self_signed(tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    authority = Authority(tmp_path, "ours")
+    server = authority.server()
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
 
-    with running(tls=(certificate, key)) as encrypted:
+    with running(tls=(server, server)) as encrypted:
         url = encrypted.manifest(files=1, size=0)
         files = [["file-000000.bin", EMPTY, 0]]
         by_address = download(url, files=files)
@@ -421,36 +418,6 @@ def said_at_the_end(keeper):
     while "result" not in (line := said(keeper)):
         pass
     return line
-
-
-def self_signed(directory: Path) -> tuple[Path, Path]:
-    """Write a certificate for 127.0.0.1 that signed itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "sandbox")])
-    now = datetime.datetime.now(datetime.UTC)
-    alternative = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(alternative, critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    certificate_path, key_path = directory / "certificate.pem", directory / "key.pem"
-    certificate_path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    key_path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return certificate_path, key_path
 
 
 def test_the_server_reads_who_loads_it(sandbox, engine, download):

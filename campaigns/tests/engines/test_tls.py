@@ -1,81 +1,22 @@
 """Every way in which TLS goes wrong is of class `tls`, for fetch and both engines."""
 
-import datetime
 import hashlib
-import ipaddress
 import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from campaigns.engines.fetch import Limits, fetch
 from campaigns.engines.transfers import FileFailed
 from campaigns.network import parse_rules
+from campaigns.tests.engines.certificates import DAY, NOW, Authority
 from campaigns.tests.engines.servers import asked, behaving
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 RULES = parse_rules("127.0.0.1:*")
-DAY = datetime.timedelta(days=1)
-NOW = datetime.datetime.now(datetime.UTC)
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-
-
-class Authority:
-    """Signs certificates; `file` holds its own."""
-
-    def __init__(self, directory: Path, name: str) -> None:
-        self.directory, self.name = directory, name
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        self.file = directory / f"{name}.pem"
-        self.certificate = self._signed(self.key, name, NOW - DAY, NOW + DAY, None)
-        self.file.write_bytes(self.certificate.public_bytes(serialization.Encoding.PEM))
-
-    def context(
-        self,
-        address: str = "127.0.0.1",
-        since: datetime.datetime = NOW - DAY,
-        until: datetime.datetime = NOW + DAY,
-    ) -> ssl.SSLContext:
-        """Give what a server needs to be `address`."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._signed(key, "server", since, until, address)
-        file = self.directory / "server.pem"
-        file.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-            + certificate.public_bytes(serialization.Encoding.PEM)
-        )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(file)
-        return context
-
-    def _signed(self, key, name, since, until, address):
-        def named(text: str) -> x509.Name:
-            return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)])
-
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(named(name))
-            .issuer_name(named(self.name))
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(since)
-            .not_valid_after(until)
-            .add_extension(x509.BasicConstraints(address is None, None), critical=True)
-        )
-        if address:
-            names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
-            builder = builder.add_extension(names, critical=False)
-        return builder.sign(self.key, hashes.SHA256())
 
 
 def serving(context: ssl.SSLContext) -> Callable[[socket.socket], None]:

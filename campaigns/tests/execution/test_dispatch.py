@@ -25,21 +25,9 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
+from campaigns.tests.execution.going_on import run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def run_all(campaign, most=50):
-    """Dispatch and execute until nothing is queued any more."""
-    for _ in range(most):
-        Campaign.objects.update(analysis_requested_at=None)
-        dispatch.dispatch()
-        sent = Attempt.objects.filter(state=Attempt.State.QUEUED, targetlease__isnull=False)
-        attempt = sent.first()
-        if attempt is None:
-            break
-        execution.execute(attempt.pk, "measure@here", "here")
-    campaign.refresh_from_db()
 
 
 def test_a_launched_campaign_gets_its_first_run_queued_once(launched):

@@ -1,6 +1,5 @@
 """One attempt from its claim to its end."""
 
-import threading
 from datetime import timedelta
 
 import pytest
@@ -21,6 +20,7 @@ from campaigns.models import (
     Target,
     TargetLease,
 )
+from campaigns.tests.execution.beside import Beside
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -239,20 +239,12 @@ def test_a_host_that_measures_already_gives_the_target_back(attempt_of, draft, m
 
 
 def in_background(attempt):
-    """Execute in a thread of its own, as a worker would; give a function that waits for it."""
-
-    def work():
-        try:
-            execution.execute(attempt.pk, "measure@here", "here")
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=work)
-    thread.start()
+    """Execute beside the test, as a worker would; give a function that waits for it."""
+    executing = Beside(execution.execute, attempt.pk, "measure@here", "here")
 
     def joined():
-        thread.join(timeout=20)
-        assert not thread.is_alive()
+        assert executing.ended(20)
+        executing.get()
         attempt.refresh_from_db()
         return attempt
 
