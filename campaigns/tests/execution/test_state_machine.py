@@ -203,15 +203,32 @@ class Faults(RuleBasedStateMachine):
     def long_silence(self, seconds, beat, workers_live):
         self.world.pass_time(seconds, beat=beat, workers_live=workers_live)
 
+    @rule(seconds=st.floats(-4000, 4000))
+    def set_the_clock(self, seconds):
+        self.world.set_the_clock(seconds)
+
     @rule(seconds=st.floats(1, 90))
     def database_away(self, seconds):
         self.world.database_was_away(seconds)
 
     @rule(
         first=st.sampled_from(
-            ["tick", "claim", "close", "pause", "cancel", "cancel_run", "extend"]
+            [
+                "tick",
+                "claim",
+                "close",
+                "look",
+                "renew",
+                "pause",
+                "resume",
+                "cancel",
+                "cancel_run",
+                "extend",
+            ]
         ),
-        second=st.sampled_from(["tick", "claim", "close", "look", "cancel", "cancel_run", "again"]),
+        second=st.sampled_from(
+            ["tick", "claim", "close", "look", "renew", "resume", "cancel", "cancel_run", "again"]
+        ),
         n=number,
     )
     def at_the_same_time(self, first, second, n):
@@ -298,7 +315,7 @@ class Faults(RuleBasedStateMachine):
         worker, message = self._busy(n), nth(world.messages, n)
         if name in ("cancel_run", "again"):
             action = people.on_a_run({"again": "run_again"}.get(name, name), n)
-        elif name in ("pause", "cancel", "extend"):
+        elif name in ("pause", "resume", "cancel", "extend"):
             action = people.on_a_campaign(name, n)
         else:
             action = {
@@ -306,6 +323,7 @@ class Faults(RuleBasedStateMachine):
                 "claim": lambda: message and world.deliver(message, n, alone=False),
                 "close": lambda: worker and world.close(worker, "accepted", alone=False),
                 "look": lambda: worker and worker.load and world.look(worker.load),
+                "renew": lambda: worker and worker.load and world.look(worker.load, due=True),
             }[name]
 
         def quietly():

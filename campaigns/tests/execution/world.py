@@ -178,11 +178,16 @@ class World:
         if worker.load is None:
             self.kill(worker)
 
-    def look(self, load: Load) -> None:
-        """What a keeper does every moment: renew, heed limits, listen, tell the engine."""
+    def look(self, load: Load, *, due: bool = False) -> None:
+        """What a keeper does every moment: renew, heed limits, listen, tell the engine.
+
+        `due`: it is time to renew and to heed limits.
+        """
         if load.stopped:
             return
         keeper = load.keeper
+        if due:
+            keeper._renew_at = keeper._limits_at = self.now()
         keeper._mind()
         keeper._stop_where_the_lease_is_over()
         if keeper.cancelled.is_set():
@@ -253,6 +258,10 @@ class World:
         ]
         with connection.cursor() as cursor:
             cursor.execute(";".join(statements))
+
+    def set_the_clock(self, seconds: float) -> None:
+        """Set the time of day forward, or back; what measures durations goes on undisturbed."""
+        self._move_everything_stored(seconds)
 
     def database_was_away(self, seconds: float) -> None:
         """Nobody could renew for a while, and the server is a new one."""
