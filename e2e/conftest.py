@@ -8,11 +8,14 @@ import subprocess
 import sys
 import urllib.request
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
 import pytest
+
+from campaigns import kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 FAST = {
@@ -100,6 +103,11 @@ class Perfdash:
             return json.load(answer)
 
 
+def ends_with_us(death_signal=signal.SIGTERM):
+    """What a child does first, so that tests that are killed leave nothing behind."""
+    return partial(kernel.die_with_parent, os.getpid(), death_signal)
+
+
 @contextmanager
 def served(data, root=ROOT, **environment):
     """Start `script/server`'s program, wait until it is ready, stop it as Ctrl-C does.
@@ -120,6 +128,7 @@ def served(data, root=ROOT, **environment):
             },
             stdout=output,
             stderr=subprocess.STDOUT,
+            preexec_fn=ends_with_us(signal.SIGINT),
         )  # fmt: skip
     perfdash = Perfdash(data, process, log, root)
     try:

@@ -20,7 +20,7 @@ import pytest
 import redis
 import yaml
 
-from e2e.conftest import ROOT, free_port, wait_for
+from e2e.conftest import ROOT, ends_with_us, free_port, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -71,7 +71,9 @@ def place():
 @contextmanager
 def running(command, log, **options):
     with log.open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, **options)
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=ends_with_us(), **options
+        )
     try:
         yield process
         assert process.poll() is None, log.read_text()

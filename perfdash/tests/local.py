@@ -2,10 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 
+from campaigns import kernel
 from perfdash.tests.conftest import wait_until
 
 OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
@@ -43,6 +46,7 @@ def served(data, *options, without=OWN, output=subprocess.DEVNULL):
         env=environment(without=without),
         stdout=output,
         stderr=subprocess.STDOUT,
+        preexec_fn=partial(kernel.die_with_parent, os.getpid(), signal.SIGTERM),
     )
     try:
         wait_until(lambda: ready(data, process) or process.poll() is not None, seconds=240)
