@@ -16,7 +16,7 @@ from sandbox.server import GRACE_SECONDS, start
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m sandbox",
-        description="A stand-in server of PULP_MANIFEST repositories; its page / explains the paths.",
+        description="A stand-in server of file and RPM repositories; its page / explains the paths.",
     )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8099, help="0 takes a free one")

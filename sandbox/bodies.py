@@ -28,24 +28,34 @@ class Body(Protocol):
 
 
 class FileBody:
-    """The start of the pattern, then a tail."""
+    """A head (often none), so many bytes of the start of the pattern, then a tail."""
 
-    __slots__ = ("length", "prefix", "tail")
+    __slots__ = ("head", "length", "prefix", "tail")
 
-    def __init__(self, prefix: int, tail: bytes) -> None:
+    def __init__(self, prefix: int, tail: bytes, head: bytes = b"") -> None:
+        self.head = head
         self.prefix = prefix
         self.tail = tail
-        self.length = prefix + len(tail)
+        self.length = len(head) + prefix + len(tail)
 
     def piece(self, start: int, end: int) -> memoryview | bytes:
         """See Body."""
+        if self.head:
+            if start < len(self.head):
+                return self.head[start:end]
+            start, end = start - len(self.head), end - len(self.head)
         if start < self.prefix:
             return pattern(start, min(end, self.prefix))
         return self.tail[start - self.prefix : end - self.prefix]
 
     def corrupted(self) -> "FileBody":
         """Give a body of the same length with another last byte; an empty one stays empty."""
-        return FileBody(self.prefix, self.tail[:-1] + bytes(byte ^ 0xFF for byte in self.tail[-1:]))
+        wrong = bytes(byte ^ 0xFF for byte in self.tail[-1:])
+        return FileBody(self.prefix, self.tail[:-1] + wrong, self.head)
+
+    def longer(self) -> "FileBody":
+        """Give a body with one byte more."""
+        return FileBody(self.prefix, self.tail + b"!", self.head)
 
 
 class WholeBody:

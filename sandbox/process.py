@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.grammar import manifest_path
+from sandbox.grammar import entry_path
+from sandbox.settings import Feed
 
 _PROJECT = Path(__file__).resolve().parent.parent
 _STOP_SECONDS = 10
@@ -29,7 +30,11 @@ class Sandbox:
 
     def manifest(self, **settings: object) -> str:
         """Give the URL of a manifest: `manifest(files=100, size=20480, latency=20)`."""
-        return self.base_url + manifest_path(**settings)
+        return self.base_url + entry_path(Feed.FILE, **settings)
+
+    def rpm(self, **settings: object) -> str:
+        """Give the base URL, with its slash, of an RPM repository: `rpm(packages=200)`."""
+        return self.base_url + entry_path(Feed.RPM, **settings).removesuffix(Feed.RPM.entry)
 
     def stats(self) -> dict[str, Any]:
         """Give the counts (plain HTTP only)."""

@@ -1,16 +1,18 @@
-"""One repository: turns a file or the manifest into an answer. Pure: no network, no clock."""
+"""One repository: turns a file or a document into an answer. Pure: no network, no clock."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 
 from sandbox.answers import TEXT, Answer, Ending, head, text
 from sandbox.bodies import EndlessBody, FileBody, WholeBody
 from sandbox.faults import Draw, Fault, jitter_share
-from sandbox.grammar import Settings, path
-from sandbox.manifest import NAME, PAGE, Kind
+from sandbox.grammar import path
+from sandbox.manifest import PAGE, Kind
+from sandbox.settings import Feed, Settings
 from sandbox.tallies import Tally
 
 _BINARY = "application/octet-stream"
-_MANIFEST_INDEX = -1
+_TYPES = {".rpm": "application/x-rpm", ".xml": "text/xml", ".gz": "application/gzip"}
 _ENDINGS = {
     Fault.STALL: Ending.STALL,
     Fault.RESET: Ending.RESET,
@@ -26,14 +28,22 @@ class Repository:
     """
 
     def __init__(
-        self, scheme: str, pairs: list[tuple[str, str]], settings: Settings, path: str
+        self,
+        scheme: str,
+        feed: Feed,
+        pairs: list[tuple[str, str]],
+        settings: Settings,
+        path: str,
     ) -> None:
         self.path = path
+        self.feed = feed
         self.settings = settings
         self.content = settings.content
         self.tally = Tally()
         self.tallies: tuple[Tally, ...] = (self.tally,)
         self.tries_matter = settings.jitter > 0 or settings.shares.get(Fault.FLAKY, 0) > 0
+        self._wrong_document = settings.part.path if feed is Feed.RPM else feed.entry
+        self._type = _BINARY if feed is Feed.FILE else _TYPES[".rpm"]
         self._scheme = scheme
         self._pairs = pairs
         self._draw = Draw(settings.shares, self.content.files, self.content.seed)
@@ -43,8 +53,8 @@ class Repository:
         limit = self.settings.connections
         return limit > 0 and self.tally.in_flight >= limit
 
-    def file(self, index: int, attempt: int) -> Answer:
-        """Answer with a file, or with its fault. The first attempt is 0."""
+    def file(self, index: int, attempt: int, bodies: Callable[[int], FileBody]) -> Answer:
+        """Answer with a file, or with its fault. The first attempt is 0; `bodies` gives the bytes."""
         fault = self._draw.fault(index)
         if fault is Fault.MISSING:
             answer = text(HTTPStatus.NOT_FOUND, "missing on purpose (missing=...)\n")
@@ -55,42 +65,44 @@ class Repository:
         elif fault is Fault.PAGE:
             answer = text(HTTPStatus.OK, PAGE, content_type="text/html")
         else:
-            body = self.content.body(index)
+            body = bodies(index)
             if fault is Fault.CORRUPT:
                 body = body.corrupted()
             elif fault is Fault.LONGER:
-                body = FileBody(body.prefix, body.tail + b"!")
-            answer = Answer(HTTPStatus.OK, head(200, body.length, _BINARY), body)
+                body = body.longer()
+            answer = Answer(HTTPStatus.OK, head(200, body.length, self._type), body)
             if fault is not None:
                 answer.ending = _ENDINGS.get(fault, Ending.WHOLE)
         return self._paced(answer, index, attempt)
 
-    def manifest(self, written: bytes) -> Answer:
-        """Answer with the manifest, or with what is wrong with it."""
-        kind = self.settings.manifest
+    def document(self, name: str, written: bytes) -> Answer:
+        """Answer with the manifest or a file of the repodata, or with what is wrong with it."""
+        kind = self.settings.manifest if name == self._wrong_document else Kind.OK
+        content_type = TEXT if self.feed is Feed.FILE else _TYPES[name[name.rindex(".") :]]
         if kind is Kind.MISSING:
             answer = text(HTTPStatus.NOT_FOUND, "missing on purpose (manifest=missing)\n")
         elif kind is Kind.ERROR:
             answer = text(HTTPStatus.INTERNAL_SERVER_ERROR, "failed on purpose (manifest=error)\n")
         elif kind is Kind.REDIRECT:
-            answer = self._redirect(NAME)
+            answer = self._redirect(name)
         elif kind is Kind.ENDLESS:
             endless = EndlessBody(written)
-            answer = Answer(HTTPStatus.OK, head(200, None, TEXT), endless, close=True)
+            answer = Answer(HTTPStatus.OK, head(200, None, content_type), endless, close=True)
         else:
             body = WholeBody(written)
-            answer = Answer(HTTPStatus.OK, head(200, body.length, TEXT), body)
+            answer = Answer(HTTPStatus.OK, head(200, body.length, content_type), body)
             answer.silent = kind is Kind.HANG
             if kind is Kind.RESET:
                 answer.ending = Ending.RESET
-        return self._paced(answer, _MANIFEST_INDEX, 0)
+        return self._paced(answer, -1 - self.feed.documents.index(name), 0)
 
     def unknown(self, name: str) -> Answer:
         """Say that there is no such file, and what there is."""
         files = self.content.files
         last = f", {self.content.name(0)!r} to {self.content.name(files - 1)!r}" if files else ""
+        expected = ", ".join(self.feed.documents) + last
         return text(
-            HTTPStatus.NOT_FOUND, f"no file {name[:80]!r} in {self.path}: expected {NAME}{last}\n"
+            HTTPStatus.NOT_FOUND, f"no file {name[:80]!r} in {self.path}: expected {expected}\n"
         )
 
     def _paced(self, answer: Answer, index: int, attempt: int) -> Answer:
@@ -104,10 +116,9 @@ class Repository:
 
     def _redirect(self, name: str) -> Answer:
         """Lead to the same name at `to`, in a repository that does not redirect again."""
-        kept = [
-            (key, value)
-            for key, value in self._pairs
-            if key not in (Fault.REDIRECT, "to") and (key, value) != ("manifest", Kind.REDIRECT)
-        ]
-        location = f"{self._scheme}://{self.settings.to}{path(kept, name)}"
+        left = {Fault.REDIRECT, "to"}
+        if self.settings.manifest is Kind.REDIRECT:
+            left |= {"manifest", "part"}
+        kept = [(key, value) for key, value in self._pairs if key not in left]
+        location = f"{self._scheme}://{self.settings.to}{path(kept, name, self.feed)}"
         return text(HTTPStatus.FOUND, f"see {location}\n", f"Location: {location}")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sandbox.answers import Answer, Ending
 from sandbox.bodies import PIECE, Body, WholeBody
-from sandbox.grammar import FOREVER
+from sandbox.settings import FOREVER
 
 _END = b"\r\n"
 _END_AND_CLOSE = b"Connection: close\r\n\r\n"

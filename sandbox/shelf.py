@@ -1,14 +1,18 @@
 """A bounded place for what can be made again. Pure."""
 
 from collections import OrderedDict
+from collections.abc import Sized
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
-V = TypeVar("V", bound=bytes | bytearray)
+V = TypeVar("V", bound=Sized)
 
 
 class Shelf(Generic[K, V]):
-    """Keeps values up to so many bytes in all; the one that was least recently used goes first."""
+    """Keeps values up to so many bytes in all; the one that was least recently used goes first.
+
+    The `len` of a value is its bytes.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -32,7 +36,8 @@ class Shelf(Generic[K, V]):
 
     def drop(self, key: K) -> None:
         """Forget a value, if it is there."""
-        self._bytes -= len(self._values.pop(key, b""))
+        if key in self._values:
+            self._bytes -= len(self._values.pop(key))
 
     def clear(self) -> None:
         """Forget everything."""

@@ -9,11 +9,12 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from sandbox.answers import TEXT, Answer, head, text
 from sandbox.bodies import WholeBody
-from sandbox.grammar import ROOT, BadPath, pairs, read, split
-from sandbox.library import Library
-from sandbox.manifest import NAME
+from sandbox.content import Content
+from sandbox.grammar import BadPath, pairs, read, split
+from sandbox.library import Library, Publication
 from sandbox.registry import Registry
 from sandbox.repository import Repository
+from sandbox.settings import Feed
 from sandbox.tallies import Tally
 from sandbox.welcome import welcome
 
@@ -68,10 +69,11 @@ class Site:
             names = b", ".join(allowed).decode()
             sentence = f"{method.decode()} is not allowed here: use {names}\n"
             return Reply(text(HTTPStatus.METHOD_NOT_ALLOWED, sentence, f"Allow: {names}"))
-        if not f"{path}/".startswith(f"{ROOT}/"):
+        feed = next((feed for feed in Feed if f"{path}/".startswith(f"{feed}/")), None)
+        if feed is None:
             return Reply(self._page(path))
         try:
-            repository, name = self._route(url)
+            repository, name = self._route(feed, url)
         except BadPath as bad:
             return Reply(text(HTTPStatus.BAD_REQUEST, f"{bad}\n"))
         return self._ask(repository, name, sender)
@@ -88,10 +90,11 @@ class Site:
             case "/stats/reset":
                 self.registry.reset()
                 return Answer(204, head(HTTPStatus.NO_CONTENT, None, TEXT), WholeBody(b""))
-        expected = f"/, /health, /stats, /stats/reset or {ROOT}/.../{NAME}"
+        repositories = " or ".join(f"{feed}/.../{feed.entry}" for feed in Feed)
+        expected = f"/, /health, /stats, /stats/reset, {repositories}"
         return text(HTTPStatus.NOT_FOUND, f"nothing at {path[:80]!r}: expected {expected}\n")
 
-    def _route(self, url: bytes) -> tuple[Repository, str]:
+    def _route(self, feed: Feed, url: bytes) -> tuple[Repository, str]:
         """Give the repository and the name in it, and remember the way to the name's folder."""
         if b"?" in url:
             raise BadPath("a query is of no use here: settings stand in the path, label too")
@@ -100,10 +103,10 @@ class Site:
         except UnicodeDecodeError:
             raise BadPath("the path is not UTF-8") from None
         settings, name = split(segments)
-        path = "/".join([ROOT, *settings])
+        path = "/".join([feed, *settings])
         repository = self.registry.find(path)
         if repository is None:
-            repository = self._repository(path, pairs(settings))
+            repository = self._repository(feed, path, pairs(settings))
         if name:
             if len(self._routes) >= _MOST_ROUTES:
                 self._routes.clear()
@@ -111,9 +114,9 @@ class Site:
             self._routes[url.rpartition(b"/")[0]] = (repository, folder)
         return repository, "/".join(name)
 
-    def _repository(self, path: str, settings: list[tuple[str, str]]) -> Repository:
+    def _repository(self, feed: Feed, path: str, settings: list[tuple[str, str]]) -> Repository:
         scheme = self._base_url.partition(":")[0]
-        repository = Repository(scheme, settings, read(settings), path)
+        repository = Repository(scheme, feed, settings, read(settings, feed), path)
         if self.registry.add(repository):
             self._routes.clear()
         return repository
@@ -129,27 +132,42 @@ class Site:
         index = repository.content.index(name)
         answer: Answer | asyncio.Task[Answer]
         if index is not None:
-            tries = self.registry.attempt(repository, index) if repository.tries_matter else 0
-            answer = repository.file(index, tries)
-        elif name == NAME:
-            answer = self._manifest(repository, tallies)
+            answer = self._file(repository, index)
+        elif name in repository.feed.documents:
+            answer = self._document(repository, name, tallies)
         else:
             answer = repository.unknown(name)
         for tally in tallies:
             tally.begin(now)
         return Reply(answer, tallies)
 
-    def _manifest(
-        self, repository: Repository, tallies: tuple[Tally, ...]
+    def _file(self, repository: Repository, index: int) -> Answer | asyncio.Task[Answer]:
+        attempt = self.registry.attempt(repository, index) if repository.tries_matter else 0
+        if isinstance(repository.content, Content):
+            return repository.file(index, attempt, repository.content.body)
+        return self._when_made(repository, lambda made: repository.file(index, attempt, made.body))
+
+    def _document(
+        self, repository: Repository, name: str, tallies: tuple[Tally, ...]
     ) -> Answer | asyncio.Task[Answer]:
-        self.registry.anew(repository)
-        for tally in tallies:
-            tally.manifests += 1
-        written = self._library.get(repository.content, repository.settings.manifest)
-        if isinstance(written, bytes):
-            return repository.manifest(written)
+        if name == repository.feed.entry:
+            self.registry.anew(repository)
+            for tally in tallies:
+                tally.manifests += 1
+        return self._when_made(
+            repository, lambda made: repository.document(name, made.documents[name])
+        )
 
-        async def when_made() -> Answer:
-            return repository.manifest(await asyncio.shield(written))
+    def _when_made(
+        self, repository: Repository, answer: Callable[[Publication], Answer]
+    ) -> Answer | asyncio.Task[Answer]:
+        """Answer at once where the publication is there, and otherwise when it is."""
+        settings = repository.settings
+        made = self._library.get(repository.content, settings.manifest, settings.part)
+        if not isinstance(made, asyncio.Future):
+            return answer(made)
 
-        return asyncio.get_running_loop().create_task(when_made())
+        async def later() -> Answer:
+            return answer(await asyncio.shield(made))
+
+        return asyncio.get_running_loop().create_task(later())

@@ -4,8 +4,11 @@ import pytest
 
 from sandbox.content import Content, Names
 from sandbox.faults import Fault
-from sandbox.grammar import SETTINGS, BadPath, manifest_path, pairs, read, split
+from sandbox.grammar import BadPath, entry_path, manifest_path, pairs, read, split
 from sandbox.manifest import Kind
+from sandbox.rpm.package import OVERHEAD, Packages
+from sandbox.rpm.repodata import Part
+from sandbox.settings import SETTINGS, Feed, Preset
 from sandbox.welcome import welcome
 
 
@@ -50,7 +53,7 @@ def test_values_get_their_types_and_units() -> None:
 def test_total_stands_instead_of_size() -> None:
     settings = read([("files", "100"), ("total", "407.679MB")])
 
-    assert settings.content.total == 407_679_000
+    assert settings.content == Content(files=100, total=407_679_000)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +91,76 @@ def test_total_stands_instead_of_size() -> None:
         ("label=a b", "dashes"),
         ("label=x\n", "dashes"),
         ("label=" + "x" * 65, "64"),
+        ("preset=huge", "many-small, few-large"),
+        ("packages=3", "'packages' in /repo: expected one of files"),
+        ("part=primary", "'part' in /repo"),
     ],
 )
 def test_a_bad_setting_is_named_with_what_is_allowed(path: str, named: str) -> None:
     with pytest.raises(BadPath, match=named):
         understood(path + "/PULP_MANIFEST")
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("files=3", "'files' in /rpm: expected one of packages"),
+        ("names=commas", "'names' in /rpm"),
+        ("packages=100001", "0 to 100000"),
+        (f"size={OVERHEAD - 1}", f"{OVERHEAD} bytes to 2GB each"),
+        ("packages=1,size=3kB-2.1GB", "size=3000-2100000000: .* 2GB each"),
+        ("packages=11,size=2GB", "20GB in all"),
+        (f"packages=3,total={3 * OVERHEAD - 1}", f"{OVERHEAD} bytes to 2GB each"),
+        ("packages=1,total=3GB", "2GB each"),
+        ("packages=100,total=21GB", "20GB in all"),
+        ("packages=0,manifest=negative", "needs one"),
+        ("part=other", "no whole file is wrong"),
+        ("part=other,manifest=negative", "no whole file is wrong"),
+        ("part=updateinfo,manifest=empty", "repomd, primary, filelists, other"),
+        ("manifest=redirect,part=primary", "to=host:port"),
+    ],
+)
+def test_a_bad_setting_of_packages_is_named_with_what_is_allowed(path: str, named: str) -> None:
+    with pytest.raises(BadPath, match=named):
+        read(pairs([path]), Feed.RPM)
+
+
+def test_sizes_of_packages_include_all_that_is_in_them() -> None:
+    even = read(pairs(["packages=3,size=5kB,seed=4"]), Feed.RPM).content
+    varied = read(pairs(["packages=500,size=3kB-4kB"]), Feed.RPM).content
+    shared = read(pairs(["packages=7,total=1000001"]), Feed.RPM).content
+
+    assert even == Packages(Content(3, 5000 - OVERHEAD, 5000 - OVERHEAD, seed=4))
+    sizes = [varied.size(index) for index in range(500)]
+    assert 3000 <= min(sizes) < 3100
+    assert 3900 < max(sizes) <= 4000
+    assert sum(shared.size(index) for index in range(7)) == 1_000_001
+
+
+def test_a_preset_stands_for_number_and_size_in_both_kinds_of_repositories() -> None:
+    for preset in Preset:
+        files = read([("preset", preset)]).content
+        packages = read([("preset", preset)], Feed.RPM).content
+
+        assert files.files == packages.files
+        assert files.size(0) == packages.size(0) == files.size(files.files - 1)
+        assert files.files * files.size(0) == 200_000_000
+
+
+def test_what_stands_beside_a_preset_goes_before_it() -> None:
+    more = read(pairs(["preset=few-large,files=20"])).content
+    smaller = read(pairs(["size=1kB-2kB,preset=few-large"])).content
+    total = read(pairs(["preset=few-large,total=50"])).content
+
+    assert (more.files, more.size(0)) == (20, 20_000_000)
+    assert smaller == Content(10, 1000, 2000)
+    assert total == Content(10, total=50)
+
+
+def test_the_path_of_an_rpm_repository_has_no_comma() -> None:
+    assert entry_path(Feed.RPM, packages=3, latency=20) == (
+        "/rpm/packages=3/latency=20/repodata/repomd.xml"
+    )
 
 
 def test_long_rubbish_is_not_repeated_in_full() -> None:
@@ -119,3 +187,10 @@ def test_page_and_documentation_tell_each_setting_and_each_manifest() -> None:
     for kind in Kind:
         assert f"`{kind}`" in documentation
         assert kind in page
+    for preset in Preset:
+        assert f"| `{preset}` |" in documentation
+        assert f"/rpm/preset={preset}/" in page
+        assert f"/repo/preset={preset}/" in page
+    for part in Part:
+        assert f"`part={part}`" in documentation
+    assert f"{OVERHEAD} at least" in documentation

@@ -1,0 +1,1 @@
+"""RPM packages and their repodata, made up as the files are. Pure."""
