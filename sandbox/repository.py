@@ -101,9 +101,8 @@ class Repository:
         files = self.content.files
         last = f", {self.content.name(0)!r} to {self.content.name(files - 1)!r}" if files else ""
         expected = ", ".join(self.feed.documents) + last
-        return text(
-            HTTPStatus.NOT_FOUND, f"no file {name[:80]!r} in {self.path}: expected {expected}\n"
-        )
+        sentence = f"no file {name[:80]!r} in {self.path}: expected {expected}\n"
+        return self._paced(text(HTTPStatus.NOT_FOUND, sentence), -1 - len(self.feed.documents), 0)
 
     def _paced(self, answer: Answer, index: int, attempt: int) -> Answer:
         settings = self.settings

@@ -135,6 +135,14 @@ def test_latency_and_jitter_delay_each_answer(sandbox: Sandbox, session: request
     assert max(waits) - min(waits) > 0.005
 
 
+def test_a_name_that_does_not_exist_is_as_slow_as_one_that_does(
+    sandbox: Sandbox, session: requests.Session
+) -> None:
+    url = urljoin(sandbox.manifest(latency=100), "other")
+
+    assert seconds(lambda: session.get(url)) >= 0.099
+
+
 def test_bandwidth_limits_each_answer(sandbox: Sandbox, session: requests.Session) -> None:
     fast = urljoin(sandbox.manifest(size="200kB"), FILE)
     slow = urljoin(sandbox.manifest(size="200kB", bandwidth="1MB"), FILE)
