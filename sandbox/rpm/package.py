@@ -105,7 +105,7 @@ def front(name: str, size: int, archive: int, file_digest: str, payload_digest: 
     """
     nevr = f"{name}-{VERSION}-{RELEASE}".encode()
     lead = _LEAD.pack(b"\xed\xab\xee\xdb", 3, 0, 0, _NOARCH, nevr, _LINUX, _HEADER_SIGNATURE)
-    main = header(_HEADER_REGION, _fields(name, size, file_digest, payload_digest))
+    main = _main(name, size, file_digest, payload_digest)
     signature = header(
         _SIGNATURE_REGION,
         [
@@ -123,6 +123,14 @@ def header_range(start: bytes) -> tuple[int, int]:
     entries, data = struct.unpack_from(">II", start, _LEAD.size + 8)
     signature = 16 + 16 * entries + data
     return _LEAD.size + signature + -signature % 8, len(start)
+
+
+def _main(name: str, size: int, file_digest: str, payload_digest: str) -> bytes:
+    """Write the header: fill in the places of the one that is kept, where no byte ever moves."""
+    filled = _WITH_PLACES.replace(_NAME_PLACE.encode(), name.encode())
+    filled = filled.replace(_FILE_PLACE.encode(), file_digest.encode())
+    filled = filled.replace(_PAYLOAD_PLACE.encode(), payload_digest.encode())
+    return filled.replace(_SIZE_PLACE.to_bytes(4), size.to_bytes(4))  # last: it may be any bytes
 
 
 def _fields(name: str, size: int, file_digest: str, payload_digest: str) -> list[Field]:
@@ -176,6 +184,13 @@ def _fields(name: str, size: int, file_digest: str, payload_digest: str) -> list
         strings(5092, payload_digest),
         int32s(5093, _SHA256),
     ]  # fmt: skip
+
+
+_NAME_PLACE, _FILE_PLACE, _PAYLOAD_PLACE = "N" * len(NAMES % 0), "F" * 64, "P" * 64
+_SIZE_PLACE = int.from_bytes(b"~~~~")
+_WITH_PLACES = header(
+    _HEADER_REGION, _fields(_NAME_PLACE, _SIZE_PLACE, _FILE_PLACE, _PAYLOAD_PLACE)
+)
 
 
 def _member(name: str, inode: int, mode: int, size: int) -> bytes:
