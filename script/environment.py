@@ -55,11 +55,10 @@ def make(venv: Path) -> None:
 
 def install(venv: Path, requirements: Path) -> None:
     """Install wheels whose digests are known; by uv, and by pip where uv cannot."""
-    pip = find_pip(venv)
     options: list[str | Path] = ["--require-hashes", "--only-binary", ":all:", "-r"]
-    uv = venv / "bin/uv"
+    uv = find_uv(venv)
     if not succeeds([uv, "--version"]):
-        succeeds([*pip, "install", "--quiet", *options, INSTALLER])
+        succeeds([*find_pip(venv), "install", "--quiet", *options, INSTALLER])
     # The machine's own certificates: there may be a proxy between here and the package index.
     by_uv: list[str | Path] = [
         uv,
@@ -73,7 +72,13 @@ def install(venv: Path, requirements: Path) -> None:
     if succeeds([*by_uv, *options, requirements]):
         return
     say("uv could not install; trying pip, which is slower ...")
-    run([*pip, "install", *options, requirements])
+    run([*find_pip(venv), "install", *options, requirements])
+
+
+def find_uv(venv: Path) -> Path:
+    """Give the place of uv in the environment, or beside the interpreter where it is there."""
+    beside = Path(sys.executable).with_name("uv")
+    return beside if beside.exists() and not (venv / "bin/uv").exists() else venv / "bin/uv"
 
 
 def find_pip(venv: Path) -> list[str | Path]:

@@ -19,6 +19,7 @@ import shutil
 import time
 from base64 import urlsafe_b64encode
 from pathlib import Path
+from typing import Self
 
 from perfdash.local import private
 from perfdash.local.process import Account
@@ -43,6 +44,10 @@ class DataDirectory:
     As root, PostgreSQL runs under another account, which has to be able to walk to its files:
     where it cannot, they are in SHARED_PLACE, in a directory named after this one.
     """
+
+    marker = MARKER
+    maker = "perfdash"
+    parts: tuple[str, ...] = ("secrets", "broker", "work", "log", "run")
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -70,28 +75,28 @@ class DataDirectory:
         return self.path / "run" / "state.json"
 
     @classmethod
-    def existing(cls, path: Path) -> "DataDirectory":
+    def existing(cls, path: Path) -> Self:
         """Open a directory, and make nothing where there is none. Raise DirectoryRefused."""
-        if not (path / MARKER).is_file():
+        if not (path / cls.marker).is_file():
             raise DirectoryRefused(
-                f"{path} is no data directory of perfdash; --data names the one that is meant."
+                f"{path} is no data directory of {cls.maker}; --data names the one that is meant."
             )
         return cls(path)
 
     def lock(self) -> None:
         """Hold the directory as long as this process lives. Raise AlreadyRunning."""
-        descriptor = os.open(self.path / MARKER, os.O_RDONLY)
+        descriptor = os.open(self.path / self.marker, os.O_RDONLY)
         end = time.monotonic() + LOOK_SECONDS
         while not _lock(descriptor, fcntl.LOCK_EX):
             if time.monotonic() > end:
                 os.close(descriptor)
-                raise AlreadyRunning(f"Another perfdash uses {self.path}.")
+                raise AlreadyRunning(f"Another {self.maker} uses {self.path}.")
             time.sleep(0.01)
         self._lock = descriptor
 
     def held(self) -> bool:
         """Say whether another process holds the directory."""
-        descriptor = os.open(self.path / MARKER, os.O_RDONLY)
+        descriptor = os.open(self.path / self.marker, os.O_RDONLY)
         try:
             return not _lock(descriptor, fcntl.LOCK_SH)
         finally:
@@ -127,19 +132,21 @@ class DataDirectory:
 
     def _make(self) -> None:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (self.path / MARKER).exists():
+        if not (self.path / self.marker).exists():
             if any(self.path.iterdir()):
                 raise DirectoryRefused(
                     f"{self.path} holds other things; name a new or empty directory with --data."
                 )
-            (self.path / MARKER).write_text("perfdash made this directory.\n", encoding="utf-8")
+            (self.path / self.marker).write_text(
+                f"{self.maker} made this directory.\n", encoding="utf-8"
+            )
         owner = self.path.stat().st_uid
         if owner != os.geteuid() and os.geteuid() != 0:
             name = _user_name(owner)
             raise DirectoryRefused(
                 f"{self.path} belongs to {name}; run as {name}, or name another with --data."
             )
-        for name in ("secrets", "broker", "work", "log", "run"):
+        for name in self.parts:
             (self.path / name).mkdir(mode=0o700, exist_ok=True)
 
     def _account(self) -> Account | None:

@@ -1,0 +1,56 @@
+"""What a start is asked for, and what it makes of that: the ports, and what stays as it was."""
+
+from collections.abc import Collection
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfdash.local import ports
+from perfdash.local.pulp.installation import Say
+from perfdash.local.pulp.programs import API, CONTENT
+from perfdash.local.pulp.state import Choices
+
+API_PORT, CONTENT_PORT = 24817, 24816
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What somebody asks of a start; what is None stays as it was."""
+
+    port: int | None = None
+    content_port: int | None = None
+    workers: int | None = None
+    rpm: bool | None = None
+    fast_auth: bool | None = None
+    password_file: Path | None = None
+
+
+def choose(before: Choices, wishes: Wishes, say: Say, *, running: Collection[str]) -> Choices:
+    """Decide on everything; a process that is `running` has its port itself. Raise PortTaken."""
+    with ExitStack() as held:  # both at once, so that they differ
+        port = before.port
+        if API not in running or wishes.port not in {None, port}:
+            port = _hold(held, wishes.port, port or API_PORT, say)
+        content = before.content_port
+        if CONTENT not in running or wishes.content_port not in {None, content}:
+            content = _hold(held, wishes.content_port, content or CONTENT_PORT, say)
+    return Choices(
+        port=port,
+        content_port=content,
+        workers=before.workers if wishes.workers is None else wishes.workers,
+        rpm=before.rpm or bool(wishes.rpm),
+        fast_auth=before.fast_auth if wishes.fast_auth is None else wishes.fast_auth,
+    )
+
+
+def _hold(held: ExitStack, asked: int | None, usual: int, say: Say) -> int:
+    """Take the port that was asked for or none, else the usual one or one of the next."""
+    if asked is None:
+        taken = held.enter_context(ports.hold_first(usual))
+        if ports.number(taken) != usual:
+            say(f"Port {usual} is taken; it is {ports.number(taken)} this time.")
+    elif found := ports.hold(asked):
+        taken = held.enter_context(found)
+    else:
+        raise ports.PortTaken(f"Port {asked} is taken by {ports.holder(asked)}; name another.")
+    return ports.number(taken)

@@ -1,0 +1,116 @@
+"""Makes Pulp's environment and brings its database up to date; each step only where it is needed."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import psycopg
+
+from perfdash.local import postgres, private
+from perfdash.local.pulp import programs
+from perfdash.local.pulp.directory import PulpDirectory
+from perfdash.local.pulp.processes import MARK
+from perfdash.local.pulp.state import State
+from perfdash.local.services import ROOT
+from perfdash.local.supervisor import StartFailed
+
+PLAIN, WITH_RPM = "requirements-pulp.txt", "requirements-pulp-rpm.txt"
+PASSWORD = "admin_password"  # noqa: S105 - the name of a file
+SHOWN_LINES = 12
+# As Pulp's own models would do it, without the seconds that these take to load.
+FORGET = (
+    "UPDATE core_task SET app_lock_id = NULL WHERE app_lock_id IN"
+    " (SELECT pulp_id FROM core_appstatus WHERE name <> ALL(%s))",
+    "DELETE FROM core_appstatus WHERE name <> ALL(%s)",
+)
+
+Say = Callable[[str], None]
+
+
+def fingerprint(*, rpm: bool) -> str:
+    """Name what is to be installed."""
+    return hashlib.sha256(_requirements(rpm=rpm).read_bytes()).hexdigest()
+
+
+def install(directory: PulpDirectory, say: Say, *, rpm: bool) -> None:
+    """Install Pulp where exactly this was not installed yet. Raise StartFailed."""
+    requirements = _requirements(rpm=rpm)
+    venv = directory.path / "venv"
+    if not (venv / f".installed-{requirements.name}").exists():
+        say(f"Installing {requirements.name} (a minute where nothing is in the cache) ...")
+    command = [sys.executable, "-B", str(ROOT / "script/environment.py"), requirements.name]
+    variables = {**os.environ, "PERFDASH_VENV": str(venv), MARK: str(directory.path)}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    if done.returncode:
+        raise StartFailed(f"Pulp could not be installed:\n{_tail(done.stdout + done.stderr)}")
+
+
+def make_ready(directory: PulpDirectory, state: State, say: Say) -> None:
+    """Migrate, collect static files, set the password, where that is needed. Raise StartFailed."""
+    wanted = fingerprint(rpm=state.choices.rpm)
+    if state.migrated != wanted:
+        say("Migrating the database ...")
+        manage(directory, "migrate", "--noinput")
+        manage(directory, "collectstatic", "--noinput")
+        state.migrated = wanted
+        state.save(directory.state)
+    # Set anew it would end admin's sessions.
+    stamp = f"{state.password} {state.choices.fast_auth}"
+    wanted = hashlib.sha256(stamp.encode()).hexdigest()
+    if state.password_set != wanted:
+        say(f"Setting the password of {state.user} ...")
+        manage(directory, "reset-admin-password", typed=f"{state.password}\n" * 2)
+        state.password_set = wanted
+        state.save(directory.state)
+
+
+def password(directory: PulpDirectory, given: Path | None) -> str:
+    """Give the password of `admin`: kept, from a file, or made up. Raise StartFailed, OSError."""
+    if given is not None:
+        word = given.read_text(encoding="utf-8").strip()
+        if not word or "\n" in word:
+            raise StartFailed(f"{given} has to hold one line, the password.")
+        private.replace(directory.path / "secrets" / PASSWORD, word.encode())
+        return word
+    return directory.secret(PASSWORD)
+
+
+def forget_killed(directory: PulpDirectory, alive: Collection[str]) -> int:
+    """Delete the records of killed processes, and say how many there were.
+
+    Until then Pulp waits for minutes before it fails the task of a killed worker, which stays
+    `running` and holds its repository.
+    """
+    with psycopg.connect(postgres.url(directory)) as connection:
+        for statement in FORGET:
+            done = connection.execute(statement, [sorted(alive)])
+    return done.rowcount
+
+
+def manage(directory: PulpDirectory, *words: str, typed: str = "") -> None:
+    """Run one of Pulp's management commands. Raise StartFailed."""
+    done = subprocess.run(
+        programs.manager(directory, *words),
+        env=programs.environment(directory, programs.MANAGER),
+        cwd="/",
+        input=typed,
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # without a terminal it asks nobody but us
+    )
+    said = done.stdout + done.stderr
+    with (directory.log / "manager.log").open("a", encoding="utf-8") as log:
+        log.write(said)
+    if done.returncode:
+        raise StartFailed(f"pulpcore-manager {words[0]} failed:\n{_tail(said)}")
+
+
+def _requirements(*, rpm: bool) -> Path:
+    return ROOT / (WITH_RPM if rpm else PLAIN)
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-SHOWN_LINES:])
