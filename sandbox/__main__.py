@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import os
 import signal
 import ssl
@@ -10,7 +11,16 @@ from pathlib import Path
 
 import uvloop
 
+from sandbox.pulp import server as pulp_server
+from sandbox.pulp.behaviour import Behaviour
 from sandbox.server import GRACE_SECONDS, start
+
+
+def _behaviour(text: str) -> Behaviour:
+    try:
+        return Behaviour.of(json.loads(text))
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
 
 
 def _arguments() -> argparse.Namespace:
@@ -29,14 +39,23 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--until-eof", action="store_true", help="also stop at the end of the input, a pipe"
     )
+    parser.add_argument(
+        "--pulp-port", type=int, metavar="PORT",
+        help="also be a stand-in of Pulp 3 there; 0 takes a free one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pulp", type=_behaviour, default=Behaviour(), metavar="JSON",
+        help='how it behaves, as in {"workers": 2}',
+    )  # fmt: skip
     arguments = parser.parse_args()
     if (arguments.tls_cert is None) != (arguments.tls_key is None):
         parser.error("--tls-cert and --tls-key belong together: give both or none")
     for option, file in (("--tls-cert", arguments.tls_cert), ("--tls-key", arguments.tls_key)):
         if file is not None and not file.is_file():
             parser.error(f"{option}: {file} is not a file")
-    if not 0 <= arguments.port <= 65535:
-        parser.error("--port: a number from 0 to 65535")
+    for option, port in (("--port", arguments.port), ("--pulp-port", arguments.pulp_port)):
+        if port is not None and not 0 <= port <= 65535:
+            parser.error(f"{option}: a number from 0 to 65535")
     return arguments
 
 
@@ -56,8 +75,14 @@ async def _serve(arguments: argparse.Namespace) -> None:
     if arguments.until_eof:
         loop.add_reader(sys.stdin, _stop_at_eof, stopped)
     sys.stdout.write(f"sandbox listening on {server.base_url}\n")
+    stand_in = None
+    if arguments.pulp_port is not None:
+        stand_in = await pulp_server.start(arguments.host, arguments.pulp_port, arguments.pulp)
+        sys.stdout.write(f"stand-in Pulp listening on {stand_in.base_url}\n")
     sys.stdout.flush()
     await stopped.wait()
+    if stand_in:
+        await stand_in.stop()
     await server.stop(arguments.grace)
 
 
@@ -70,7 +95,8 @@ def main() -> None:
         files = f"{arguments.tls_cert} and {arguments.tls_key}"
         sys.exit(f"sandbox: {files} are no certificate and key in PEM that fit: {error}")
     except OSError as error:
-        address = f"{arguments.host}:{arguments.port}"
+        ports = [str(p) for p in (arguments.port, arguments.pulp_port) if p is not None]
+        address = f"{arguments.host}:{' or '.join(ports)}"
         sys.exit(f"sandbox: cannot listen on {address}: {error}; try another --host or --port")
 
 

@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.grammar import entry_path
+from sandbox.pulp.process import StandIn
 from sandbox.settings import Feed
 
 _PROJECT = Path(__file__).resolve().parent.parent
@@ -27,6 +28,14 @@ class Sandbox:
 
     base_url: str
     pid: int
+    stand_in: StandIn | None = None
+
+    @property
+    def pulp(self) -> StandIn:
+        """The stand-in of Pulp. Raise LookupError where none was asked for."""
+        if self.stand_in is None:
+            raise LookupError("start the sandbox with running(pulp={}) to have a stand-in of Pulp")
+        return self.stand_in
 
     def manifest(self, **settings: object) -> str:
         """Give the URL of a manifest: `manifest(files=100, size=20480, latency=20)`."""
@@ -50,15 +59,19 @@ class Sandbox:
 
 @contextmanager
 def running(
-    host: str = "127.0.0.1", port: int = 0, *, tls: tuple[Path, Path] | None = None
-) -> Iterator[Sandbox]:
+    host: str = "127.0.0.1", port: int = 0, *, tls: tuple[Path, Path] | None = None,
+    pulp: Mapping[str, object] | None = None,
+) -> Iterator[Sandbox]:  # fmt: skip
     """Run a sandbox, by default on a free port, and stop it at the end of the block.
 
-    It also stops where this process ends in any way. Raise DidNotStart where it cannot listen.
+    It also stops where this process ends in any way. `pulp`: settings of a stand-in of Pulp, on a
+    free port of its own. Raise DidNotStart where it cannot listen.
     """
     command = [sys.executable, "-m", "sandbox", "--host", host, "--port", str(port), "--until-eof"]
     if tls:
         command += ["--tls-cert", str(tls[0].resolve()), "--tls-key", str(tls[1].resolve())]
+    if pulp is not None:
+        command += ["--pulp-port", "0", "--pulp", json.dumps(pulp)]
     with subprocess.Popen(  # noqa: S603 - our own interpreter and module
         command, cwd=_PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -66,7 +79,10 @@ def running(
             said = process.stdout.readline() if process.stdout else ""
             if not said.startswith("sandbox listening on "):
                 raise DidNotStart(f"{' '.join(command)} ended with {process.wait()}; see above")
-            yield Sandbox(said.split()[-1], process.pid)
+            base_url, stand_in = said.split()[-1], None
+            if pulp is not None and process.stdout:
+                stand_in = StandIn(process.stdout.readline().split()[-1])
+            yield Sandbox(base_url, process.pid, stand_in)
         finally:
             process.terminate()
             try:

@@ -146,3 +146,37 @@ def test_it_runs_in_the_loop_of_a_test() -> None:
         return len(received), urlsplit(server.base_url).hostname
 
     assert asyncio.run(serve_and_ask()) == (4_000_000, "127.0.0.1")
+
+
+def test_a_stand_in_of_pulp_has_a_port_of_its_own() -> None:
+    with running(pulp={"workers": 3}) as sandbox:
+        assert urlsplit(sandbox.pulp.base_url).port != urlsplit(sandbox.base_url).port
+        assert sandbox.pulp.told()["behaviour"]["workers"] == 3
+
+
+def test_without_being_asked_there_is_no_stand_in() -> None:
+    with running() as sandbox, pytest.raises(LookupError, match="pulp"):
+        _ = sandbox.pulp
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [('{"worker": 1}', "no such setting: worker"), ("{", "Expecting property name")],
+)
+def test_a_bad_setting_of_the_stand_in_is_named(settings: str, said: str) -> None:
+    code, error = what_it_says("--pulp-port", "0", "--pulp", settings)
+
+    assert code == 2
+    assert said in error
+
+
+def test_a_port_of_the_stand_in_that_is_taken_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        code, error = what_it_says("--port", "0", "--pulp-port", str(port))
+
+    assert code == 1
+    assert f"127.0.0.1:0 or {port}" in error

@@ -1,0 +1,70 @@
+"""Reads an RPM repository's metadata as far as a sync needs it: which packages there are."""
+
+import gzip
+import lzma
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from sandbox.pulp.manifests import Entry
+from sandbox.pulp.tasks import TaskFailed
+
+_REPO = "{http://linux.duke.edu/metadata/repo}"
+_COMMON = "{http://linux.duke.edu/metadata/common}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A metadata file that repomd.xml names."""
+
+    kind: str
+    url: str
+    digest: str
+
+
+def _parsed(body: bytes, what: str) -> ElementTree.Element:
+    try:
+        return ElementTree.fromstring(body)  # noqa: S314 - of a feed on this machine
+    except ElementTree.ParseError as error:
+        raise TaskFailed(f"{what} is not XML: {error}") from None
+
+
+def _of(element: ElementTree.Element, path: str, attribute: str = "") -> str:
+    found = element.find(path)
+    if found is None:
+        raise TaskFailed(f"{element.tag} of the metadata lacks {path}")
+    return (found.get(attribute) if attribute else found.text) or ""
+
+
+def parts(base: str, body: bytes) -> list[Part]:
+    """Give what repomd.xml names; `base` is the repository's URL with its slash."""
+    found = []
+    for data in _parsed(body, "repomd.xml").iter(f"{_REPO}data"):
+        sha256 = _of(data, f"{_REPO}checksum", "type") == "sha256"
+        digest = _of(data, f"{_REPO}checksum") if sha256 else ""
+        url = urljoin(base, _of(data, f"{_REPO}location", "href"))
+        found.append(Part(data.get("type") or "", url, digest))
+    if not any(part.kind == "primary" for part in found):
+        raise TaskFailed("The repository's repomd.xml names no primary metadata.")
+    return found
+
+
+def _unpacked(url: str, body: bytes) -> bytes:
+    try:
+        if url.endswith(".gz"):
+            return gzip.decompress(body)
+        return lzma.decompress(body) if url.endswith(".xz") else body
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise TaskFailed(f"{url} cannot be unpacked: {error}") from None
+
+
+def packages(base: str, url: str, body: bytes) -> Iterator[Entry]:
+    """Give the packages of primary.xml, plain, .gz or .xz."""
+    for package in _parsed(_unpacked(url, body), "primary.xml").iter(f"{_COMMON}package"):
+        href = _of(package, f"{_COMMON}location", "href")
+        if _of(package, f"{_COMMON}checksum", "type") != "sha256":
+            raise TaskFailed("The stand-in knows packages by SHA-256 only.")
+        digest = _of(package, f"{_COMMON}checksum")
+        size = int(_of(package, f"{_COMMON}size", "package"))
+        yield Entry(href, digest, size, urljoin(base, href))

@@ -1,0 +1,195 @@
+"""The task that syncs: the manifest first and alone, then the files, as many at once as it may."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.pulp.downloading import Downloader, Received
+from sandbox.pulp.manifests import Entry, entries
+from sandbox.pulp.names import key
+from sandbox.pulp.repodata import packages, parts
+from sandbox.pulp.store import Resource, Store, Unit
+from sandbox.pulp.tasks import UNAVAILABLE, Report, State, Task, TaskFailed, closing
+
+_BATCH = 500  # as many files are stored at a time
+_MAY_DIFFER = ("mirror", "download_policy")  # and a sync is skipped all the same, one way
+
+
+@dataclass(slots=True)
+class Sync:
+    """A sync that was asked for."""
+
+    store: Store
+    repository: Resource
+    remote: Resource
+    mirror: bool
+    optimize: bool
+    retry_seconds: float
+
+    async def run(self, task: Task) -> dict[str, Any] | None:
+        """Sync; give the new version, or None where there is none. Raise TaskFailed."""
+        async with Downloader(self.remote.values, self.retry_seconds) as downloader:
+            first = await self._first(downloader)
+            details = self._details(first)
+            if self.optimize and self._may_be_skipped(details):
+                with task.reporting(
+                    "Skipping Sync (no change from previous sync)", "sync.was_skipped", 1
+                ) as report:
+                    report.done = 1
+                return None
+            latest = self.repository.versions[-1].number
+            task.made.append((UNAVAILABLE, f"prn:core.repositoryversion:{key(self.store.now())}"))
+            downloads = task.report("Downloading Artifacts", "sync.downloading.artifacts")
+            leaving = self.mirror and task.report("Un-Associating Content", "unassociating.content")
+            associating = task.report("Associating Content", "associating.content")
+            found = await self._entries(task, downloader, first)
+            with closing(downloads):
+                units = await self._units(downloader, found, downloads)
+        keys = frozenset(unit.pk for unit in units)
+        before = self.repository.versions[-1].units
+        paths = {unit.path for unit in units}
+        kept = {pk for pk in before if not self.mirror and self.store.units[pk].path not in paths}
+        self.store.add_version(self.repository, keys | kept)
+        version = self.repository.versions[-1]
+        associating.done, associating.state = len(keys - before), State.COMPLETED
+        if leaving:
+            leaving.done, leaving.state = len(before - keys), State.COMPLETED
+        self.repository.last_sync = details | {"most_recent_version": version.number}
+        self.repository.updated = self.store.now()
+        task.made.clear()
+        if version.number == latest:
+            return None
+        written = self.store.version_document(self.repository, version)
+        task.made.append((written["pulp_href"], written["prn"]))
+        if self.mirror:
+            publication = publish(self.store, self.repository)
+            task.made.append((publication.href, publication.prn))
+        return written
+
+    @property
+    def _is_rpm(self) -> bool:
+        return self.repository.plugin.startswith("rpm/")
+
+    @property
+    def _base(self) -> str:
+        return str(self.remote.values["url"]).rstrip("/") + "/"
+
+    async def _first(self, downloader: Downloader) -> Received:
+        if not self._is_rpm:
+            return await downloader.get(str(self.remote.values["url"]), keep=True)
+        return await downloader.get(f"{self._base}repodata/repomd.xml", keep=True)
+
+    def _details(self, first: Received) -> dict[str, Any]:
+        name = "repomd_checksum" if self._is_rpm else "manifest_checksum"
+        which = {} if self._is_rpm else {"remote_pk": self.remote.pk}
+        return {
+            **which,
+            "url": self.remote.values["url"],
+            "mirror": self.mirror,
+            "download_policy": self._policy,
+            name: first.digest,
+            "most_recent_version": self.repository.versions[-1].number,
+        }
+
+    @property
+    def _policy(self) -> str:
+        return str(self.remote.values.get("policy", "immediate"))
+
+    def _may_be_skipped(self, details: dict[str, Any]) -> bool:
+        last = self.repository.last_sync
+        now_wanted = self._policy == "immediate" and last.get("download_policy") != "immediate"
+        same = all(last.get(n) == v for n, v in details.items() if n not in _MAY_DIFFER)
+        if not last or not same or now_wanted or (self.mirror and not last["mirror"]):
+            return False
+        units = (self.store.units[pk] for pk in self.repository.versions[-1].units)
+        return self._policy != "immediate" or all(unit.artifact for unit in units)
+
+    async def _entries(
+        self, task: Task, downloader: Downloader, first: Received
+    ) -> Sequence[Entry]:
+        if self._is_rpm:
+            return await self._packages(task, downloader, first)
+        with task.reporting("Downloading Metadata", "sync.downloading.metadata") as report:
+            report.done = 1
+        with task.reporting("Parsing Metadata Lines", "sync.parsing.metadata") as report:
+            found = list(entries(str(self.remote.values["url"]), first.body))
+            report.total = report.done = len(found)
+        return found
+
+    async def _packages(
+        self, task: Task, downloader: Downloader, first: Received
+    ) -> Sequence[Entry]:
+        with task.reporting("Downloading Metadata Files", "sync.downloading.metadata") as report:
+            report.done = 1
+            named = parts(self._base, first.body)
+            primary = None
+            for part in named:
+                wanted = part.kind == "primary"
+                received = await downloader.get(part.url, part.digest, keep=wanted)
+                primary = received if wanted else primary
+                report.done += 1
+        if primary is None:
+            raise TaskFailed("The repository's repomd.xml names no primary metadata.")
+        with task.reporting("Skipping Packages", "sync.skipped.packages", 0):
+            pass
+        with task.reporting("Parsed Packages", "sync.parsing.packages") as report:
+            found = list(packages(self._base, primary.url, primary.body))
+            report.total = report.done = len(found)
+        return found
+
+    async def _units(
+        self, downloader: Downloader, found: Sequence[Entry], report: Report
+    ) -> list[Unit]:
+        """Download what is not there, and note it in batches: what fails leaves no more than them."""
+        missing: dict[str, Entry] = {}
+        if self._policy == "immediate":
+            missing = {e.digest: e for e in found if e.digest not in self.store.artifacts}
+        received: list[Received] = []
+
+        async def fetch(entry: Entry) -> None:
+            received.append(await downloader.get(entry.url, entry.digest, entry.size))
+            report.done += 1
+            if len(received) >= _BATCH:
+                self._store(received)
+
+        try:
+            async with asyncio.TaskGroup() as downloads:
+                for entry in missing.values():
+                    downloads.create_task(fetch(entry))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        self._store(received)
+        units = []
+        for entry in found:
+            unit, _ = self.store.unit(self.repository.plugin, entry.path, entry.digest)
+            if entry.digest in self.store.artifacts:
+                unit.artifact = entry.digest
+                self.store.artifacts[entry.digest].touched = unit.touched
+            units.append(unit)
+        return units
+
+    def _store(self, received: list[Received]) -> None:
+        for file in received:
+            self.store.keep(file.digest, file.size)
+        received.clear()
+
+
+def publish(store: Store, repository: Resource, checkpoint: bool = False) -> Resource:
+    """Make a publication of the latest version, with the artifact of its manifest."""
+    version = repository.versions[-1]
+    publication = store.make(
+        "publications",
+        repository.plugin,
+        {
+            "repository": repository.href,
+            "repository_version": repository.version_href(version.number),
+            "checkpoint": checkpoint,
+        },
+    )
+    lines = sorted(f"{store.units[pk].path},{store.units[pk].digest}" for pk in version.units)
+    manifest = "\n".join(lines).encode()
+    digest = hashlib.sha256(manifest).hexdigest()
+    publication.artifact = store.keep(digest, len(manifest)).digest
+    return publication

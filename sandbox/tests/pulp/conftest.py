@@ -1,0 +1,35 @@
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.process import Sandbox, running
+from sandbox.pulp.process import StandIn
+from sandbox.tests.pulp.client import Pulp
+
+
+@pytest.fixture(scope="package")
+def process_with_pulp() -> Iterator[Sandbox]:
+    with running(pulp={}) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def feed(process_with_pulp: Sandbox) -> Sandbox:
+    process_with_pulp.reset()
+    return process_with_pulp
+
+
+@pytest.fixture
+def stand_in(feed: Sandbox) -> Iterator[StandIn]:
+    """A stand-in in order and empty; whatever a test makes of it is mended after it."""
+    feed.pulp.renew()
+    feed.pulp.behave(retry_seconds=0.02)
+    yield feed.pulp
+    feed.pulp.renew()
+
+
+@pytest.fixture
+def pulp(stand_in: StandIn, feed: Sandbox) -> Iterator[Pulp]:
+    with Pulp(stand_in.base_url, "admin", "password", feed=feed, prefix="test") as pulp:
+        pulp.log_in()
+        yield pulp

@@ -1,0 +1,47 @@
+import asyncio
+import socket
+
+import pytest
+
+from sandbox.process import Sandbox
+from sandbox.pulp.downloading import Downloader, loopback_socket
+from sandbox.pulp.tasks import TaskFailed
+
+
+def address(host: str, family: socket.AddressFamily = socket.AF_INET) -> tuple[object, ...]:
+    return family, socket.SOCK_STREAM, 0, "", (host, 80)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10"])
+def test_this_machine_may_be_connected_to(host: str) -> None:
+    loopback_socket(address(host)).close()
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "10.0.0.1", "0.0.0.0", "169.254.169.254"])  # noqa: S104
+def test_no_other_machine_may(host: str) -> None:
+    with pytest.raises(OSError, match="unreachable"):
+        loopback_socket(address(host))
+
+
+def test_no_other_machine_may_over_ipv6() -> None:
+    with pytest.raises(OSError, match="unreachable"):
+        loopback_socket(address("2001:db8::1", socket.AF_INET6))
+
+
+def test_a_download_asks_before_it_connects(feed: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a redirect leads, and for a literal address, which no resolver sees."""
+    asked = []
+
+    def refuse(place: tuple[object, ...]) -> socket.socket:
+        asked.append(place[4])
+        raise OSError(101, "not from here")
+
+    monkeypatch.setattr("sandbox.pulp.downloading.loopback_socket", refuse)
+
+    async def download() -> None:
+        async with Downloader({"max_retries": 1}, retry_seconds=0) as downloader:
+            await downloader.get(feed.manifest())
+
+    with pytest.raises(TaskFailed, match="not from here"):
+        asyncio.run(download())
+    assert len(asked) == 2
