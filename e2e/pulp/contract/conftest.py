@@ -1,0 +1,52 @@
+"""The contract of Pulp's answers: the same tests on the sandbox's stand-in and on a real Pulp.
+
+The real one is that of the fixture `real_pulp`, or, where PERFDASH_TEST_PULP_URL is set, the one there
+(with PERFDASH_TEST_PULP_USER and PERFDASH_TEST_PULP_PASSWORD): it must be on this machine, since the
+feed is, and nobody else's orphans may be in it, since these tests clean them up.
+"""
+
+import os
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from sandbox.process import Sandbox, running
+from sandbox.tests.pulp.client import Pulp
+
+STAND_IN = {"retry_seconds": 0.02, "task_seconds": 0.01, "orphan_protection_minutes": 0}
+
+
+@pytest.fixture(scope="session")
+def feed() -> Iterator[Sandbox]:
+    """The feed, and in the same process the stand-in."""
+    with running(pulp=STAND_IN) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(
+    scope="session",
+    params=["stand-in", pytest.param("real", marks=[pytest.mark.e2e, pytest.mark.timeout(300)])],
+)
+def place(request: pytest.FixtureRequest, feed: Sandbox) -> tuple[str, str, str]:
+    """Base URL, user and password."""
+    if request.param == "stand-in":
+        return feed.pulp.base_url, "admin", "password"
+    if url := os.environ.get("PERFDASH_TEST_PULP_URL"):
+        user = os.environ.get("PERFDASH_TEST_PULP_USER", "admin")
+        return url, user, os.environ.get("PERFDASH_TEST_PULP_PASSWORD", "password")
+    try:
+        state = request.getfixturevalue("real_pulp").state
+    except pytest.FixtureLookupError:
+        pytest.skip("no real Pulp: set PERFDASH_TEST_PULP_URL, _USER and _PASSWORD")
+    return state["base_url"], state["user"], state["password"]
+
+
+@pytest.fixture
+def pulp(place: tuple[str, str, str], feed: Sandbox) -> Iterator[Pulp]:
+    """A session; what the test makes is gone after it."""
+    with Pulp(*place, feed=feed, prefix=f"contract-{uuid4().hex[:8]}") as pulp:
+        pulp.log_in()
+        yield pulp
+        pulp.log_in()
+        pulp.clean()
