@@ -24,7 +24,7 @@ SHOWN_LINES = 12
 FORGET = (
     "UPDATE core_task SET app_lock_id = NULL WHERE app_lock_id IN"
     " (SELECT pulp_id FROM core_appstatus WHERE name <> ALL(%s))",
-    "DELETE FROM core_appstatus WHERE name <> ALL(%s)",
+    "DELETE FROM core_appstatus WHERE name <> ALL(%s) RETURNING app_type",
 )
 
 Say = Callable[[str], None]
@@ -79,7 +79,7 @@ def password(directory: PulpDirectory, given: Path | None) -> str:
 
 
 def forget_killed(directory: PulpDirectory, alive: Collection[str]) -> int:
-    """Delete the records of killed processes, and say how many there were.
+    """Delete the records of killed processes, and say how many of them were workers.
 
     Until then Pulp waits for minutes before it fails the task of a killed worker, which stays
     `running` and holds its repository.
@@ -87,7 +87,7 @@ def forget_killed(directory: PulpDirectory, alive: Collection[str]) -> int:
     with psycopg.connect(postgres.url(directory)) as connection:
         for statement in FORGET:
             done = connection.execute(statement, [sorted(alive)])
-    return done.rowcount
+        return [kind for (kind,) in done].count("worker")
 
 
 def manage(directory: PulpDirectory, *words: str, typed: str = "") -> None:

@@ -112,7 +112,7 @@ def _start_programs(directory: PulpDirectory, state: State, say: Say) -> None:
             tail = _tail(directory.log / f"{name}.log")
             raise StartFailed(f"Pulp's process {name} ended as soon as it was started:\n{tail}")
         if gone and (count := installation.forget_killed(directory, processes.names(mark))):
-            say(f"Forgot {count} process{'es' if count > 1 else ''} that did not end in order.")
+            say(f"Cleaned up after {count} killed worker{'s' if count > 1 else ''}.")
         for name in gone:
             say(f"Starting {name} ...")
             variables = programs.environment(directory, name)
