@@ -20,6 +20,7 @@ def names_of_settings():
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "environment"
+        and node.args
         and isinstance(node.args[0], ast.Constant)
     }
     documented = (ROOT / "docs/reference/settings.md").read_text()
