@@ -22,6 +22,7 @@ from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 
 WEB_PORT = 8000
 SANDBOX_PORT = 8099
+PULP_PORT = 8199
 INTERRUPT_SECONDS = 10.0
 
 
@@ -37,12 +38,22 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     directory.state.unlink(missing_ok=True)  # what a killed one may have left
     ours = frozenset(name for name in FOUNDATIONS if not services.given(name))
     look_at_machine(directory, ours, journal)
-    held = [_hold_web_port(port, journal), ports.hold_first(SANDBOX_PORT)]
+    held = [
+        _hold_web_port(port, journal),
+        ports.hold_first(SANDBOX_PORT),
+        ports.hold_first(PULP_PORT),
+    ]
     chosen = Ports(*map(ports.number, held))
     variables = services.with_servers(services.environment(directory, ours), chosen)
     environment = needed(variables)
     book = Book(
-        State(os.getpid(), chosen.base_url, chosen.sandbox_url, environment=environment),
+        State(
+            os.getpid(),
+            chosen.base_url,
+            chosen.sandbox_url,
+            chosen.pulp_url,
+            environment=environment,
+        ),
         directory.state,
     )
     book.save()

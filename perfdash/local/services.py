@@ -23,6 +23,7 @@ class Ports:
 
     web: int
     sandbox: int
+    pulp: int
 
     @property
     def base_url(self) -> str:
@@ -31,6 +32,10 @@ class Ports:
     @property
     def sandbox_url(self) -> str:
         return f"http://{HOST}:{self.sandbox}"
+
+    @property
+    def pulp_url(self) -> str:
+        return f"http://{HOST}:{self.pulp}"
 
 
 def given(name: str) -> bool:
@@ -85,8 +90,9 @@ def environment(
 
 
 def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
-    """Add what is known once the ports are: the sandbox is always allowed as a target."""
-    allowed = [variables.get("PERFDASH_ALLOWED_ADDRESSES", ""), f"{HOST}:{ports.sandbox}"]
+    """Add what is known once the ports are: sandbox and stand-in are always allowed as targets."""
+    given_ones = variables.get("PERFDASH_ALLOWED_ADDRESSES", "")
+    allowed = [given_ones, f"{HOST}:{ports.sandbox}", f"{HOST}:{ports.pulp}"]
     return {
         "PERFDASH_OWNER_CONFIRMS": "True",
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
@@ -106,7 +112,9 @@ def preparation(variables: Mapping[str, str], ports: Ports) -> Service:
 
 def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
     """Describe what answers over HTTP, and what works."""
-    sandbox = ("-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox))
+    sandbox = (
+        "-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox), "--pulp-port", str(ports.pulp),
+    )  # fmt: skip
     web = (
         "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
         "--workers", "1", "--blocking-threads", str(min(8, 2 * cpu_count() + 1)), "--no-ws", "--log-level", "warning",

@@ -39,6 +39,7 @@ class State:
     pid: int
     base_url: str
     sandbox_url: str
+    pulp_url: str = ""  # of the sandbox's stand-in
     started: str = ""
     ready: bool = False
     services: dict[str, int] = field(default_factory=dict)

@@ -74,6 +74,18 @@ def test_the_status_tells_of_every_service_and_of_the_room_they_have(shared):
     assert "password" not in for_programs.stdout.lower()
 
 
+def test_the_sandbox_is_a_pulp_too_and_allowed_as_a_target(shared):
+    data, _ = shared
+    url = state(data)["pulp_url"]
+
+    allowed = state(data)["environment"]["PERFDASH_ALLOWED_ADDRESSES"].splitlines()
+
+    assert url.removeprefix("http://") in allowed
+    with urllib.request.urlopen(f"{url}/pulp/api/v3/status/") as status:  # noqa: S310 - ours
+        components = {each["component"] for each in json.load(status)["versions"]}
+    assert {"core", "stand-in", "file", "rpm"} == components
+
+
 def test_the_status_says_where_nothing_runs_and_makes_nothing(place):
     DataDirectory(place / "data")
 

@@ -22,13 +22,16 @@ class Server:
         self._runner: web.ServerRunner | None = None
         self._watch: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
-        """Listen. Raise OSError."""
+    async def open(self, bound: socket.socket | None = None) -> None:
+        """Listen, at first on a socket that is bound already. Raise OSError."""
         runner = web.ServerRunner(
             web.Server(self._site.answer, access_log=None), shutdown_timeout=_SHUTDOWN_SECONDS
         )
         await runner.setup()
-        await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()
+        if bound:
+            await web.SockSite(runner, bound).start()
+        else:
+            await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()
         self._runner = runner
         self._watch = self._watch or asyncio.create_task(self._go_away_when_told())
 
@@ -59,12 +62,15 @@ async def start(
     host: str = "127.0.0.1", port: int = 0, behaviour: Behaviour | None = None
 ) -> Server:
     """Listen in the running loop; port 0 takes a free one. Raise OSError."""
-    if not port:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family) as free:
-            free.bind((host, 0))
-            port = free.getsockname()[1]
-    base_url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    server = Server(host, port, base_url, Site(behaviour or Behaviour(), base_url))
-    await server.open()
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        port = bound.getsockname()[1]
+        base_url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        server = Server(host, port, base_url, Site(behaviour or Behaviour(), base_url))
+        await server.open(bound)
+    except OSError:
+        bound.close()
+        raise
     return server
