@@ -150,9 +150,10 @@ class Tasks:
         for worker in [worker for worker in self.workers if worker.killed]:
             self.workers.remove(worker)
             if worker.task and not worker.task.is_over:
-                canceling = worker.task.state == State.CANCELING
-                state = State.CANCELED if canceling else State.FAILED
-                worker.task.end(state, self.now(), dict(_GONE))
+                if worker.task.state == State.CANCELING:
+                    worker.task.end(State.CANCELED, self.now())
+                else:
+                    worker.task.end(State.FAILED, self.now(), dict(_GONE))
         self.match_workers()
 
     def online(self) -> list[Worker]:

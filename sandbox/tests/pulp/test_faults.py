@@ -56,6 +56,19 @@ def test_a_killed_worker_is_missed_in_the_end(pulp: Pulp, stand_in: StandIn) -> 
     assert synced["state"] == "completed"
 
 
+def test_what_was_canceled_meanwhile_is_canceled_without_a_reason(
+    pulp: Pulp, stand_in: StandIn
+) -> None:
+    task = running(pulp)
+    stand_in.kill_worker()
+    pulp.ask("PATCH", task, CANCELED)
+
+    stand_in.replace_workers()
+
+    seen = pulp.get(task)
+    assert (seen["state"], seen["error"]) == ("canceled", None)
+
+
 def test_a_killed_worker_is_no_longer_online_after_its_heartbeat(
     pulp: Pulp, stand_in: StandIn
 ) -> None:
