@@ -16,6 +16,7 @@ from sandbox.pulp.names import Clock
 SESSION, TOKEN = "sessionid", "csrftoken"
 _READS = ("GET", "HEAD", "OPTIONS")
 _ANONYMOUS = "Authentication credentials were not provided."
+_NOT_ALLOWED = "You do not have permission to perform this action."
 _WRONG = "Invalid username/password."
 
 
@@ -39,6 +40,12 @@ class Access:
 
     def check(self, request: web.BaseRequest) -> None:
         """Let the request pass, or raise Refused."""
+        self._check_who(request)
+        writes = request.method not in _READS and not request.path.endswith("/login/")
+        if writes and not self.behaviour().may_write:
+            raise Refused(403, _NOT_ALLOWED)
+
+    def _check_who(self, request: web.BaseRequest) -> None:
         header = request.headers.get("Authorization", "")
         if header.lower().startswith("basic "):
             self.passwords += 1

@@ -29,6 +29,7 @@ class Behaviour:
     session_seconds: float = 1_209_600.0
     heartbeat_seconds: float = 30.0  # how long a killed worker counts as online
     orphan_protection_minutes: int = 1440
+    may_write: bool = True  # without it, the account may only read
     unavailable: bool = False  # 503, as a proxy answers whose Pulp is away
     database: bool = True  # without it, every answer is a 500
     clock_offset_seconds: float = 0.0

@@ -32,7 +32,7 @@ class Jobs:
             mirror = policy.startswith("mirror")
         sync = Sync(
             self.store, repository, remote, mirror, values.get("optimize", True),
-            self.behaviour().retry_seconds,
+            self.behaviour().retry_seconds, self.behaviour().storage_total,
         )  # fmt: skip
         plugin = repository.plugin.split("/")[0]
         name = f"pulp_{plugin}.app.tasks.synchronizing.synchronize"

@@ -27,6 +27,7 @@ class Sync:
     mirror: bool
     optimize: bool
     retry_seconds: float
+    storage_total: int
 
     async def run(self, task: Task) -> dict[str, Any] | None:
         """Sync; give the new version, or None where there is none. Raise TaskFailed."""
@@ -147,9 +148,14 @@ class Sync:
         if self._policy == "immediate":
             missing = {e.digest: e for e in found if e.digest not in self.store.artifacts}
         received: list[Received] = []
+        room = self.storage_total - self.store.used_bytes()
 
         async def fetch(entry: Entry) -> None:
+            nonlocal room
             received.append(await downloader.get(entry.url, entry.digest, entry.size))
+            room -= received[-1].size
+            if room < 0:
+                raise TaskFailed("[Errno 28] No space left on device")
             report.done += 1
             if len(received) >= _BATCH:
                 self._store(received)

@@ -160,6 +160,28 @@ def test_a_restart_refuses_connections_and_forgets_nothing(pulp: Pulp, stand_in:
     wait_until(is_back)
 
 
+def test_an_account_may_be_allowed_to_read_only(pulp: Pulp, stand_in: StandIn) -> None:
+    stand_in.behave(may_write=False)
+
+    assert pulp.log_in().status_code == 201
+    answer = pulp.ask("POST", "remotes/file/file/", {"name": "n", "url": "u"})
+
+    assert answer.status_code == 403
+    assert answer.json() == {"detail": "You do not have permission to perform this action."}
+    assert pulp.get("remotes/file/file/")["count"] == 0
+
+
+def test_a_sync_that_does_not_fit_fails_as_on_a_full_disk(pulp: Pulp, stand_in: StandIn) -> None:
+    stand_in.behave(storage_total=250)
+
+    fits = pulp.sync(pulp.repository(), pulp.remote(pulp.manifest(files=2, size=100)))
+    does_not = pulp.sync(pulp.repository(), pulp.remote(pulp.manifest(files=2, size=100)))
+
+    assert fits["state"] == "completed"
+    assert does_not["error"]["description"] == "[Errno 28] No space left on device"
+    assert pulp.get("status/")["storage"] == {"total": 250, "used": 200, "free": 50}
+
+
 def test_a_plugin_that_is_not_installed_is_nowhere(pulp: Pulp, stand_in: StandIn) -> None:
     stand_in.behave(plugins=["deb/apt"])
 
