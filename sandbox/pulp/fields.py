@@ -52,6 +52,15 @@ def url(value: Any) -> str:
     return path
 
 
+def web_url(value: Any) -> str:
+    """Want what pulp_rpm takes for a URL."""
+    path = url(value)
+    if not path.startswith(("http", "https", "file")):
+        schemes = "('http', 'https', 'file')"
+        raise Rejected(f"The url '{path}' is not valid. It must start with: {schemes}.")
+    return path
+
+
 def choice(*choices: str) -> Rule:
     """Want one of the words."""
 

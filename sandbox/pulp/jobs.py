@@ -63,6 +63,10 @@ class Jobs:
 
         async def work(task: Task) -> dict[str, Any]:
             publication = publish(self.store, repository, values.get("checkpoint", False))
+            if repository.plugin.startswith("rpm/"):
+                message = "Generating repository metadata"
+                with task.reporting(message, "publish.generating_metadata", 1) as report:
+                    report.done = 1
             extra = {n: v for n, v in values.items() if n not in publication.values}
             publication.values |= extra
             task.made.append((publication.href, publication.prn))

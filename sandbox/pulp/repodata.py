@@ -5,7 +5,7 @@ import lzma
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin, urlsplit
 
 from sandbox.pulp.manifests import Entry
 from sandbox.pulp.tasks import TaskFailed
@@ -67,4 +67,5 @@ def packages(base: str, url: str, body: bytes) -> Iterator[Entry]:
             raise TaskFailed("The stand-in knows packages by SHA-256 only.")
         digest = _of(package, f"{_COMMON}checksum")
         size = int(_of(package, f"{_COMMON}size", "package"))
-        yield Entry(href, digest, size, urljoin(base, href))
+        address = urlsplit(urljoin(base, href))
+        yield Entry(href, digest, size, address._replace(path=quote(address.path)).geturl())

@@ -11,7 +11,14 @@ _KNOWN = ("file/file",)  # others have fields of their own, which are taken as t
 _TIMEOUTS = ("total_timeout", "connect_timeout", "sock_connect_timeout", "sock_read_timeout")
 _RPM_REPOSITORY: dict[str, Any] = {
     "metadata_signing_service": None, "package_signing_service": None,
-    "retain_package_versions": 0, "checksum_type": None, "repo_config": {}, "layout": None,
+    "package_signing_fingerprint": None, "retain_package_versions": 0, "checksum_type": None,
+    "metadata_checksum_type": None, "package_checksum_type": None, "sqlite_metadata": False,
+    "repo_config": {}, "compression_type": None, "layout": None, "osv_config": None,
+}  # fmt: skip
+_RPM_PUBLICATION: dict[str, Any] = {
+    "checksum_type": "sha256", "metadata_checksum_type": None, "package_checksum_type": None,
+    "sqlite_metadata": False, "repo_config": {}, "compression_type": None,
+    "layout": "nested_alphabetically",
 }  # fmt: skip
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "remotes": {
@@ -47,6 +54,8 @@ def _remote_rules() -> dict[str, Rule]:
 def _rules(store: Store, kind: str, plugin: str) -> dict[str, Rule]:
     if kind == "remotes":
         rules = _remote_rules()
+        if plugin.startswith("rpm/"):
+            rules["url"] = fields.web_url
     elif kind == "repositories":
         rules = {
             "pulp_labels": fields.mapping, "name": fields.text, "description": fields.text,
@@ -79,7 +88,7 @@ _REQUIRED = {
 _NOT_IN_SHORT = {
     "remotes": (),
     "repositories": ("autopublish", "manifest", "last_sync_details", *_RPM_REPOSITORY),
-    "publications": ("distributions", "manifest", "checkpoint"),
+    "publications": ("distributions", "manifest", "checkpoint", *_RPM_PUBLICATION),
     "distributions": (),
 }
 _NEVER_NULL = {"name", "url", "policy", "base_path", "hidden", "pulp_labels", "autopublish"}
@@ -129,18 +138,23 @@ def document(store: Store, resource: Resource, content_origin: str) -> dict[str,
         written |= {
             "versions_href": f"{resource.href}versions/",
             "latest_version_href": resource.version_href(resource.versions[-1].number),
-            "last_sync_details": resource.last_sync,
         }
-        more = {"manifest": "PULP_MANIFEST"} if resource.plugin == "file/file" else _RPM_REPOSITORY
-        written = more | written
+        if resource.plugin.startswith("rpm/"):
+            written = _RPM_REPOSITORY | written
+        else:
+            written = {
+                "manifest": "PULP_MANIFEST",
+                "last_sync_details": resource.last_sync,
+            } | written
     elif resource.kind == "publications":
+        if resource.plugin.startswith("rpm/"):
+            return _RPM_PUBLICATION | written
         written["distributions"] = [
             other.href
             for other in store.of("distributions")
             if other.values.get("publication") == resource.href
         ]
-        if resource.plugin == "file/file":
-            written.setdefault("manifest", "PULP_MANIFEST")
+        written.setdefault("manifest", "PULP_MANIFEST")
     else:
         written["base_url"] = f"{content_origin}/pulp/content/{values['base_path']}/"
         written["no_content_change_since"] = instant(resource.updated)

@@ -69,7 +69,7 @@ class Resource:
     values: dict[str, Any]
     versions: list[Version] = field(default_factory=list)
     last_sync: dict[str, Any] = field(default_factory=dict)
-    artifact: str | None = None  # of a publication: its manifest
+    artifacts: tuple[str, ...] = ()  # of a publication: its metadata
 
     @property
     def path(self) -> str:
@@ -187,7 +187,8 @@ class Store:
         """Give artifacts of no unit and no publication, like `orphaned_units`."""
         before = self.now() - timedelta(minutes=minutes)
         used = {unit.artifact for unit in self.units.values()}
-        used |= {publication.artifact for publication in self.of("publications")}
+        for publication in self.of("publications"):
+            used.update(publication.artifacts)
         return [a for a in self.artifacts.values() if a.digest not in used and a.touched <= before]
 
     def forget(self, units: Iterable[Unit] = (), artifacts: Iterable[Artifact] = ()) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from sandbox.pulp.store import Resource, Store, Unit
 from sandbox.pulp.tasks import UNAVAILABLE, Report, State, Task, TaskFailed, closing
 
 _BATCH = 500  # as many files are stored at a time
+_RPM_METADATA = ("repomd", "primary", "filelists", "other")  # of a publication
 _MAY_DIFFER = ("mirror", "download_policy")  # and a sync is skipped all the same, one way
 
 
@@ -60,11 +62,13 @@ class Sync:
         self.repository.last_sync = details | {"most_recent_version": version.number}
         self.repository.updated = self.store.now()
         task.made.clear()
-        if version.number == latest:
-            return None
         written = self.store.version_document(self.repository, version)
-        task.made.append((written["pulp_href"], written["prn"]))
-        if self.mirror:
+        is_new = version.number != latest
+        if is_new:
+            task.made.append((written["pulp_href"], written["prn"]))
+        elif not self._is_rpm:
+            return None
+        if self.mirror and (is_new or self._is_rpm):
             publication = publish(self.store, self.repository)
             task.made.append((publication.href, publication.prn))
         return written
@@ -80,7 +84,12 @@ class Sync:
     async def _first(self, downloader: Downloader) -> Received:
         if not self._is_rpm:
             return await downloader.get(str(self.remote.values["url"]), keep=True)
-        return await downloader.get(f"{self._base}repodata/repomd.xml", keep=True)
+        try:
+            return await downloader.get(f"{self._base}repodata/repomd.xml", keep=True)
+        except TaskFailed as failure:
+            if re.match(r"\d{3}, message=", failure.description):  # it may be a list of mirrors
+                await downloader.get(self._base.rstrip("/"))
+            raise
 
     def _details(self, first: Received) -> dict[str, Any]:
         name = "repomd_checksum" if self._is_rpm else "manifest_checksum"
@@ -196,6 +205,7 @@ def publish(store: Store, repository: Resource, checkpoint: bool = False) -> Res
     )
     lines = sorted(f"{store.units[pk].path},{store.units[pk].digest}" for pk in version.units)
     manifest = "\n".join(lines).encode()
-    digest = hashlib.sha256(manifest).hexdigest()
-    publication.artifact = store.keep(digest, len(manifest)).digest
+    kinds = _RPM_METADATA if repository.plugin.startswith("rpm/") else ("",)
+    digests = (hashlib.sha256(kind.encode() + manifest).hexdigest() for kind in kinds)
+    publication.artifacts = tuple(store.keep(each, len(manifest)).digest for each in digests)
     return publication

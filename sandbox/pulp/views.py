@@ -1,7 +1,7 @@
 """Answers of the REST API, each a function of one route."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from aiohttp import web
@@ -9,17 +9,18 @@ from aiohttp import web
 from sandbox.pulp import answers, fields, listing, schemas
 from sandbox.pulp.answers import NoRoute, NotAllowed, NotFound
 from sandbox.pulp.behaviour import Behaviour
-from sandbox.pulp.fields import Broken, Invalid, Rejected, checked, related
+from sandbox.pulp.fields import Broken, Invalid, checked, related
 from sandbox.pulp.jobs import Jobs
 from sandbox.pulp.names import PREFIX, instant
 from sandbox.pulp.store import Artifact, Resource, Store, Unit, Version, units_path
-from sandbox.pulp.tasks import FINAL, State, Task
+from sandbox.pulp.task_fields import check_cancel, final_states, moment
+from sandbox.pulp.tasks import State, Task
 from sandbox.pulp.workers import Tasks, Worker
 
 _POLICIES = ("additive", "mirror_complete", "mirror_content_only")
-_WRONG_TIME = (
-    "Datetime has wrong format. Use one of these formats instead:"
-    " YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]."
+_TWO_POLICIES = (
+    "Cannot use 'mirror' and 'sync_policy' options simultaneously. The 'mirror' option is deprecated,"
+    " please use 'sync_policy' only."
 )
 _LARGEST = 2**31 - 1
 
@@ -128,6 +129,8 @@ class Views:
             rules["sync_policy"] = fields.choice(*_POLICIES)
             rules["skip_types"] = fields.listing
         values = checked(body, rules, more=plugin != "file/file")
+        if "sync_policy" in values and "mirror" in values:
+            raise Invalid({"non_field_errors": [_TWO_POLICIES]})
         href = values.get("remote") or repository.values.get("remote")
         if not href:
             problem = "This field is required since a remote is not set on the repository."
@@ -235,7 +238,7 @@ class Views:
     def task(self, request: web.BaseRequest, body: object, pk: str) -> web.Response:
         """Show, cancel or delete a task."""
         if request.method == "PATCH":
-            _check_cancel(body)
+            check_cancel(body)
         task = self.tasks.all.get(pk)
         if not task:
             raise NotFound("No Task matches the given query." if len(pk) == 36 else "Not found.")
@@ -256,7 +259,7 @@ class Views:
         """Purge tasks."""
         if request.method != "POST":
             raise NotAllowed
-        rules: dict[str, fields.Rule] = {"finished_before": _moment, "states": _final_states}
+        rules: dict[str, fields.Rule] = {"finished_before": moment, "states": final_states}
         values = checked(body, rules)
         month_ago = self.store.now() - timedelta(days=30)
         states = values.get("states", [State.COMPLETED.value])
@@ -293,21 +296,3 @@ class Views:
         """Raise NoRoute where the plug-in is not installed."""
         if plugin not in self._behaviour.plugins:
             raise NoRoute
-
-
-def _check_cancel(body: object) -> None:
-    wanted = checked(body, {"state": fields.anything}, required=("state",))["state"]
-    if wanted != State.CANCELED:
-        raise Invalid({"state": ["The only acceptable value for 'state' is 'canceled'."]})
-
-
-def _moment(value: Any) -> datetime:
-    try:
-        return datetime.fromisoformat(value).astimezone()
-    except (TypeError, ValueError):
-        raise Rejected(_WRONG_TIME) from None
-
-
-def _final_states(value: Any) -> list[str]:
-    final = [state.value for state in FINAL]
-    return [fields.choice(*final)(state) for state in fields.listing(value)]

@@ -36,7 +36,38 @@ def test_a_sync_policy_is_one_of_three(pulp: Pulp, feed: Sandbox) -> None:
 def test_a_feed_that_is_no_rpm_repository_fails(pulp: Pulp, feed: Sandbox) -> None:
     task = synced(pulp, feed.rpm(packages=1) + "elsewhere/")
 
-    assert task["error"]["description"].startswith("404, message='Not Found', url=")
+    url = feed.rpm(packages=1) + "elsewhere"
+    assert task["error"]["description"] == f"404, message='Not Found', url='{url}'"
+
+
+def test_a_mirror_is_published_also_where_nothing_is_new(pulp: Pulp, feed: Sandbox) -> None:
+    task = synced(pulp, feed.rpm(packages=2))
+    repository, [version] = task["result"]["repository"], task["created_resources"]
+    remote = pulp.get("remotes/rpm/rpm/")["results"][0]["pulp_href"]
+
+    mirrored = pulp.sync(repository, remote, sync_policy="mirror_complete")
+
+    [publication] = mirrored["created_resources"]
+    assert mirrored["result"]["pulp_href"] == version
+    assert pulp.get(publication)["repository_version"] == version
+    assert pulp.get("artifacts/", limit=1)["count"] == 2 + 4
+
+
+def test_mirror_and_sync_policy_exclude_one_another(pulp: Pulp, feed: Sandbox) -> None:
+    repository = synced(pulp, feed.rpm(packages=1))["result"]["repository"]
+
+    answer = pulp.ask("POST", f"{repository}sync/", {"mirror": True, "sync_policy": "additive"})
+
+    assert answer.status_code == 400
+    assert "simultaneously" in answer.json()["non_field_errors"][0]
+
+
+def test_an_rpm_remote_wants_a_url(pulp: Pulp) -> None:
+    answer = pulp.ask("POST", "remotes/rpm/rpm/", {"name": "n", "url": "u"})
+
+    assert answer.json() == {
+        "url": ["The url 'u' is not valid. It must start with: ('http', 'https', 'file')."]
+    }
 
 
 def test_a_corrupt_package_fails_the_sync(pulp: Pulp, feed: Sandbox) -> None:
