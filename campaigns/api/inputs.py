@@ -141,6 +141,12 @@ class TargetInput(Input):
     max_requests_per_second = Number()
     quiet_hours = Text()
     quiet_zone = Text()
+    is_dedicated = serializers.BooleanField(required=False)
+    hardware = Text()
+    ca_bundle = Text()
+    skip_verification = serializers.BooleanField(required=False)
+    client_certificate = Text()
+    client_key = Text()
     notes = Text()
     confirm_address = serializers.BooleanField(required=False)
 

@@ -17,6 +17,7 @@ class TargetOutput(serializers.ModelSerializer[Target]):
     """A server under test."""
 
     has_password = serializers.SerializerMethodField()
+    has_client_key = serializers.SerializerMethodField()
     same_server_as = serializers.SerializerMethodField()
     url = serializers.HyperlinkedIdentityField("api-target")
 
@@ -32,6 +33,12 @@ class TargetOutput(serializers.ModelSerializer[Target]):
             "same_server_as",
             "username",
             "has_password",
+            "verify_tls",
+            "ca_bundle",
+            "client_certificate",
+            "has_client_key",
+            "is_dedicated",
+            "hardware",
             "is_production",
             "max_concurrency",
             "max_requests_per_second",
@@ -48,6 +55,10 @@ class TargetOutput(serializers.ModelSerializer[Target]):
     def get_has_password(self, target: Target) -> bool:
         """Only whether there is one."""
         return bool(target.password)
+
+    def get_has_client_key(self, target: Target) -> bool:
+        """Only whether there is one."""
+        return bool(target.client_key)
 
     def get_same_server_as(self, target: Target) -> list[str]:
         """Names of the other targets in use with this address."""

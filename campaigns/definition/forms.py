@@ -197,6 +197,47 @@ class TargetForm(forms.Form):
         label="This is a production server",
         help_text="Others depend on it: whoever puts load on it types its name first.",
     )
+    is_dedicated = forms.BooleanField(
+        required=False,
+        label="This server belongs to perfdash alone",
+        help_text=(
+            "A kind that empties its server may then delete at once what nobody claims. Never tick it "
+            "for a server with content of others."
+        ),
+    )
+    hardware = Text(
+        max_length=2000,
+        required=False,
+        label="Hardware and network",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What it runs on, in your words; kept with every run that is measured from now on.",
+    )
+    ca_bundle = Text(
+        max_length=200_000,
+        required=False,
+        label="CA bundle",
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="PEM. For a server whose certificate no public authority has signed.",
+    )
+    skip_verification = forms.BooleanField(
+        required=False,
+        label="Do not verify the server's certificate",
+        help_text="Whoever answers is trusted, with the password too: on a network of your own only.",
+    )
+    client_certificate = Text(
+        max_length=50_000,
+        required=False,
+        label="Client certificate",
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="PEM. In place of user name and password, where the server takes it.",
+    )
+    client_key = forms.CharField(
+        max_length=50_000,
+        required=False,
+        label="Key of the client certificate",
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
+        help_text="PEM, without a passphrase. Encrypted at rest, and never shown again. Empty: as it was.",
+    )
     notes = Text(max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
     confirm_address = forms.BooleanField(
         required=False,

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from campaigns import credentials, network, redaction
+from campaigns.clients.tls import BadCertificate, Tls, context_of
 from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
@@ -18,6 +19,9 @@ from campaigns.drivers.base import Target as TargetView
 from campaigns.models import Campaign, Target
 from campaigns.queries.allowed import names_beside
 
+SECRETS = ("password", "client_key")
+CERTIFICATES = ("ca_bundle", "skip_verification", "client_certificate", "client_key")
+PLAIN = ("username", "notes", "is_dedicated", "hardware", "ca_bundle", "client_certificate")
 OWNERS_LIMITS = (
     "max_concurrency",
     "max_requests_per_second",
@@ -54,6 +58,14 @@ def as_driver_sees_it(target: Target) -> TargetView:
         username=target.username,
         password=credentials.decrypt(target.password),
         settings=dict(target.settings),
+        tls=Tls(
+            verify=target.verify_tls,
+            ca_bundle=target.ca_bundle,
+            certificate=target.client_certificate,
+            key=credentials.decrypt(target.client_key),
+        ),
+        dedicated=target.is_dedicated,
+        hardware=target.hardware,
     )
 
 
@@ -63,13 +75,9 @@ def without_user_info(url: str) -> str:
 
 
 def unreadable_targets(database: str = "default") -> list[str]:
-    """Names of the targets whose stored password no key opens."""
-    stored = Target.objects.using(database).exclude(password="").order_by("name")
-    return [
-        name
-        for name, password in stored.values_list("name", "password")
-        if not credentials.is_readable(password)
-    ]
+    """Names of the targets that hold a secret which no key opens."""
+    stored = Target.objects.using(database).order_by("name").values_list("name", *SECRETS)
+    return [name for name, *held in stored if not all(map(credentials.is_readable, held))]
 
 
 def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target:
@@ -102,6 +110,16 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
                 ]
             }
         )
+    if target.client_key and moved and not clean["client_key"] and clean["client_certificate"]:
+        raise Invalid(
+            {
+                "client_key": [
+                    "The address is another one; give the key again. A stored key does not go to a "
+                    "new server by itself."
+                ]
+            }
+        )
+    _check_certificates(clean, target)
     rule = _confirmed_rule(clean, target)
     hosts = Hosts()
     hosts.ask_beside(clean["base_url"], target.pk)  # before anything is locked: it takes its time
@@ -121,8 +139,13 @@ def _store(
         target.probed_at = target.probe_began_at = None
     target.name, target.family = clean["name"], clean["family"]
     target.base_url = clean["base_url"]
-    for name in (*OWNERS_LIMITS, "username", "notes"):
+    for name in (*OWNERS_LIMITS, *PLAIN):
         setattr(target, name, clean[name])
+    target.verify_tls = not clean["skip_verification"]
+    if not clean["client_certificate"]:
+        target.client_key = ""
+    elif clean["client_key"]:
+        target.client_key = credentials.encrypt(clean["client_key"])
     if clean["password"]:
         target.password = credentials.encrypt(clean["password"])
     elif clean["forget_password"]:
@@ -138,8 +161,26 @@ def _store(
 def _written(moved: bool) -> list[str]:
     """What a change writes; what a probe writes meanwhile stays, unless it was at another address."""
     found = ("health", "health_message", "proofs", "probed_at", "probe_began_at") if moved else ()
-    typed = ("name", "family", "base_url", "username", "password", "notes", *OWNERS_LIMITS)
+    typed = ("name", "family", "base_url", "verify_tls", *SECRETS, *PLAIN, *OWNERS_LIMITS)
     return [*typed, "address", "confirmed_rule", *found]
+
+
+def _check_certificates(clean: Mapping[str, Any], target: Target) -> None:
+    """Raise Invalid where certificate, key or bundle cannot be used."""
+    certificate, key = clean["client_certificate"], clean["client_key"]
+    if key and not certificate:
+        raise Invalid({"client_certificate": ["Give the certificate that the key belongs to."]})
+    if certificate and not (key or target.client_key):
+        raise Invalid({"client_key": ["Give the key of the client certificate."]})
+    held = key or (credentials.decrypt(target.client_key) if certificate else "")
+    for name, tls in (
+        ("ca_bundle", Tls(ca_bundle=clean["ca_bundle"])),
+        ("client_certificate", Tls(certificate=certificate, key=held)),
+    ):
+        try:
+            context_of(tls)
+        except BadCertificate as error:
+            raise Invalid({name: [str(error)]}) from None
 
 
 def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
@@ -167,6 +208,8 @@ def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
             "shown, but not taken out of error messages and logs that quote it, since something so "
             "short is found in ordinary words."
         )
+    if target.base_url.startswith("https:") and not target.verify_tls:
+        told.append("Its certificate is not verified: whoever answers there gets the password.")
     return told
 
 

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from campaigns.clients.tls import Tls
 from campaigns.network import Rules
 
 Parameters = Mapping[str, Any]
@@ -81,7 +82,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a driver may know of the server under test. `password` never appears in repr."""
+    """What a driver may know of the server under test. `password` never appears in repr.
+
+    dedicated: it belongs to perfdash alone, which may delete what nobody claims.
+    hardware: the operator's words on what it runs on.
+    """
 
     name: str
     family: str
@@ -89,6 +94,9 @@ class Target:
     username: str = ""
     password: str = field(default="", repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    tls: Tls = field(default_factory=Tls)
+    dedicated: bool = False
+    hardware: str = ""
 
 
 @dataclass(frozen=True, slots=True)

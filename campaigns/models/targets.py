@@ -14,6 +14,9 @@ class Target(models.Model):
     `password` is encrypted (campaigns.credentials); it is never shown again.
     The limits are its owner's: campaigns keep to them, and a null sets none. `quiet_hours` are lines
     that campaigns.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
+    `is_dedicated`: it belongs to perfdash alone, which may delete what nobody claims there.
+    `ca_bundle`, `client_certificate` and the encrypted `client_key` are PEM texts; without
+    `verify_tls` whoever answers is trusted. `hardware` is the operator's word on what it runs on.
     A production server is loaded only when somebody typed its name.
     `confirmed_rule` is the rule that its owner confirmed when saving it, or empty.
     """
@@ -32,6 +35,12 @@ class Target(models.Model):
     username = models.CharField(max_length=200, blank=True)
     password = models.TextField(blank=True, editable=False)
     settings = models.JSONField(default=dict, blank=True)
+    is_dedicated = models.BooleanField(default=False)
+    verify_tls = models.BooleanField(default=True)
+    ca_bundle = models.TextField(blank=True)
+    client_certificate = models.TextField(blank=True)
+    client_key = models.TextField(blank=True, editable=False)
+    hardware = models.TextField(blank=True)
     confirmed_rule = models.CharField(max_length=300, blank=True)
     max_concurrency = models.PositiveIntegerField(null=True, blank=True)
     max_requests_per_second = models.FloatField(null=True, blank=True)

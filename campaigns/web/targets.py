@@ -124,9 +124,12 @@ def _draw(
     errors: Mapping[str, list[str]],
 ) -> HttpResponse:
     fields = _fields(target, data, errors)
+    apart = {*servers.OWNERS_LIMITS, *servers.CERTIFICATES}
     context = {
         "target": target,
-        "fields": [field for field in fields if field.name not in servers.OWNERS_LIMITS],
+        "fields": [field for field in fields if field.name not in apart],
+        "certificates": [field for field in fields if field.name in servers.CERTIFICATES],
+        "has_certificates": any(data.get(name) for name in servers.CERTIFICATES),
         "limits": {field.name: field for field in fields if field.name in servers.OWNERS_LIMITS},
         "zones": zones(),
         "errors": sum(map(len, errors.values())),
@@ -142,8 +145,9 @@ def _form_fields() -> Mapping[str, Any]:
 def _stored(target: Target | None) -> dict[str, Any]:
     if target is None:
         return {name: field.initial for name, field in _form_fields().items()}
-    names = ("name", "family", "base_url", "username", "notes", *servers.OWNERS_LIMITS)
-    return {name: getattr(target, name) for name in names}
+    names = ("name", "family", "base_url", *servers.PLAIN, *servers.OWNERS_LIMITS)
+    stored = {name: getattr(target, name) for name in names}
+    return stored | {"skip_verification": not target.verify_tls}
 
 
 def _fields(
@@ -158,7 +162,7 @@ def _fields(
         from_form(
             name,
             field,
-            "" if name == "password" else data.get(name, ""),
+            "" if name in servers.SECRETS else data.get(name, ""),
             errors.get(name, ()),
             unit=UNITS.get(name, ""),
         )
@@ -172,7 +176,8 @@ def _locked(target: Target | None) -> str:
     if target is None:
         return ""
     try:
-        credentials.decrypt(target.password)
+        for name in servers.SECRETS:
+            credentials.decrypt(getattr(target, name))
     except credentials.SecretUnreadable as error:
         return str(error)
     return ""

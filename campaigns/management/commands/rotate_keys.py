@@ -1,5 +1,6 @@
 """Encrypts all stored passwords again, with the newest key."""
 
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -7,6 +8,7 @@ from django.db import transaction
 
 from campaigns import credentials
 from campaigns.checks import named
+from campaigns.definition.servers import SECRETS
 from campaigns.models import Target
 
 
@@ -31,17 +33,18 @@ class Command(BaseCommand):
         """Rotate all, in one transaction; where a key is missing, say so and change nothing."""
         dry, forget = options["dry_run"], options["forget_lost"]
         with transaction.atomic():
-            targets = Target.objects.select_for_update(no_key=True).exclude(password="")
+            targets = Target.objects.select_for_update(no_key=True)
             done, lost = 0, []
             for target in targets.order_by("pk"):
-                try:
-                    target.password = credentials.rotate(target.password)
-                    done += 1
-                except credentials.SecretUnreadable:
-                    target.password = ""
-                    lost.append(target.name)
+                for name in filter(partial(getattr, target), SECRETS):
+                    try:
+                        setattr(target, name, credentials.rotate(getattr(target, name)))
+                        done += 1
+                    except credentials.SecretUnreadable:
+                        setattr(target, name, "")
+                        lost.append(target.name)
                 if not dry:
-                    target.save(update_fields=["password"])
+                    target.save(update_fields=SECRETS)
             if lost and not forget:
                 raise CommandError(_refusal(done, lost))
         could = "would be" if dry else "were"

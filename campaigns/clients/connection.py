@@ -1,0 +1,228 @@
+"""One connection to a server's REST API, for somebody who must stay able to stop at once. No Django.
+
+Each request runs in a thread that is left behind when `check` raises; its socket is broken off.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import requests
+
+from campaigns.clients.errors import NoAnswer, Strange
+from campaigns.clients.tls import Tls, context_of
+from campaigns.engines.checked_requests import EXPECTED, FAILURE_CLASSES, Opened, checked_session
+from campaigns.engines.downloading import CHUNK_BYTES, classified
+from campaigns.engines.pacing import Pacer
+from campaigns.engines.transfers import FAILURES, FileFailed
+from campaigns.network import Rules, check_url
+
+LOOK_SECONDS = 0.05
+CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 60.0
+MOST_BYTES = 32 * 1024 * 1024
+SHOWN = 300
+REPEATABLE = "GET"
+"""What is asked once more where a kept connection was lost: it changes nothing on the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer, whatever its status; `sent_at` and `seconds` by the monotonic clock."""
+
+    method: str
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    body: bytes
+    seconds: float
+    ends: bool
+    """Whether the server closes the connection with it."""
+
+    def json(self) -> Any:
+        """Give what the body says. Raise Strange where it is no JSON."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise Strange(f"{self} instead of JSON: {self.shown}") from None
+
+    @property
+    def shown(self) -> str:
+        """The begin of the body, for a message."""
+        text = " ".join(self.body[: 4 * SHOWN].decode(errors="replace").split())
+        return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+    def __str__(self) -> str:
+        kind = self.headers.get("Content-Type", "no content type").partition(";")[0]
+        return f"{self.method} {self.url} answered {self.status} with {kind}"
+
+
+class Connection:
+    """A kept connection to `base_url` and nowhere else; redirects are not followed."""
+
+    def __init__(
+        self,
+        base_url: str,
+        rules: Rules,
+        *,
+        tls: Tls | None = None,
+        check: Callable[[], None] = lambda: None,
+        sender: str = "perfdash",
+        most_per_second: float | None = None,
+    ) -> None:
+        """Raise BadCertificate. `check` ends a request by what it raises; it is called all the while."""
+        parts = urlsplit(base_url)
+        self.origin = f"{parts.scheme}://{parts.netloc}"
+        self.check = check
+        self._rules = rules
+        self._pacer = Pacer(most_per_second)
+        self._tls = context_of(tls or Tls())
+        self._sender = sender
+        self._opened = Opened()
+        self._session = checked_session(rules, self._tls, self._opened, sender)
+
+    def close(self) -> None:
+        """Break off what is under way, and close the connection."""
+        self._opened.break_off()
+        self._session.close()
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Answer:
+        """Send a request to a path of the server; `body` goes as JSON.
+
+        Raise Refused or BadUrl where the rules exclude the server, NoAnswer where none came.
+        """
+        url = f"{self.origin}{path}" + (f"?{urlencode(query)}" if query else "")
+        check_url(url, self._rules)
+        try:
+            return self._ask(method, url, body, headers or {}, seconds)
+        except NoAnswer as error:
+            if error.failure != "connect" or method != REPEATABLE:
+                raise
+            self._renew()  # a server may close a kept connection at any moment
+            return self._ask(method, url, body, headers or {}, seconds)
+
+    def _renew(self) -> None:
+        """Let go of what is open, and connect anew at the next request."""
+        self.close()
+        self._opened = Opened()
+        self._session = checked_session(self._rules, self._tls, self._opened, self._sender)
+
+    def _ask(
+        self, method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float
+    ) -> Answer:
+        self._wait_for_turn()
+        answer: Future[Answer] = Future()
+        data = None if body is None else json.dumps(body).encode()
+        sent = dict(headers) | ({"Content-Type": "application/json"} if data is not None else {})
+        arguments = (answer, method, url, data, sent, seconds)
+        threading.Thread(target=self._run, args=arguments, name="client", daemon=True).start()
+        end = time.monotonic() + CONNECT_SECONDS + seconds
+        try:
+            while wait((answer,), LOOK_SECONDS).not_done:
+                self.check()
+                _refuse_after(end, seconds)
+            if (came := answer.result()).ends:
+                self._renew()  # a server may wait for our side to close, and serve nobody meanwhile
+        except EXPECTED as error:
+            failed = classified(error, FAILURE_CLASSES)
+        except FileFailed as error:
+            failed = error
+        except BaseException:
+            self.close()
+            raise
+        else:
+            return came
+        self._renew()
+        raise NoAnswer(
+            failed.failure,
+            f"{method} {url} got no answer: {FAILURES[failed.failure]} ({failed}).",
+        ) from failed
+
+    def _wait_for_turn(self) -> None:
+        asked_at = self._pacer.clock()
+        while (left := self._pacer.left()) > 0 and self._pacer.per_second:
+            self.check()
+            time.sleep(min(left, LOOK_SECONDS))
+        self.check()
+        self._pacer.begin(asked_at)
+
+    def _run(
+        self,
+        answer: Future[Answer],
+        method: str,
+        url: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        seconds: float,
+    ) -> None:
+        started = time.perf_counter()
+        try:
+            with self._session.request(
+                method,
+                url,
+                data=data,
+                headers=headers,
+                stream=True,
+                allow_redirects=False,
+                timeout=(CONNECT_SECONDS, seconds),
+            ) as response:
+                body = _body_of(response)
+                answer.set_result(
+                    Answer(
+                        method,
+                        url,
+                        response.status_code,
+                        dict(response.headers),
+                        _cookies(response.raw.headers.getlist("Set-Cookie")),
+                        body,
+                        time.perf_counter() - started,
+                        _ends(response),
+                    )
+                )
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            answer.set_exception(error)
+
+
+def _refuse_after(end: float, seconds: float) -> None:
+    if time.monotonic() > end:
+        raise FileFailed("timeout", f"no answer within {seconds:g} s")
+
+
+def _body_of(response: requests.Response) -> bytes:
+    body = bytearray()
+    for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise FileFailed("size", f"more than {MOST_BYTES} bytes")
+    return bytes(body)
+
+
+def _ends(response: requests.Response) -> bool:
+    said = response.headers.get("Connection", "").lower()
+    return "close" in said or (response.raw.version == 10 and "keep-alive" not in said)
+
+
+def _cookies(lines: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        try:
+            found |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
+        except CookieError:
+            continue
+    return found

@@ -1,0 +1,95 @@
+"""Reach the Pulp of a target, and say what a client's errors mean for a run."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from campaigns.clients.connection import Connection
+from campaigns.clients.errors import (
+    Answered,
+    ClientError,
+    LoginRefused,
+    NoAnswer,
+    NotPermitted,
+    Unavailable,
+)
+from campaigns.clients.pulp import Login, Pulp
+from campaigns.clients.tls import BadCertificate
+from campaigns.drivers.base import (
+    AddressRefused,
+    DriverError,
+    NotClean,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.network import BadUrl, Refused, Rules
+
+
+@contextmanager
+def pulp_of(
+    target: Target,
+    rules: Rules,
+    check: Callable[[], None],
+    sender: str = "perfdash",
+    most_per_second: float | None = None,
+    *,
+    log_in: bool = True,
+) -> Iterator[Pulp]:
+    """Connect to a target's Pulp, and log in. Errors of the client leave as what a driver raises."""
+    with in_words():
+        try:
+            connection = Connection(
+                target.base_url,
+                rules,
+                tls=target.tls,
+                check=check,
+                sender=sender,
+                most_per_second=most_per_second,
+            )
+        except BadCertificate as error:
+            raise DriverError(f"{error} Mend it on the target's page.") from None
+        try:
+            pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
+            if log_in:
+                pulp.log_in()
+            yield pulp
+        finally:
+            connection.close()
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Say what errors of the client mean for the run."""
+    try:
+        yield
+    except Refused as refusal:
+        raise AddressRefused(str(refusal)) from None
+    except BadUrl as error:
+        raise DriverError(str(error)) from None
+    except NoAnswer as error:
+        if error.failure == "address":
+            raise AddressRefused(str(error)) from None
+        raise TargetUnavailable(f"{error} {ADVICE.get(error.failure, ADVICE[''])}") from None
+    except LoginRefused as error:
+        raise DriverError(f"{error} Check user name and password on the target's page.") from None
+    except NotPermitted as error:
+        raise DriverError(
+            f"{error} Give the target a user with the rights of an administrator."
+        ) from None
+    except Unavailable as error:
+        raise TargetUnavailable(
+            f"{error} Look into the logs of its API and whether its database runs."
+        ) from None
+    except Answered as error:
+        raise DriverError(f"{error}") from None
+    except ClientError as error:
+        raise NotClean(str(error)) from None
+
+
+ADVICE = {
+    "": "Check that Pulp runs, and the target's base URL.",
+    "dns": "Check the name in the target's base URL.",
+    "tls": (
+        "Its certificate is not trusted: give its CA bundle on the target's page, or switch the "
+        "verification off there."
+    ),
+}

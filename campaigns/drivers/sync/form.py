@@ -1,0 +1,137 @@
+"""The parameters of the kind `sync`."""
+
+import json
+import re
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.network import BadUrl, parse_url
+
+MOST_REPOSITORIES = 100
+CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")
+OURS = {
+    "remote_fields": ("name", "url", "policy", "download_concurrency", "rate_limit", "max_retries"),
+    "repository_fields": ("name", "remote"),
+    "sync_fields": ("remote", "optimize"),
+}
+
+
+def check_feed(value: str) -> None:
+    """Raise ValidationError where the text is no URL; {n} stands for a repository's number."""
+    try:
+        parse_url(value.replace("{n}", "1"))
+    except BadUrl as error:
+        raise ValidationError(str(error)) from None
+
+
+def check_content(value: str) -> None:
+    """Raise ValidationError where no plug-in's type can be called so."""
+    if not CONTENT.match(value):
+        raise ValidationError(
+            "Give file, rpm, or the REST name of a plug-in, such as python/python."
+        )
+
+
+def check_object(value: str) -> None:
+    """Raise ValidationError where the text is no JSON object."""
+    try:
+        found = json.loads(value)
+    except ValueError as error:
+        raise ValidationError(f"This is no JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise ValidationError('Give a JSON object, such as {"gpgcheck": 0}.')
+
+
+def _number(help_text: str, *, least: float, most: float) -> forms.FloatField:
+    return forms.FloatField(
+        min_value=least, max_value=most, required=False, help_text=f"{help_text} Empty: Pulp's own."
+    )
+
+
+def _count(help_text: str, *, least: int, most: int) -> forms.IntegerField:
+    return forms.IntegerField(
+        min_value=least, max_value=most, required=False, help_text=f"{help_text} Empty: Pulp's own."
+    )
+
+
+def _fields(what: str) -> forms.CharField:
+    return forms.CharField(
+        required=False,
+        max_length=2000,
+        validators=[check_object],
+        help_text=f"Further fields of the {what}, as a JSON object.",
+    )
+
+
+class SyncForm(forms.Form):
+    """The parameters of one sync."""
+
+    feed = forms.CharField(
+        max_length=1000,
+        validators=[check_feed],
+        help_text="URL that Pulp syncs from. {n} in it is the number of the repository, from 1.",
+    )
+    content = forms.CharField(
+        initial="file",
+        max_length=60,
+        validators=[check_content],
+        help_text="file, rpm, or another plug-in's REST name, such as python/python.",
+    )
+    policy = forms.ChoiceField(
+        initial="immediate",
+        choices=[
+            ("immediate", "immediate: everything is downloaded"),
+            ("on_demand", "on_demand: at the first request, and kept"),
+            ("streamed", "streamed: at each request, never kept"),
+        ],
+        help_text="When Pulp downloads the files.",
+    )
+    download_concurrency = _count("Downloads of one remote at a time.", least=1, most=1000)
+    rate_limit = _count("Requests a second of one remote.", least=1, most=100_000)
+    max_retries = _count("Tries again of one download.", least=0, most=100)
+    total_timeout = _number("Seconds of one download.", least=0, most=86_400)
+    connect_timeout = _number("Seconds to get a connection.", least=0, most=86_400)
+    sock_connect_timeout = _number("Seconds to connect.", least=0, most=86_400)
+    sock_read_timeout = _number("Seconds without a byte.", least=0, most=86_400)
+    sync_policy = forms.ChoiceField(
+        initial="additive",
+        choices=[
+            ("additive", "additive"),
+            ("mirror_content_only", "mirror_content_only"),
+            ("mirror_complete", "mirror_complete"),
+        ],
+        help_text="What becomes of content that the feed has no more; file knows mirror or not.",
+    )
+    repositories = forms.IntegerField(
+        initial=1,
+        min_value=1,
+        max_value=MOST_REPOSITORIES,
+        help_text="Repositories that are synced at once, each with a remote of its own.",
+    )
+    repeat = forms.ChoiceField(
+        initial="first",
+        choices=[
+            ("first", "the first sync, into a clean Pulp"),
+            ("unchanged", "once more, with nothing changed"),
+        ],
+        help_text="Which sync is measured.",
+    )
+    optimize = forms.ChoiceField(
+        initial="on",
+        choices=[("on", "on: skip what has not changed"), ("off", "off: look at everything")],
+        help_text="Whether Pulp may skip a sync that would change nothing.",
+    )
+    publish = forms.ChoiceField(
+        initial="off",
+        choices=[("off", "sync alone"), ("on", "publish and distribute afterwards")],
+        help_text="Publishing has a metric of its own.",
+    )
+    remote_fields = _fields("remote")
+    repository_fields = _fields("repository")
+    sync_fields = _fields("sync")
+
+    def clean_content(self) -> str:
+        """Give the plug-in and its type, as the paths of the API have them."""
+        content: str = self.cleaned_data["content"]
+        return content if "/" in content else f"{content}/{content}"

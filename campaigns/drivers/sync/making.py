@@ -1,0 +1,124 @@
+"""Make remotes and repositories with the levels of a cell, and read back what is in force."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from campaigns.clients.errors import Answered
+from campaigns.clients.pulp import Pulp
+from campaigns.drivers.base import Context, DriverError, EffectiveSetting, Parameters
+from campaigns.drivers.sync.cleaning import PREFIX
+
+OF_A_REMOTE = (
+    "policy",
+    "download_concurrency",
+    "rate_limit",
+    "max_retries",
+    "total_timeout",
+    "connect_timeout",
+    "sock_connect_timeout",
+    "sock_read_timeout",
+)
+PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
+"""What pulpcore does where the remote says null."""
+WORK = "sync.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A repository and the remote that it is synced from, by their hrefs."""
+
+    number: int
+    feed: str
+    remote: str
+    repository: str
+
+
+def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pair]:
+    """Make what is synced, in an empty Pulp. Raise DriverError where Pulp refuses a field."""
+    content = parameters["content"]
+    levels = {name: parameters[name] for name in OF_A_REMOTE if parameters.get(name) is not None}
+    attempt = context.sender.rpartition("/")[2] or "0"
+    pairs = []
+    for number in range(1, parameters["repositories"] + 1):
+        feed = parameters["feed"].replace("{n}", str(number))
+        name = f"{PREFIX}{attempt}-{number}"
+        remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields")
+        repository = {"name": name} | extra(parameters, "repository_fields")
+        with fields_in_words(content):
+            made = pulp.create(f"remotes/{content}/", remote)
+            held = pulp.create(f"repositories/{content}/", repository)
+        pairs.append(Pair(number, feed, made["pulp_href"], held["pulp_href"]))
+    context.directory.mkdir(parents=True, exist_ok=True)
+    _file(context).write_text(json.dumps([asdict(pair) for pair in pairs]))
+    return pairs
+
+
+def made_pairs(context: Context) -> list[Pair]:
+    """Give what `make_pairs` has made for this attempt."""
+    return [Pair(**pair) for pair in json.loads(_file(context).read_text())]
+
+
+def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[EffectiveSetting]:
+    """Read the levels back from Pulp; null means the plug-in's own, which is told."""
+    remotes = [pulp.get(pair.remote) for pair in pairs]
+    for name in OF_A_REMOTE:
+        asked = parameters.get(name)
+        found = {json.dumps(remote.get(name)) for remote in remotes}
+        value = remotes[0].get(name)
+        if asked is None:
+            shown = f"Pulp's own ({PULPS_OWN.get(name, 'none')})" if value is None else value
+            yield EffectiveSetting(name, "Pulp's own", shown, ok=len(found) == 1)
+        else:
+            yield EffectiveSetting(name, asked, value, ok=len(found) == 1 and value == asked)
+    urls = [remote.get("url") for remote in remotes]
+    right = urls == [pair.feed for pair in pairs]
+    yield EffectiveSetting("feed", parameters["feed"], urls[0], right)
+    yield EffectiveSetting("repositories", parameters["repositories"], len(remotes), ok=True)
+
+
+def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
+    """Give the body that asks for a sync, as the plug-in has it."""
+    body: dict[str, Any] = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
+    policy = parameters["sync_policy"]
+    if parameters["content"] == "file/file":
+        body["mirror"] = policy != "additive"
+    elif parameters["content"] == "rpm/rpm":
+        body["sync_policy"] = policy
+    return body | extra(parameters, "sync_fields")
+
+
+def extra(parameters: Parameters, name: str) -> dict[str, Any]:
+    """Give further fields that somebody wrote as JSON."""
+    written = parameters.get(name)
+    found: dict[str, Any] = json.loads(written) if written else {}
+    return found
+
+
+class fields_in_words:  # noqa: N801 - a context manager, used like a function
+    """Say which parameter Pulp does not take, and that a plug-in is missing."""
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise DriverError in place of an answer of 400 or 404."""
+        if not isinstance(error, Answered):
+            return
+        if error.status == 404:
+            raise DriverError(
+                f"This Pulp knows no {self.content}: the plug-in is not installed there, or is "
+                "called otherwise. Its page lists those that it has."
+            ) from None
+        if error.status == 400 and error.fields:
+            said = "; ".join(f"{name}: {' '.join(told)}" for name, told in error.fields.items())
+            raise DriverError(f"Pulp refuses a parameter: {said}") from None
+
+
+def _file(context: Context) -> Path:
+    return context.directory / WORK

@@ -1,0 +1,339 @@
+"""The four steps of the kind `sync`."""
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from campaigns.clients.pulp import Pulp, StillAtIt, TaskFailed
+from campaigns.drivers.base import (
+    Cancelled,
+    Context,
+    Distribution,
+    Driver,
+    EffectiveSetting,
+    Health,
+    Measured,
+    Metric,
+    NotClean,
+    Parameters,
+    Phase,
+    Proof,
+    Series,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.drivers.sync.access import pulp_of
+from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
+from campaigns.drivers.sync.failures import NOT_THE_FEEDS
+from campaigns.drivers.sync.feed import Offer, offer_of
+from campaigns.drivers.sync.form import SyncForm
+from campaigns.drivers.sync.making import (
+    OF_A_REMOTE,
+    Pair,
+    in_force,
+    made_pairs,
+    make_pairs,
+    sync_body,
+)
+from campaigns.drivers.sync.publishing import publish_all
+from campaigns.drivers.sync.syncing import (
+    STEP_SECONDS,
+    Syncs,
+    distribution_of,
+    samples_of,
+    sync_all,
+)
+from campaigns.network import Rules
+
+FIRST_SYNC_SECONDS = 3600.0
+MOST_CLOCK_SKEW_SECONDS = 60.0
+RATE_BINDS = 0.9
+STAND_IN = "stand-in"
+
+
+class Sync(Driver):
+    """Syncs repositories into a clean Pulp 3, and takes the time of its tasks."""
+
+    label = "Sync"
+    summary = "Lets a Pulp 3 sync repositories from a feed, into a clean Pulp each time."
+    question = "Which download_concurrency should we ship?"
+    family = "pulp"
+    parameters = SyncForm
+    factors = (
+        *OF_A_REMOTE,
+        "feed",
+        "content",
+        "sync_policy",
+        "repositories",
+        "repeat",
+        "optimize",
+        "publish",
+    )
+    work = ("feed", "content", "repositories", "repeat", "publish")
+    metrics = (
+        Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),
+        Metric("wall_duration", "Duration, as a client sees it", "s", lower_is_better=True),
+        Metric("queue_duration", "Time until a worker took it", "s", lower_is_better=True),
+        Metric("publish_duration", "Duration of publishing", "s", lower_is_better=True),
+        Metric("file_rate", "Files per second", "files/s", lower_is_better=False),
+        Metric("throughput", "Throughput", "MB/s", lower_is_better=False),
+        Metric("failed_syncs", "Failed syncs", "count", lower_is_better=True),
+    )
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Tell what Pulp this is, whether the login is right, and whether it is clean."""
+        with pulp_of(target, rules, lambda: None, log_in=False) as pulp:
+            began_at = time.perf_counter()
+            status = pulp.status()
+            seconds = time.perf_counter() - began_at
+            pulp.log_in()
+            artifacts, content = pulp.count("artifacts/"), pulp.count("content/")
+            workers = status.get("online_workers") or ()
+            return [
+                Proof("Pulp", "any", _versions(status), "", ok=True),
+                Proof("workers online", "1 or more", len(workers), "count", bool(workers)),
+                Proof("login", "accepted", "accepted", "", ok=True),
+                Proof("answers", "any", round(seconds, 4), "s", ok=True),
+                Proof("artifacts", "0 before a run", artifacts, "count", ok=True),
+                Proof("units of content", "0 before a run", content, "count", ok=True),
+                Proof("dedicated", "any", "yes" if target.dedicated else "no", "", ok=True),
+                Proof("storage free", "any", _free(status), "B", ok=True),
+                _clock_skew(pulp),
+            ]
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Cancel and delete what earlier runs left, and prove that Pulp is empty."""
+        context.directory.mkdir(parents=True, exist_ok=True)
+        with _opened(target, context) as pulp:
+            return clean(pulp, target, context)
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Make remotes and repositories, and read their levels back; do what is not measured yet."""
+        with _opened(target, context) as pulp:
+            pairs = make_pairs(pulp, parameters, context)
+            settings = list(in_force(pulp, pairs, parameters))
+            if parameters["repeat"] == "unchanged":
+                for pair in pairs:
+                    _sync_before(pulp, pair, parameters)
+            return settings
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Let Pulp sync; its own clock counts, ours beside it."""
+        pairs = made_pairs(context)
+        limit = context.deadline_seconds
+        with _opened(target, context) as pulp:
+            if not pulp.has_session:
+                context.say("Pulp gave no session: its tasks are looked at less often")
+            syncs = sync_all(pulp, pairs, parameters, context, limit)
+            if syncs.timed_out:
+                cancel_ours(pulp, CANCEL_SECONDS)
+                return _measured(syncs, parameters, None, limit)
+            _refuse_what_is_not_the_feeds(syncs)
+            published = None
+            if parameters["publish"] == "on" and not syncs.failures():
+                published = publish_all(pulp, pairs, parameters, limit - syncs.wall_seconds)
+        return _measured(syncs, parameters, published, limit)
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Compare what Pulp holds with what the feed offers."""
+        syncs: Syncs = measured.work["syncs"]
+        pairs = made_pairs(context)
+        offers = [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
+        with _opened(target, context) as pulp:
+            artifacts = pulp.count("artifacts/")
+            units = [_units_of(pulp, pair, parameters["content"]) for pair in pairs]
+        skips = parameters["repeat"] == "unchanged" and parameters["optimize"] == "on"
+        expected = len(pairs) if skips else 0
+        proofs = [
+            Proof("syncs skipped", expected, syncs.skipped, "count", syncs.skipped == expected)
+        ]
+        if not all(offers):
+            proofs.append(Proof("units of content", "1 or more", sum(units), "count", all(units)))
+            return proofs
+        known = [offer for offer in offers if offer]
+        files = _all_files(known)
+        kept = len(files) if parameters["policy"] == "immediate" else 0
+        downloads = kept if parameters["repeat"] == "first" else 0
+        wanted = sum(offer.units for offer in known)
+        return [
+            *proofs,
+            Proof("units of content", wanted, sum(units), "count", wanted == sum(units)),
+            Proof("artifacts", kept, artifacts, "count", artifacts == kept),
+            Proof(
+                "files downloaded by these syncs",
+                downloads,
+                syncs.artifacts,
+                "files",
+                downloads == syncs.artifacts,
+            ),
+        ]
+
+    def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
+        """Nothing: what loads the feed is Pulp, not perfdash."""
+        return {}
+
+    def concurrency(self, parameters: Parameters) -> int:
+        """One request at a time: perfdash only asks for tasks, and looks at them."""
+        return 1
+
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Versions, workers, storage and settings of Pulp."""
+        with _opened(target, context) as pulp:
+            status = pulp.status()
+        settings = status.get("content_settings") or {}
+        return {
+            "Pulp": _versions(status),
+            "workers": str(len(status.get("online_workers") or ())),
+            "storage": f"{(status.get('storage') or {}).get('total') or 'not told'} B",
+            "content origin": str(settings.get("content_origin") or "not told"),
+            "hardware and network": target.hardware or "not told",
+            "certificate": "verified" if target.tls.verify else "not verified",
+            "cache": "on" if (status.get("redis_connection") or {}).get("connected") else "off",
+        }
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Cancel what still goes on, unless another run may hold the target already."""
+
+        def check() -> None:
+            if context.lease_seconds() <= 0:
+                raise Cancelled
+
+        with pulp_of(target, context.rules, check, context.sender, context.most_per_second) as pulp:
+            cancel_ours(pulp, CANCEL_SECONDS)
+
+    def estimate_seconds(self, parameters: Parameters) -> float:
+        """Guess; how much a feed has is known only when it was synced once."""
+        return 15.0
+
+
+def _opened(target: Target, context: Context) -> AbstractContextManager[Pulp]:
+    """Connect and log in; stops where the context says so."""
+    return pulp_of(target, context.rules, context.check, context.sender, context.most_per_second)
+
+
+def _sync_before(pulp: Pulp, pair: Pair, parameters: Parameters) -> None:
+    """Sync for the first time, which is not what is measured. Raise NotClean."""
+    href = pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters))
+    try:
+        pulp.wait(href, FIRST_SYNC_SECONDS, "The first sync")
+    except (StillAtIt, TaskFailed) as error:
+        raise NotClean(f"{error} So there is nothing to be synced once more.") from None
+
+
+def _refuse_what_is_not_the_feeds(syncs: Syncs) -> None:
+    """Raise TargetUnavailable where Pulp was not in order: that says nothing about the level."""
+    for name in syncs.failures():
+        if name in NOT_THE_FEEDS:
+            raise TargetUnavailable(f"The sync failed ({name}): {syncs.words()}")
+
+
+def _measured(
+    syncs: Syncs, parameters: Parameters, published: float | None, limit: float
+) -> Measured:
+    """Bring what was seen into the form of every driver."""
+    tasks = list(syncs.tasks.values())
+    failures = syncs.failures()
+    failed = sum(failures.values())
+    seconds = syncs.seconds
+    values: dict[str, float] = {"failed_syncs": float(failed)}
+    failure, censored = "", frozenset[str]()
+    if syncs.timed_out:
+        values["task_duration"] = values["wall_duration"] = syncs.wall_seconds
+        censored = frozenset({"task_duration", "wall_duration"})
+        failure = f"The time limit of {limit:g} s ended the run; its tasks were cancelled in Pulp."
+    elif failed:
+        counts = ", ".join(f"{count} {name}" for name, count in failures.items())
+        failure = f"{failed} of {len(tasks)} syncs failed ({counts}). Pulp says: {syncs.words()}"
+    elif seconds is not None:
+        values["task_duration"] = seconds
+        values["wall_duration"] = syncs.wall_seconds
+        values["queue_duration"] = max(task.queue_seconds or 0.0 for task in tasks)
+        if syncs.artifacts and seconds > 0:
+            values["file_rate"] = syncs.artifacts / seconds
+    if published is not None:
+        values["publish_duration"] = published
+    rates = syncs.rates()
+    times = distribution_of(syncs)
+    return Measured(
+        values=values,
+        health=_health(syncs, parameters),
+        samples=samples_of(syncs),
+        series=[Series("file_rate", "files/s", STEP_SECONDS, rates)] if rates else [],
+        distributions=[Distribution("task_duration", times.encoded, times.count, times.dropped)],
+        phases=_phases(syncs),
+        units_done=len(tasks) - failed if not syncs.timed_out else 0,
+        units_failed=failed,
+        failures=failures,
+        failure=failure,
+        censored=censored,
+        work={"syncs": syncs},
+    )
+
+
+def _phases(syncs: Syncs) -> list[Phase]:
+    """Waiting and work, of all tasks together, by Pulp's clock."""
+    tasks = [task for task in syncs.tasks.values() if task.seconds is not None]
+    if not tasks or syncs.seconds is None:
+        return []
+    waited = max(task.queue_seconds or 0.0 for task in tasks)
+    return [Phase("waits for a worker", max(0.0, waited)), Phase("task", syncs.seconds)]
+
+
+def _health(syncs: Syncs, parameters: Parameters) -> Health:
+    """Perfdash only looks on; it warns where the remote's own rate was the limit."""
+    rate, seconds = parameters.get("rate_limit"), syncs.seconds
+    figures = {"looks": float(len(syncs.looks))}
+    if rate and seconds:
+        share = syncs.artifacts / seconds / (rate * len(syncs.tasks))
+        figures["share_of_rate_limit"] = share
+        if share >= RATE_BINDS:
+            reason = f"the rate_limit of {rate} a second binds: {share:.0%} of it was used"
+            return Health("warned", (reason,), figures)
+    return Health("healthy", (), figures)
+
+
+def _all_files(offers: list[Offer]) -> dict[str, int]:
+    """The files of all feeds, each digest once, as Pulp keeps them."""
+    files: dict[str, int] = {}
+    for offer in offers:
+        files |= offer.files
+    return files
+
+
+def _units_of(pulp: Pulp, pair: Pair, content: str) -> int:
+    """How many units the repository's newest version holds, of the type that is synced."""
+    repository = pulp.get(pair.repository)
+    version = pulp.get(repository["latest_version_href"])
+    present = (version.get("content_summary") or {}).get("present") or {}
+    plugin = content.partition("/")[0]
+    if content == "rpm/rpm":
+        return int(present.get("rpm.package", {}).get("count", 0))
+    return sum(
+        int(each.get("count", 0)) for name, each in present.items() if name.startswith(f"{plugin}.")
+    )
+
+
+def _versions(status: Mapping[str, Any]) -> str:
+    return ", ".join(f"{each['component']} {each['version']}" for each in status["versions"])
+
+
+def _free(status: Mapping[str, Any]) -> float | str:
+    free = (status.get("storage") or {}).get("free")
+    return "not told" if free is None else float(free)
+
+
+def _clock_skew(pulp: Pulp) -> Proof:
+    """Compare Pulp's clock with ours; its tasks are timed by its own, so it only warns."""
+    shown = pulp.date()
+    if shown is None:
+        return Proof("clock", "any", "not told", "", ok=True)
+    skew = (parsedate_to_datetime(shown) - datetime.now(UTC)).total_seconds()
+    near = abs(skew) <= MOST_CLOCK_SKEW_SECONDS
+    return Proof("clock", f"within {MOST_CLOCK_SKEW_SECONDS:g} s", round(skew, 1), "s", near)
