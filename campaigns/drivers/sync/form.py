@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -10,11 +11,13 @@ from campaigns.network import BadUrl, parse_url
 
 MOST_REPOSITORIES = 100
 CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")
-OURS = {
-    "remote_fields": ("name", "url", "policy", "download_concurrency", "rate_limit", "max_retries"),
-    "repository_fields": ("name", "remote"),
-    "sync_fields": ("remote", "optimize"),
-}
+GIVEN = {"remote_fields": ("name", "url"), "repository_fields": ("name", "remote"),
+         "sync_fields": ("remote",)}  # fmt: skip
+"""Fields that perfdash gives itself."""
+PARAMETERS = (
+    "policy", "download_concurrency", "rate_limit", "max_retries", "total_timeout", "connect_timeout",
+    "sock_connect_timeout", "sock_read_timeout", "optimize", "sync_policy", "mirror",
+)  # fmt: skip
 
 
 def check_feed(value: str) -> None:
@@ -130,6 +133,16 @@ class SyncForm(forms.Form):
     remote_fields = _fields("remote")
     repository_fields = _fields("repository")
     sync_fields = _fields("sync")
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse further fields that something else decides already."""
+        for where, given in GIVEN.items():
+            found = json.loads(self.cleaned_data.get(where) or "{}")
+            if ours := [name for name in given if name in found]:
+                self.add_error(where, f"perfdash gives itself: {', '.join(ours)}.")
+            if ours := [name for name in PARAMETERS if name in found]:
+                self.add_error(where, f"There is a parameter of its own: {', '.join(ours)}.")
+        return self.cleaned_data
 
     def clean_content(self) -> str:
         """Give the plug-in and its type, as the paths of the API have them."""

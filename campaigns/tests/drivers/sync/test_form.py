@@ -1,0 +1,67 @@
+"""The parameters of a sync, and what is refused of them."""
+
+import pytest
+
+from campaigns.drivers.sync.form import SyncForm
+
+FEED = "http://127.0.0.1:8099/repo/files=3/PULP_MANIFEST"
+
+
+def form(**changes):
+    initial = {
+        name: field.initial
+        for name, field in SyncForm.base_fields.items()
+        if field.initial is not None
+    }
+    return SyncForm(initial | {"feed": FEED} | changes)
+
+
+def test_what_is_left_empty_is_pulps_own():
+    checked = form()
+
+    assert checked.is_valid(), checked.errors
+    assert checked.cleaned_data["download_concurrency"] is None
+    assert checked.cleaned_data["content"] == "file/file"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("file", "file/file"), ("rpm", "rpm/rpm"), ("python/python", "python/python")],
+)
+def test_a_plug_in_is_called_as_the_api_has_it(written, read):
+    checked = form(content=written)
+
+    assert checked.is_valid()
+    assert checked.cleaned_data["content"] == read
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("feed", "ftp://feed/", "http"),
+        ("feed", "http://user:word@feed/", "user name"),
+        ("content", "../status", "Give file, rpm"),
+        ("content", "file/file/sync", "Give file, rpm"),
+        ("policy", "sometimes", "not one of the available"),
+        ("download_concurrency", 0, "greater than or equal to 1"),
+        ("max_retries", -1, "greater than or equal to 0"),
+        ("rate_limit", 0, "greater than or equal to 1"),
+        ("repositories", 0, "greater than or equal to 1"),
+        ("repositories", 101, "less than or equal to 100"),
+        ("remote_fields", "[1]", "JSON object"),
+        ("remote_fields", "{", "no JSON"),
+        ("sync_fields", '{"optimize": false}', "parameter of its own: optimize"),
+        ("remote_fields", '{"name": "mine"}', "perfdash gives itself: name"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_field(name, value, message):
+    checked = form(**{name: value})
+
+    assert not checked.is_valid()
+    assert message in " ".join(checked.errors[name])
+
+
+def test_the_number_of_a_repository_stands_in_its_feed():
+    checked = form(feed="http://127.0.0.1:8099/repo/files=3,seed={n}/PULP_MANIFEST")
+
+    assert checked.is_valid(), checked.errors
