@@ -7,6 +7,7 @@ from campaigns.definition import drafts, life, servers
 from campaigns.definition.checking import Invalid, check
 from campaigns.models import Target
 from campaigns.network import Refused
+from campaigns.tests.engines.certificates import Authority
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -212,3 +213,81 @@ def test_a_base_url_ends_before_a_query(end):
         "without ? and #"
         in errors_of(SERVER | {"base_url": SERVER["base_url"] + end})["base_url"][0]
     )
+
+
+# What kinds that sign in need
+
+
+@pytest.fixture
+def authority(tmp_path):
+    return Authority(tmp_path, "ours")
+
+
+def pem(file):
+    """The key and the certificate of a server, apart."""
+    text = file.read_text()
+    begin = text.index("-----BEGIN CERTIFICATE")
+    return text[begin:], text[:begin]
+
+
+def test_certificates_reach_the_driver_and_the_key_is_encrypted(authority):
+    certificate, key = pem(authority.server())
+    bundle = authority.file.read_text()
+
+    target = servers.save_target(
+        SERVER | {"ca_bundle": bundle, "client_certificate": certificate, "client_key": key}
+    )
+
+    assert key.strip() not in target.client_key
+    seen = servers.as_driver_sees_it(target)
+    assert (seen.tls.ca_bundle, seen.tls.key) == (bundle.strip(), key.strip())
+    assert key.strip() not in repr(seen)
+    assert seen.tls.verify
+
+
+def test_an_empty_key_leaves_the_stored_one_and_no_certificate_forgets_it(authority):
+    certificate, key = pem(authority.server())
+    sent = SERVER | {"client_certificate": certificate}
+    target = servers.save_target(sent | {"client_key": key})
+
+    servers.save_target(sent, target)
+    assert servers.as_driver_sees_it(target).tls.key == key.strip()
+
+    servers.save_target(SERVER, target)
+    assert (target.client_certificate, target.client_key) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"ca_bundle": "no certificate"}, "ca_bundle", "holds no certificate"),
+        (
+            {"client_certificate": "junk", "client_key": "junk"},
+            "client_certificate",
+            "cannot be used",
+        ),
+        ({"client_certificate": "junk"}, "client_key", "Give the key"),
+        ({"client_key": "junk"}, "client_certificate", "Give the certificate"),
+    ],
+)
+def test_a_certificate_that_cannot_be_used_is_refused_at_its_field(changes, field, message):
+    assert message in " ".join(errors_of(SERVER | changes)[field])
+
+
+def test_a_stored_key_does_not_go_to_another_server_by_itself(authority):
+    certificate, key = pem(authority.server())
+    sent = SERVER | {"client_certificate": certificate, "password": ""}
+    target = servers.save_target(sent | {"client_key": key})
+
+    errors = errors_of(sent | {"base_url": "http://127.0.0.3:8080/"}, target)
+
+    assert "give the key again" in " ".join(errors["client_key"])
+
+
+def test_whoever_verifies_nothing_is_told():
+    sent = SERVER | {"base_url": "https://127.0.0.2:8443/", "skip_verification": True}
+
+    target = servers.save_target(sent)
+
+    assert not servers.as_driver_sees_it(target).tls.verify
+    assert any("is not verified" in sentence for sentence in servers.to_be_told(target, sent))
