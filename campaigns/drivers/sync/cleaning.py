@@ -74,17 +74,13 @@ def refuse_strangers(pulp: Pulp) -> None:
 
 def cancel_ours(pulp: Pulp, seconds: float) -> None:
     """Cancel unfinished tasks on what perfdash made, and wait for their end. Raise NotClean."""
-    ours = {
-        thing["pulp_href"]
+    began_at = time.monotonic()
+    cancelled = {
+        task["pulp_href"]: read_task(pulp.get(task["pulp_href"]))
         for kind in ("repositories", "remotes")
         for thing in pulp.list(f"{kind}/", name__startswith=PREFIX)
-    }
-    began_at = time.monotonic()
-    cancelled = [
-        read_task(each)
-        for each in pulp.list("tasks/", state__in=UNFINISHED)
-        if _works_on(each, ours)
-    ]
+        for task in pulp.list("tasks/", state__in=UNFINISHED, reserved_resources=thing["pulp_href"])
+    }.values()
     for task in cancelled:
         pulp.cancel(task.href)
     for task in cancelled:
@@ -102,12 +98,6 @@ def _end_of(pulp: Pulp, task: Task, until: float) -> None:
     except Answered as error:
         if error.status != 404:
             raise
-
-
-def _works_on(task: Mapping[str, Any], ours: set[str]) -> bool:
-    """Whether a task has reserved something of ours; it may stand after `shared:`."""
-    resources = task.get("reserved_resources_record") or ()
-    return any(str(resource).removeprefix("shared:") in ours for resource in resources)
 
 
 def _delete_ours(pulp: Pulp) -> int:

@@ -1,8 +1,9 @@
 """The four steps of the kind `sync`."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -132,12 +133,15 @@ class Sync(Driver):
             syncs = sync_all(pulp, pairs, parameters, context, limit)
             if syncs.timed_out:
                 cancel_ours(pulp, CANCEL_SECONDS)
-                return _measured(syncs, parameters, None, limit)
+                return _measured(syncs, parameters, None, limit, ())
             _refuse_what_is_not_the_feeds(syncs)
+            artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
             published = None
             if parameters["publish"] == "on" and not syncs.failures():
                 published = publish_all(pulp, pairs, parameters, limit - syncs.wall_seconds)
-        return _measured(syncs, parameters, published, limit)
+        offers = [] if syncs.failures() else _offers(pairs, parameters, context)
+        measured = _measured(syncs, parameters, published, limit, offers)
+        return replace(measured, work={**measured.work, "artifacts": artifacts})
 
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
@@ -145,9 +149,8 @@ class Sync(Driver):
         """Compare what Pulp holds with what the feed offers."""
         syncs: Syncs = measured.work["syncs"]
         pairs = made_pairs(context)
-        offers = [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
+        offers: list[Offer | None] = measured.work["offers"]
         with _opened(target, context) as pulp:
-            artifacts = pulp.count("artifacts/")
             units = [_units_of(pulp, pair, parameters["content"]) for pair in pairs]
         skips = parameters["repeat"] == "unchanged" and parameters["optimize"] == "on"
         expected = len(pairs) if skips else 0
@@ -162,10 +165,13 @@ class Sync(Driver):
         kept = len(files) if parameters["policy"] == "immediate" else 0
         downloads = kept if parameters["repeat"] == "first" else 0
         wanted = sum(offer.units for offer in known)
+        artifacts: int = measured.work["artifacts"]
+        mirrors = parameters["sync_policy"] == "mirror_complete"  # keeps the feed's metadata too
+        all_kept = artifacts >= kept if mirrors else artifacts == kept
         return [
             *proofs,
             Proof("units of content", wanted, sum(units), "count", wanted == sum(units)),
-            Proof("artifacts", kept, artifacts, "count", artifacts == kept),
+            Proof("artifacts", kept, artifacts, "count", all_kept),
             Proof(
                 "files downloaded by these syncs",
                 downloads,
@@ -234,8 +240,17 @@ def _refuse_what_is_not_the_feeds(syncs: Syncs) -> None:
             raise TargetUnavailable(f"The sync failed ({name}): {syncs.words()}")
 
 
+def _offers(pairs: Sequence[Pair], parameters: Parameters, context: Context) -> list[Offer | None]:
+    """What each feed has, asked for once the clock has stopped."""
+    return [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
+
+
 def _measured(
-    syncs: Syncs, parameters: Parameters, published: float | None, limit: float
+    syncs: Syncs,
+    parameters: Parameters,
+    published: float | None,
+    limit: float,
+    offers: Sequence[Offer | None],
 ) -> Measured:
     """Bring what was seen into the form of every driver."""
     tasks = list(syncs.tasks.values())
@@ -257,6 +272,9 @@ def _measured(
         values["queue_duration"] = max(task.queue_seconds or 0.0 for task in tasks)
         if syncs.artifacts and seconds > 0:
             values["file_rate"] = syncs.artifacts / seconds
+            if all(offers):
+                files = _all_files([offer for offer in offers if offer])
+                values["throughput"] = sum(files.values()) / 1e6 / seconds
     if published is not None:
         values["publish_duration"] = published
     rates = syncs.rates()
@@ -273,7 +291,7 @@ def _measured(
         failures=failures,
         failure=failure,
         censored=censored,
-        work={"syncs": syncs},
+        work={"syncs": syncs, "offers": list(offers)},
     )
 
 
