@@ -145,7 +145,8 @@ class CheckedAdapter(HTTPAdapter):
 
     def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
         """Verify against what the context trusts; requests would add certifi's list."""
-        conn.cert_reqs = "CERT_REQUIRED"
+        verifies = self._tls.verify_mode != ssl.CERT_NONE
+        conn.cert_reqs = "CERT_REQUIRED" if verifies else "CERT_NONE"
 
 
 class _Response(http.client.HTTPResponse):

@@ -30,6 +30,7 @@ class Place:
     cancelled: threading.Event = field(default_factory=threading.Event)
     lines: list = field(default_factory=list)
     progress: list = field(default_factory=list)
+    connections: list = field(default_factory=list)
     attempt: int = 1
     lease_seconds: float = 60.0
     deadline_seconds: float = 120.0
@@ -49,10 +50,15 @@ class Place:
 
     def client(self):
         connection = Connection(self.target.base_url, RULES)
+        self.connections.append(connection)
         login = Login(self.target.username, self.target.password)
         pulp = Pulp(connection, self.target.base_url, login)
         pulp.log_in()
         return pulp
+
+    def close(self):
+        for connection in self.connections:
+            connection.close()
 
     def reset(self, values):
         return driver.reset(self.target, values, self.context())
@@ -207,13 +213,13 @@ def test_a_field_that_pulp_refuses_is_told_by_its_name(pulp, feed):
     )
     pulp.reset(values)
 
-    with pytest.raises(DriverError, match="refuses a parameter: .*tls_validation"):
+    with pytest.raises(DriverError, match=r"refuses a parameter: .*tls_validation"):
         pulp.apply(values)
 
 
 @pytest.mark.parametrize("changes", [{"password": "wrong"}, {"username": "nobody"}])
 def test_a_login_that_is_refused_is_told(pulp, changes):
-    with pytest.raises(DriverError, match="refuses the login .*user name and password"):
+    with pytest.raises(DriverError, match=r"refuses the login .*user name and password"):
         driver.probe(replace(pulp.target, **changes), RULES)
 
 
