@@ -137,6 +137,11 @@ class CheckedAdapter(HTTPAdapter):
         class EncryptedPool(HTTPSConnectionPool):
             ConnectionCls = Encrypted
 
+            def _validate_conn(self, conn: Any) -> None:
+                """Connect; who trusts everybody was warned before, and is not at each request."""
+                if conn.is_closed:
+                    conn.connect()
+
         self.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:

@@ -79,7 +79,11 @@ def cancel_ours(pulp: Pulp, seconds: float) -> None:
         task["pulp_href"]: read_task(pulp.get(task["pulp_href"]))
         for kind in ("repositories", "remotes")
         for thing in pulp.list(f"{kind}/", name__startswith=PREFIX)
-        for task in pulp.list("tasks/", state__in=UNFINISHED, reserved_resources=thing["pulp_href"])
+        for task in pulp.list(
+            "tasks/",
+            state__in=UNFINISHED,
+            reserved_resources=thing.get("prn") or thing["pulp_href"],
+        )
     }.values()
     for task in cancelled:
         pulp.cancel(task.href)
