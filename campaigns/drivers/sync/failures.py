@@ -3,7 +3,7 @@
 import re
 
 CLASSES = (
-    ("checksum", re.compile(r"PLP0003|failed validation due to (checksum|size)", re.IGNORECASE)),
+    ("checksum", re.compile(r"PLP000[34]|failed validation due to (checksum|size)", re.IGNORECASE)),
     ("timeout", re.compile(r"PLP0005|timed? ?out", re.IGNORECASE)),
     ("worker gone", re.compile(r"worker has gone missing|during worker shutdown", re.IGNORECASE)),
     ("disk full", re.compile(r"no space left|errno 28|disk quota", re.IGNORECASE)),

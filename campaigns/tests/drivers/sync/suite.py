@@ -186,7 +186,7 @@ def test_several_repositories_are_synced_at_once_and_published(pulp, feed):
 def test_a_sync_that_fails_says_so_in_pulps_words(pulp, feed, settings, failure):
     url = feed.manifest(files=3, size=1000, **settings)
 
-    measured, _ = pulp.run(parameters(url, max_retries=0))
+    measured, _ = pulp.run(parameters(url, max_retries=1))
 
     assert measured.failures == {failure: 1}
     assert "Pulp says: " in measured.failure

@@ -44,7 +44,7 @@ def test_a_plug_in_is_called_as_the_api_has_it(written, read):
         ("content", "file/file/sync", "Give file, rpm"),
         ("policy", "sometimes", "not one of the available"),
         ("download_concurrency", 0, "greater than or equal to 1"),
-        ("max_retries", -1, "greater than or equal to 0"),
+        ("max_retries", 0, "greater than or equal to 1"),
         ("rate_limit", 0, "greater than or equal to 1"),
         ("repositories", 0, "greater than or equal to 1"),
         ("repositories", 101, "less than or equal to 100"),
