@@ -92,7 +92,9 @@ class SyncForm(forms.Form):
     )
     download_concurrency = _count("Downloads of one remote at a time.", least=1, most=1000)
     rate_limit = _count("Requests a second of one remote.", least=1, most=100_000)
-    max_retries = _count("Tries again of one download; Pulp takes 0 for its own.", least=1, most=100)
+    max_retries = _count(
+        "Tries again of one download; Pulp takes 0 for its own.", least=1, most=100
+    )
     total_timeout = _number("Seconds of one download.", least=0.001, most=86_400)
     connect_timeout = _number("Seconds to get a connection.", least=0.001, most=86_400)
     sock_connect_timeout = _number("Seconds to connect.", least=0.001, most=86_400)
