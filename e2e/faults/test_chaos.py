@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.proof, pytest.mark.timeout(600)]
 def test_the_books_balance_after_a_while_of_chaos(tmp_path):
     log = tmp_path / "perfdash.log"
     options = ["--seconds", "30", "--runs", "40", "--seed", str(SEED), "--keep", str(log)]
+    options += ["--patience", "240"]
 
     done = subprocess.run(
         [sys.executable, "bench/chaos.py", *options],
