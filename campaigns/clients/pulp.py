@@ -60,11 +60,9 @@ class Task:
     created: datetime
     started: datetime | None
     finished: datetime | None
-    unblocked: datetime | None
     progress: Mapping[str, Progress]
     error: Mapping[str, Any]
     created_resources: tuple[str, ...]
-    result: Any = None
 
     @property
     def ended(self) -> bool:
@@ -297,11 +295,9 @@ def read_task(said: Any) -> Task:
             created=_instant(said["pulp_created"]) or datetime.now(UTC),
             started=_instant(said["started_at"]),
             finished=_instant(said["finished_at"]),
-            unblocked=_instant(said.get("unblocked_at")),
             progress={report.code: report for report in reports},
             error=said["error"] or {},
             created_resources=tuple(said.get("created_resources") or ()),
-            result=said.get("result"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Strange(f"Pulp's answer is no task ({error!r}): {str(said)[:200]}") from None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -97,27 +98,21 @@ def extra(parameters: Parameters, name: str) -> dict[str, Any]:
     return found
 
 
-class fields_in_words:  # noqa: N801 - a context manager, used like a function
-    """Say which parameter Pulp does not take, and that a plug-in is missing."""
-
-    def __init__(self, content: str) -> None:
-        self.content = content
-
-    def __enter__(self) -> None:
-        """Nothing is to be done before."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Raise DriverError in place of an answer of 400 or 404."""
-        if not isinstance(error, Answered):
-            return
+@contextmanager
+def fields_in_words(content: str) -> Iterator[None]:
+    """Say which parameter Pulp does not take, and that a plug-in is missing. Raise DriverError."""
+    try:
+        yield
+    except Answered as error:
         if error.status == 404:
             raise DriverError(
-                f"This Pulp knows no {self.content}: the plug-in is not installed there, or is "
-                "called otherwise. Its page lists those that it has."
+                f"This Pulp knows no {content}: the plug-in is not installed there, or is called "
+                "otherwise. Its page lists those that it has."
             ) from None
         if error.status == 400 and error.fields:
             said = "; ".join(f"{name}: {' '.join(told)}" for name, told in error.fields.items())
             raise DriverError(f"Pulp refuses a parameter: {said}") from None
+        raise
 
 
 def _file(context: Context) -> Path:

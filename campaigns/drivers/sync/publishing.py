@@ -1,7 +1,6 @@
 """Publish what was synced, and distribute it; the time of it is a metric of its own."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from campaigns.clients.errors import ClientError
 from campaigns.clients.pulp import Pulp, StillAtIt, Task, TaskFailed
@@ -30,7 +29,7 @@ def publish_all(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit
             tasks += [made, distributed]
     except (StillAtIt, TaskFailed, IndexError) as error:
         raise DriverError(f"What was synced could not be published: {error}") from None
-    return sum(_seconds(task) for task in tasks)
+    return sum(task.seconds or 0.0 for task in tasks)
 
 
 def _do(pulp: Pulp, path: str, body: dict[str, str], limit: float, what: str) -> Task:
@@ -38,9 +37,3 @@ def _do(pulp: Pulp, path: str, body: dict[str, str], limit: float, what: str) ->
     if not href:
         raise ClientError(f"{what} gave no task.")
     return pulp.wait(href, max(1.0, limit), what)
-
-
-def _seconds(task: Task) -> float:
-    instants: tuple[datetime | None, datetime | None] = (task.started, task.finished)
-    started, finished = instants
-    return (finished - started).total_seconds() if started and finished else 0.0

@@ -52,7 +52,6 @@ from campaigns.network import Rules
 FIRST_SYNC_SECONDS = 3600.0
 MOST_CLOCK_SKEW_SECONDS = 60.0
 RATE_BINDS = 0.9
-STAND_IN = "stand-in"
 
 
 class Sync(Driver):
