@@ -1,5 +1,7 @@
 """What a start is asked for, and what it makes of that: the ports, and what stays as it was."""
 
+import socket
+import time
 from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from perfdash.local.pulp.programs import API, CONTENT
 from perfdash.local.pulp.state import Choices
 
 API_PORT, CONTENT_PORT = 24817, 24816
+RELEASE_SECONDS = 5.0  # a killed process may hold its port while it is no longer listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,10 @@ def choose(before: Choices, wishes: Wishes, say: Say, *, running: Collection[str
     with ExitStack() as held:  # both at once, so that they differ
         port = before.port
         if API not in running or wishes.port not in {None, port}:
-            port = _hold(held, wishes.port, port or API_PORT, say)
+            port = _hold(held, wishes.port, port, API_PORT, say)
         content = before.content_port
         if CONTENT not in running or wishes.content_port not in {None, content}:
-            content = _hold(held, wishes.content_port, content or CONTENT_PORT, say)
+            content = _hold(held, wishes.content_port, content, CONTENT_PORT, say)
     return Choices(
         port=port,
         content_port=content,
@@ -43,14 +46,21 @@ def choose(before: Choices, wishes: Wishes, say: Say, *, running: Collection[str
     )
 
 
-def _hold(held: ExitStack, asked: int | None, usual: int, say: Say) -> int:
-    """Take the port that was asked for or none, else the usual one or one of the next."""
-    if asked is None:
-        taken = held.enter_context(ports.hold_first(usual))
-        if ports.number(taken) != usual:
-            say(f"Port {usual} is taken; it is {ports.number(taken)} this time.")
-    elif found := ports.hold(asked):
-        taken = held.enter_context(found)
-    else:
+def _hold(held: ExitStack, asked: int | None, before: int, usual: int, say: Say) -> int:
+    """Take the port that was asked for or none; else the one it had, the usual or one of the next."""
+    wanted = asked or before or usual
+    taken = _released(wanted) if wanted == before else ports.hold(wanted)
+    if taken is None and asked is not None:
         raise ports.PortTaken(f"Port {asked} is taken by {ports.holder(asked)}; name another.")
-    return ports.number(taken)
+    if taken is None:
+        taken = ports.hold_first(wanted)
+        say(f"Port {wanted} is taken; it is {ports.number(taken)} this time.")
+    return ports.number(held.enter_context(taken))
+
+
+def _released(port: int) -> socket.socket | None:
+    """Hold the port that this Pulp had before, when its killed process has let go of it."""
+    end = time.monotonic() + RELEASE_SECONDS
+    while not (taken := ports.hold(port)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return taken

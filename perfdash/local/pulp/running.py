@@ -111,6 +111,8 @@ def _start_programs(directory: PulpDirectory, state: State, say: Say) -> None:
         for name in started.intersection(gone):
             tail = _tail(directory.log / f"{name}.log")
             raise StartFailed(f"Pulp's process {name} ended as soon as it was started:\n{tail}")
+        if gone:
+            processes.kill(processes.orphans(mark))  # they may hold its port
         if gone and (count := installation.forget_killed(directory, processes.names(mark))):
             say(f"Cleaned up after {count} killed worker{'s' if count > 1 else ''}.")
         for name in gone:

@@ -1,6 +1,9 @@
+import threading
+
 import pytest
 
 from perfdash.local import ports
+from perfdash.local.pulp import choices as module
 from perfdash.local.pulp.choices import Wishes, choose
 from perfdash.local.pulp.state import Choices
 
@@ -38,11 +41,24 @@ def test_a_running_process_keeps_its_port_though_it_is_taken(said, taken):
     assert (choices.port, choices.content_port, said) == (taken, taken, [])
 
 
-def test_a_port_that_somebody_took_meanwhile_is_left_to_them(said, taken):
+def test_a_port_that_somebody_took_meanwhile_is_left_to_them(said, taken, monkeypatch):
+    monkeypatch.setattr(module, "RELEASE_SECONDS", 0.1)
     choices = choose(Choices(port=taken, content_port=taken), Wishes(), said.append, running=())
 
     assert len({choices.port, choices.content_port, taken}) == 3
     assert said[0] == f"Port {taken} is taken; it is {choices.port} this time."
+
+
+def test_a_port_that_its_killed_process_lets_go_of_late_is_kept(said):
+    dying = ports.hold_first(20000)
+    port = ports.number(dying)
+    timer = threading.Timer(0.2, dying.close)
+    timer.start()
+
+    choices = choose(Choices(port=port), Wishes(), said.append, running=())
+
+    timer.join()
+    assert (choices.port, said) == (port, [])
 
 
 def test_a_port_that_was_asked_for_and_is_taken_stops_the_start(said, taken):
