@@ -284,6 +284,10 @@ class Driver(ABC):
     ) -> None:
         """Remove what a run has left; called after every attempt, also a cancelled one."""
 
+    def prepares_at_length(self, parameters: Parameters) -> bool:
+        """Say whether `apply` does as much as `measure`, and so gets the time of a whole run, too."""
+        return False
+
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess the seconds of one run, for a plan without earlier runs."""
         return 60.0

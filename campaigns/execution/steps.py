@@ -199,10 +199,7 @@ class Steps:
         context.check()
         self.phase = phase
         measuring = phase == Attempt.Phase.MEASURE
-        self.keeper.begin(
-            phase.label,
-            self.campaign.run_limit_seconds + SLACK_SECONDS if measuring else settings.STEP_SECONDS,
-        )
+        self.keeper.begin(phase.label, self._longest(phase))
         self.keeper.patiently(
             lambda: Attempt.objects.filter(pk=self.attempt.pk).update(phase=phase)
         )
@@ -218,6 +215,15 @@ class Steps:
         if not measuring and isinstance(result, list):
             self._log(f"{phase}: {_words(result)}")
         return result
+
+    def _longest(self, phase: Attempt.Phase) -> float:
+        """Give the seconds that a step may take."""
+        whole_run = float(self.campaign.run_limit_seconds + SLACK_SECONDS)
+        if phase == Attempt.Phase.MEASURE:
+            return whole_run
+        if phase == Attempt.Phase.APPLY and self.driver.prepares_at_length(self.parameters):
+            return max(whole_run, settings.STEP_SECONDS)
+        return settings.STEP_SECONDS
 
     def _clean_up(self, target: Target, context: Context) -> None:
         self.keeper.begin("clean-up", settings.STEP_SECONDS)

@@ -49,7 +49,6 @@ from campaigns.drivers.sync.syncing import (
 )
 from campaigns.network import Rules
 
-FIRST_SYNC_SECONDS = 3600.0
 MOST_CLOCK_SKEW_SECONDS = 60.0
 RATE_BINDS = 0.9
 
@@ -118,8 +117,7 @@ class Sync(Driver):
             pairs = make_pairs(pulp, parameters, context)
             settings = list(in_force(pulp, pairs, parameters))
             if parameters["repeat"] == "unchanged":
-                for pair in pairs:
-                    _sync_before(pulp, pair, parameters)
+                _sync_before(pulp, pairs, parameters, context.deadline_seconds)
             return settings
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
@@ -213,6 +211,10 @@ class Sync(Driver):
         with pulp_of(target, context.rules, check, context.sender, context.most_per_second) as pulp:
             cancel_ours(pulp, CANCEL_SECONDS)
 
+    def prepares_at_length(self, parameters: Parameters) -> bool:
+        """What is to be synced once more is synced in `apply` for the first time."""
+        return bool(parameters["repeat"] == "unchanged")
+
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess; how much a feed has is known only when it was synced once."""
         return 15.0
@@ -223,12 +225,23 @@ def _opened(target: Target, context: Context) -> AbstractContextManager[Pulp]:
     return pulp_of(target, context.rules, context.check, context.sender, context.most_per_second)
 
 
-def _sync_before(pulp: Pulp, pair: Pair, parameters: Parameters) -> None:
+def _sync_before(
+    pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float
+) -> None:
     """Sync for the first time, which is not what is measured. Raise NotClean."""
-    href = pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters))
+    end = time.monotonic() + limit
+    hrefs = [
+        pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters)) for pair in pairs
+    ]
     try:
-        pulp.wait(href, FIRST_SYNC_SECONDS, "The first sync")
-    except (StillAtIt, TaskFailed) as error:
+        for href in hrefs:
+            pulp.wait(href, max(0.0, end - time.monotonic()), "The first sync")
+    except StillAtIt as error:
+        raise NotClean(
+            f"{error} So there is nothing to be synced once more. It may take as long as the "
+            f"campaign's limit of a run, {limit:g} s: raise that."
+        ) from None
+    except TaskFailed as error:
         raise NotClean(f"{error} So there is nothing to be synced once more.") from None
 
 

@@ -71,10 +71,15 @@ def words(step):
     return f"{step.replace('_', '-')} took longer than "
 
 
+@pytest.mark.parametrize(
+    ("prepares", "run_limit", "apply"),
+    [(False, 100, 70), (True, 100, 100 + SLACK_SECONDS), (True, 5, 70)],
+)
 def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own_time(
-    launched, open_attempt, monkeypatch, settings
+    launched, stand_in, open_attempt, monkeypatch, settings, prepares, run_limit, apply
 ):
     settings.STEP_SECONDS = 70
+    stand_in.prepares_at_length = lambda parameters: prepares
     begin, given = keeper.Keeper.begin, {}
 
     def begin_and_note(self, name, seconds):
@@ -82,13 +87,14 @@ def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own
         begin(self, name, seconds)
 
     monkeypatch.setattr(keeper.Keeper, "begin", begin_and_note)
-    launched(repetitions=1, run_limit_seconds=100)
+    launched(repetitions=1, run_limit_seconds=run_limit)
     dispatch.dispatch()
 
     execution.execute(open_attempt().pk, "measure@here", "here")
 
     usual = dict.fromkeys(["preparation", "reset", "apply", "verify", "clean-up"], 70)
-    assert given == {**usual, "measure": 100 + SLACK_SECONDS, "": inf}
+    whole_run = run_limit + SLACK_SECONDS
+    assert given == {**usual, "apply": apply, "measure": whole_run, "": inf}
 
 
 @pytest.mark.parametrize("step", STEPS[:4])

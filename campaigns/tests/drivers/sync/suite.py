@@ -165,6 +165,18 @@ def test_an_unchanged_feed_is_synced_once_more(pulp, feed, optimize, skipped):
     assert measured.values["task_duration"] > 0
 
 
+def test_a_first_sync_that_takes_too_long_says_what_to_raise(pulp, feed):
+    values = parameters(feed.manifest(files=5, size=1000, latency=20000), repeat="unchanged")
+    pulp.deadline_seconds = 1.0
+    pulp.reset(values)
+
+    with pytest.raises(NotClean, match="limit of a run, 1 s: raise that"):
+        pulp.apply(values)
+
+    driver.clean_up(pulp.target, values, pulp.context())
+    assert pulp.client().count("tasks/", state__in="running,waiting") == 0
+
+
 def test_several_repositories_are_synced_at_once_and_published(pulp, feed):
     url = feed.manifest(files=4, size=1000).replace("files=4", "files=4,seed={n}")
 
