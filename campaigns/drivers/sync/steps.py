@@ -225,9 +225,7 @@ def _opened(target: Target, context: Context) -> AbstractContextManager[Pulp]:
     return pulp_of(target, context.rules, context.check, context.sender, context.most_per_second)
 
 
-def _sync_before(
-    pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float
-) -> None:
+def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
     """Sync for the first time, which is not what is measured. Raise NotClean."""
     end = time.monotonic() + limit
     hrefs = [
