@@ -28,7 +28,8 @@ class TelltaleForm(forms.Form):
 
 
 class Telltale(Driver):
-    label, summary, question, family = "Telltale", "for tests", "What does it tell?", "telltale"
+    label, summary, question = "Telltale", "for tests", "What does it tell?"
+    families = ("telltale",)
     parameters = TelltaleForm
     factors = ("manners",)
     metrics = (Metric("duration", "Duration", "s", lower_is_better=True, primary=True),)

@@ -26,7 +26,7 @@ def described(kind: str, driver: Driver) -> dict[str, Any]:
         "label": driver.label,
         "question": driver.question,
         "summary": driver.summary,
-        "family": driver.family,
+        "families": list(driver.families),
         "executable": driver.executable,
         "parameters": [
             _parameter(name, field, driver) for name, field in driver.parameters.base_fields.items()

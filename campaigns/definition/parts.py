@@ -30,10 +30,10 @@ def read_target(
         target = None
     if target is None:
         errors["target"] = [f"There is no target {given!r:.80}."]
-    elif target.family != driver.family:
+    elif target.family not in driver.families:
         errors["target"] = [
             f"“{target.name}” is a {target.family} server; the kind {driver.label} "
-            f"needs one of the family {driver.family}."
+            f"needs one of the family {' or '.join(driver.families)}."
         ]
     return target
 

@@ -33,7 +33,14 @@ OWNERS_LIMITS = (
 
 def families() -> list[str]:
     """Families that some kind can measure."""
-    return sorted({driver.family for driver in all_kinds().values() if driver.executable})
+    return sorted(
+        {
+            family
+            for driver in all_kinds().values()
+            if driver.executable
+            for family in driver.families
+        }
+    )
 
 
 def installation_rules() -> network.Rules:

@@ -231,7 +231,8 @@ class Driver(ABC):
     label: ClassVar[str]
     summary: ClassVar[str]
     question: ClassVar[str]
-    family: ClassVar[str]
+    families: ClassVar[tuple[str, ...]]
+    """Kinds of server that it can measure."""
     parameters: ClassVar[type[forms.Form]]
     factors: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]

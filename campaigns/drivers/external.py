@@ -28,7 +28,7 @@ class External(Driver):
     label = "External"
     summary = "Runs that were made elsewhere; an import brings them in, and nothing is executed."
     question = "What do measurements say that somebody made without perfdash?"
-    family = "external"
+    families = ("external",)
     parameters = ExternalForm
     factors = ()
     metrics = (Metric("duration", "Duration", "s", lower_is_better=True, primary=True),)

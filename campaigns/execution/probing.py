@@ -162,6 +162,6 @@ def _ask(target: Target) -> None:
 
 def _driver_for(family: str) -> Driver:
     for driver in all_kinds().values():
-        if driver.executable and driver.family == family:
+        if driver.executable and family in driver.families:
             return driver
     raise DriverError(f"No kind of test knows the family {family}; change the target's family.")

@@ -46,7 +46,7 @@ class Toy(Driver):
     label = "Toy"
     summary = "Measures nothing."
     question = "Is this a toy?"
-    family = "http"
+    families = ("http",)
     parameters = ToyForm
     factors = ("engine", "workers", "slow", "path")
     metrics = (

@@ -142,7 +142,7 @@ def _beginning(request: HttpRequest) -> Entered:
     target = Target.objects.filter(pk=int(key), retired_at=None).first() if is_key(key) else None
     kind = request.GET.get("kind", "")
     if kind not in kinds and target is not None:
-        kind = next((name for name, d in kinds.items() if d.family == target.family), "")
+        kind = next((name for name, d in kinds.items() if target.family in d.families), "")
     if kind not in kinds:
         kind = next(iter(kinds), "")
     return forms.blank(kind, target)

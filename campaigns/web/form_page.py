@@ -180,7 +180,7 @@ def _target(driver: Driver, chosen: str, errors: Errors) -> Field:
         "Target",
         chosen,
         "select",
-        hint=f"A server of the family {driver.family}; held by one run at a time.",
+        hint=f"A server of the family {' or '.join(driver.families)}; held by one run at a time.",
         choices=choices,
         errors=errors.get("target", ()),
     )

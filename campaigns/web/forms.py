@@ -103,7 +103,7 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
 
 def targets_of(driver: Driver) -> list[Target]:
     """Targets that the kind can measure, the ready ones first."""
-    found = Target.objects.filter(family=driver.family, retired_at=None)
+    found = Target.objects.filter(family__in=driver.families, retired_at=None)
     return sorted(found, key=lambda target: target.health != Target.Health.READY)
 
 

@@ -45,7 +45,7 @@ class Downloader(Driver):
     label = "Downloader"
     summary = "Fetches the files of a PULP_MANIFEST repository over HTTP, and checks every digest."
     question = "Is the asyncio downloader faster than futures?"
-    family = "http"
+    families = ("http",)
     parameters = DownloaderForm
     factors = ("engine", "concurrency", "manifest", "event_loop", "hashing")
     work = ("manifest",)

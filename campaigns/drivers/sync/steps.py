@@ -59,7 +59,7 @@ class Sync(Driver):
     label = "Sync"
     summary = "Lets a Pulp 3 sync repositories from a feed, into a clean Pulp each time."
     question = "Which download_concurrency should we ship?"
-    family = "pulp"
+    families = ("pulp",)
     parameters = SyncForm
     factors = (
         *OF_A_REMOTE,

@@ -21,7 +21,7 @@ def test_a_kind_says_what_it_is_and_what_it_answers(kind):
 
     assert isinstance(driver, Driver)
     assert kind.isidentifier()
-    assert all([driver.label, driver.summary, driver.family])
+    assert all([driver.label, driver.summary, driver.families])
     assert driver.question.endswith("?")
 
 

@@ -36,7 +36,8 @@ class StandInForm(forms.Form):
 class StandIn(Driver):
     """Measures `level` seconds without waiting; `manners` choose how it ends."""
 
-    label, summary, question, family = "Stand-in", "for tests", "What happens?", "stand-in"
+    label, summary, question = "Stand-in", "for tests", "What happens?"
+    families = ("stand-in",)
     parameters = StandInForm
     factors = ("level", "manners")
     metrics = (
