@@ -51,6 +51,7 @@ def _parameter(name: str, field: forms.Field, driver: Driver) -> dict[str, Any]:
         "help": str(field.help_text),
         "can_vary": name in driver.factors,
         "is_work": name in driver.work,
+        "only_for": driver.of_one_family.get(name),
     }
 
 

@@ -10,6 +10,7 @@ from campaigns.definition.errors import Invalid, is_list_of_words, many_for_one,
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.limits import excess_at, words_of
 from campaigns.definition.parts import (
+    note_misfits,
     read_excluded,
     read_factors,
     read_paired,
@@ -96,6 +97,8 @@ def check(data: Mapping[str, Any]) -> Definition:
     target = read_target(data, driver, errors)
     factors = read_factors(data, driver, errors)
     parameters = read_parameters(data, driver, factors, errors)
+    if target is not None:
+        note_misfits(target, driver, parameters, factors, errors)
     excluded = read_excluded(data, driver, factors, errors)
     metric = data.get("primary_metric") or driver.primary_metric.name
     if metric not in [known.name for known in driver.metrics]:

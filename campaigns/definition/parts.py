@@ -108,6 +108,21 @@ def read_parameters(
     return fixed_values
 
 
+def note_misfits(
+    target: Target,
+    driver: Driver,
+    parameters: Mapping[str, Any],
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> None:
+    """Note what does not fit the family of the target, unless its field is wrong already."""
+    if target.family not in driver.families:
+        return
+    for name, sentence in driver.misfits(target.family, parameters, factors).items():
+        path = f"factors.{name}" if name in factors else f"parameters.{name}"
+        errors.setdefault(path, [sentence])
+
+
 def read_excluded(
     data: Mapping[str, Any],
     driver: Driver,

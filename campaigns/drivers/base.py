@@ -238,6 +238,8 @@ class Driver(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
     work: ClassVar[tuple[str, ...]] = ()
     """Parameters that say what work is done: cells that differ in one are not comparable."""
+    of_one_family: ClassVar[Mapping[str, str]] = {}
+    """The family of servers that alone knows a parameter, by the parameter's name."""
     executable: ClassVar[bool] = True
     """False where runs only come in from outside (`external`)."""
 
@@ -269,6 +271,15 @@ class Driver(ABC):
         """What a run asks for, by the parameter that says so; all of it has to be on the target.
 
         A run leases its target's address alone: what it loads elsewhere, another one could load too.
+        """
+        return {}
+
+    def misfits(
+        self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+    ) -> Mapping[str, str]:
+        """Say what does not fit servers of a family: a sentence by the name of the parameter.
+
+        parameters: those that are fixed; factors: the levels of those that vary.
         """
         return {}
 

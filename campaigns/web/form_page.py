@@ -49,6 +49,7 @@ class ParameterRow:
     """One parameter: its single value, and, where it can vary, its levels.
 
     initial: the value that nobody chose; it does not become a level by itself.
+    only_for: the one family of servers that knows it, where the kind measures several.
     """
 
     name: str
@@ -59,6 +60,7 @@ class ParameterRow:
     numeric: bool
     errors: Sequence[str]
     initial: str = ""
+    only_for: str = ""
 
     @property
     def id(self) -> str:
@@ -251,7 +253,15 @@ def _row(
     numeric = isinstance(form_field, NUMBERS)
     help_text = str(form_field.help_text)
     return ParameterRow(
-        name, help_text, single, levels, varied, numeric, messages, as_text(form_field.initial)
+        name,
+        help_text,
+        single,
+        levels,
+        varied,
+        numeric,
+        messages,
+        as_text(form_field.initial),
+        driver.of_one_family.get(name, ""),
     )
 
 

@@ -1,6 +1,6 @@
-"""Kind `sync`: a Pulp 3 syncs repositories from a feed, as a client of its REST API asks for it."""
+"""Kind `sync`: a Pulp 3 or a Katello syncs repositories, as a client of its REST API asks for it."""
 
-from campaigns.drivers.sync.steps import Sync
+from campaigns.drivers.sync.kind import Sync
 
 __all__ = ["driver"]
 

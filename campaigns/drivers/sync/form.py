@@ -67,15 +67,55 @@ def _fields(what: str) -> forms.CharField:
     )
 
 
+class Ids(forms.CharField):
+    """Ids of repositories, given as they are written everywhere, each once: 3, 5."""
+
+    def to_python(self, value: Any) -> str:
+        """Read the ids. Raise ValidationError."""
+        written = [part for part in re.split(r"[\s,;]+", str(value or "")) if part]
+        if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in written):
+            raise ValidationError("Give whole numbers with commas between, such as 3, 5.")
+        ids = list(dict.fromkeys(map(int, written)))
+        if 0 in ids:
+            raise ValidationError("The ids of repositories begin with 1.")
+        if len(ids) > MOST_REPOSITORIES:
+            raise ValidationError(f"{len(ids)} repositories; at most {MOST_REPOSITORIES}.")
+        return ", ".join(map(str, ids))
+
+
+class Content(forms.CharField):
+    """A plug-in and its type, given as the paths of the API have them: file is file/file."""
+
+    def to_python(self, value: Any) -> str:
+        """Double a name that stands alone."""
+        text = super().to_python(value) or ""
+        return f"{text}/{text}" if text and "/" not in text else text
+
+
 class SyncForm(forms.Form):
     """The parameters of one sync."""
 
     feed = forms.CharField(
+        required=False,
         max_length=1000,
         validators=[check_feed],
         help_text="URL that Pulp syncs from. {n} in it is the number of the repository, from 1.",
     )
-    content = forms.CharField(
+    repository_ids = Ids(
+        required=False,
+        max_length=400,
+        help_text="Ids of the Katello's repositories that are synced at once, such as 3, 5.",
+    )
+    proxy = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text=(
+            "Id of a smart proxy (capsule): then that is synced from its Katello; all of it, or the "
+            "repository_ids alone."
+        ),
+    )
+    content = Content(
         initial="file",
         max_length=60,
         validators=[check_content],
@@ -120,12 +160,15 @@ class SyncForm(forms.Form):
             ("first", "the first sync, into a clean Pulp"),
             ("unchanged", "once more, with nothing changed"),
         ],
-        help_text="Which sync is measured.",
+        help_text="Which sync is measured. A Katello has only the second.",
     )
     optimize = forms.ChoiceField(
         initial="on",
         choices=[("on", "on: skip what has not changed"), ("off", "off: look at everything")],
-        help_text="Whether Pulp may skip a sync that would change nothing.",
+        help_text=(
+            "Whether Pulp may skip a sync that would change nothing; off asks a Katello for "
+            "skip_metadata_check, which it has for yum and deb content."
+        ),
     )
     publish = forms.ChoiceField(
         initial="off",
@@ -145,8 +188,3 @@ class SyncForm(forms.Form):
             if ours := [name for name in PARAMETERS if name in found]:
                 self.add_error(where, f"There is a parameter of its own: {', '.join(ours)}.")
         return self.cleaned_data
-
-    def clean_content(self) -> str:
-        """Give the plug-in and its type, as the paths of the API have them."""
-        content: str = self.cleaned_data["content"]
-        return content if "/" in content else f"{content}/{content}"

@@ -1,4 +1,4 @@
-"""The four steps of the kind `sync`."""
+"""The four steps of the kind `sync` with a Pulp 3."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,9 @@ from campaigns.drivers.base import (
     Cancelled,
     Context,
     Distribution,
-    Driver,
     EffectiveSetting,
     Health,
     Measured,
-    Metric,
     NotClean,
     Parameters,
     Phase,
@@ -30,9 +28,7 @@ from campaigns.drivers.sync.access import pulp_of
 from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
 from campaigns.drivers.sync.failures import NOT_THE_FEEDS
 from campaigns.drivers.sync.feed import Offer, offer_of
-from campaigns.drivers.sync.form import SyncForm
 from campaigns.drivers.sync.making import (
-    OF_A_REMOTE,
     Pair,
     in_force,
     made_pairs,
@@ -53,34 +49,8 @@ MOST_CLOCK_SKEW_SECONDS = 60.0
 RATE_BINDS = 0.9
 
 
-class Sync(Driver):
+class PulpSteps:
     """Syncs repositories into a clean Pulp 3, and takes the time of its tasks."""
-
-    label = "Sync"
-    summary = "Lets a Pulp 3 sync repositories from a feed, into a clean Pulp each time."
-    question = "Which download_concurrency should we ship?"
-    families = ("pulp",)
-    parameters = SyncForm
-    factors = (
-        *OF_A_REMOTE,
-        "feed",
-        "content",
-        "sync_policy",
-        "repositories",
-        "repeat",
-        "optimize",
-        "publish",
-    )
-    work = ("feed", "content", "repositories", "repeat", "publish")
-    metrics = (
-        Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),
-        Metric("wall_duration", "Duration, as a client sees it", "s", lower_is_better=True),
-        Metric("queue_duration", "Time until a worker took it", "s", lower_is_better=True),
-        Metric("publish_duration", "Duration of publishing", "s", lower_is_better=True),
-        Metric("file_rate", "Files per second", "files/s", lower_is_better=False),
-        Metric("throughput", "Throughput", "MB/s", lower_is_better=False),
-        Metric("failed_syncs", "Failed syncs", "count", lower_is_better=True),
-    )
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Tell what Pulp this is, whether the login is right, and whether it is clean."""
@@ -178,14 +148,6 @@ class Sync(Driver):
             ),
         ]
 
-    def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
-        """Nothing: what loads the feed is Pulp, not perfdash."""
-        return {}
-
-    def concurrency(self, parameters: Parameters) -> int:
-        """One request at a time: perfdash only asks for tasks, and looks at them."""
-        return 1
-
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Versions, workers, storage and settings of Pulp."""
         with _opened(target, context) as pulp:
@@ -210,14 +172,6 @@ class Sync(Driver):
 
         with pulp_of(target, context.rules, check, context.sender, context.most_per_second) as pulp:
             cancel_ours(pulp, CANCEL_SECONDS)
-
-    def prepares_at_length(self, parameters: Parameters) -> bool:
-        """What is to be synced once more is synced in `apply` for the first time."""
-        return bool(parameters["repeat"] == "unchanged")
-
-    def estimate_seconds(self, parameters: Parameters) -> float:
-        """Guess; how much a feed has is known only when it was synced once."""
-        return 15.0
 
 
 def _opened(target: Target, context: Context) -> AbstractContextManager[Pulp]:

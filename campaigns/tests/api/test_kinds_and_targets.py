@@ -52,6 +52,7 @@ def test_a_kind_says_what_it_takes_varies_and_measures(api):
         "help": "At once.",
         "can_vary": True,
         "is_work": False,
+        "only_for": None,
     }
     assert parameters["engine"]["choices"] == [
         {"value": "new", "label": "New"},
@@ -75,6 +76,16 @@ def test_every_installed_kind_can_be_described(api):
     external = next(kind for kind in body["results"] if kind["kind"] == "external")
     assert not external["executable"]
     assert body["count"] == len(body["results"])
+
+
+def test_a_kind_says_which_family_alone_knows_a_parameter(api):
+    _, body = api.get("kinds")
+
+    sync = next(kind for kind in body["results"] if kind["kind"] == "sync")
+    only_for = {parameter["name"]: parameter["only_for"] for parameter in sync["parameters"]}
+    assert set(only_for.values()) == {None, "katello", "pulp"}
+    assert (only_for["feed"], only_for["repository_ids"]) == ("pulp", "katello")
+    assert only_for["optimize"] is None
 
 
 def test_a_target_is_created_listed_and_read_without_its_password(api):

@@ -1,6 +1,7 @@
 """The parameters of a sync, and what is refused of them."""
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from campaigns.drivers.sync.form import SyncForm
 
@@ -65,3 +66,18 @@ def test_the_number_of_a_repository_stands_in_its_feed():
     checked = form(feed="http://127.0.0.1:8099/repo/files=3,seed={n}/PULP_MANIFEST")
 
     assert checked.is_valid(), checked.errors
+
+
+@pytest.mark.parametrize(("written", "read"), [("3", "3"), (" 5 3,5", "5, 3"), (7, "7"), ("", "")])
+def test_ids_of_repositories_are_written_in_one_way(written, read):
+    assert SyncForm.base_fields["repository_ids"].clean(written) == read
+
+
+@pytest.mark.parametrize("written", ["three", "0", "-1", "1.5", "٣", "1234567890", "1, 2, x"])
+def test_what_is_no_id_is_refused(written):
+    with pytest.raises(ValidationError):
+        SyncForm.base_fields["repository_ids"].clean(written)
+
+
+def test_a_level_of_the_content_is_called_as_the_api_has_it():
+    assert SyncForm.base_fields["content"].clean("rpm") == "rpm/rpm"
