@@ -17,7 +17,7 @@ from campaigns.stats.logs import pct_of
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.order import OrderEffect, order_effect
 from campaigns.stats.pairs import Stratum, refusal, values_of
-from campaigns.stats.power import detectable_pct, pairs_to_decide, required_pairs
+from campaigns.stats.power import detectable_pct, n_to_decide, required_n
 from campaigns.stats.ranks import HodgesLehmann, hodges_lehmann, signed_rank
 from campaigns.stats.resampling import bca_pct_change_of_means
 from campaigns.stats.verdict import Contrast, Verdict, Word, judge, p_value
@@ -243,8 +243,8 @@ def _inferred(
 
 def _planned(verdict: Verdict, noise: _Noise, contrast: Contrast, criteria: Criteria) -> Verdict:
     """Add how many pairs it takes; what decides is the interval, never a plan."""
-    required = required_pairs(
-        noise.sd_log, delta=criteria.delta, alpha=criteria.alpha, power=criteria.power
+    required = required_n(
+        noise.sd_log, delta=criteria.delta, alpha=criteria.alpha, chance=criteria.power
     )
     undecided = (
         verdict.word == Word.NOT_ENOUGH_DATA
@@ -256,13 +256,13 @@ def _planned(verdict: Verdict, noise: _Noise, contrast: Contrast, criteria: Crit
         verdict,
         required_n=required,
         more=max(0, required - contrast.n) if required is not None else None,
-        n_to_decide=pairs_to_decide(
+        n_to_decide=n_to_decide(
             contrast.estimate, noise.sd_log, delta=criteria.delta, alpha=criteria.alpha
         )
         if undecided
         else None,
         mde_pct=detectable_pct(
-            contrast.n, noise.sd_log, alpha=criteria.alpha, power=criteria.power
+            contrast.n, noise.sd_log, alpha=criteria.alpha, chance=criteria.power
         ),
     )
 

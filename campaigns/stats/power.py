@@ -1,67 +1,116 @@
-"""How many pairs it takes. Pure. Plans from an estimated sd, so "about"; they decide about no word."""
+"""How many runs it takes. Pure. Plans from an estimated sd, so "about"; they decide about no word."""
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from scipy import optimize, stats
 
 from campaigns.stats.logs import pct_of
 
 LARGEST_PLAN = 1_000_000
-"""No campaign has more pairs: beyond it there is no number, since the noise is hopeless."""
+"""No campaign has more: beyond it there is no number, since the noise is hopeless."""
 
 
-def power_paired(n: int, effect_size: float, alpha: float = 0.05) -> float:
-    """Chance that a two-sided paired t test of `n` >= 2 pairs finds an effect of so many sd."""
-    df = n - 1
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How n becomes precision: the standard error is sd sqrt(variance / n), df is slope (n - 1)."""
+
+    variance: float
+    slope: int
+
+    def error(self, n: int, sd_log: float) -> float:
+        """Of a contrast."""
+        return sd_log * math.sqrt(self.variance / n)
+
+    def df(self, n: int) -> int:
+        """Degrees of freedom of the noise."""
+        return self.slope * (n - 1)
+
+
+PAIRS = Design(1, 1)
+"""n pairs; sd_log is that of their log ratios."""
+
+
+def design_of_cells(cells: int) -> Design:
+    """N runs in each of `cells` >= 2 cells, their noise pooled; sd_log is that within a cell."""
+    return Design(2, cells)
+
+
+def design_of_blocks(cells: int) -> Design:
+    """N complete blocks of `cells` >= 2 cells; sd_log is the noise within a block."""
+    return Design(2, cells - 1)
+
+
+def power_of(noncentrality: float, df: float, alpha: float = 0.05) -> float:
+    """Chance that a two-sided t test finds an effect of so many standard errors."""
     critical = float(stats.t.ppf(1 - alpha / 2, df))
-    noncentrality = abs(effect_size) * math.sqrt(n)
-    upper = float(stats.nct.sf(critical, df, noncentrality))
+    upper = float(stats.nct.sf(critical, df, abs(noncentrality)))
     if math.isnan(upper):  # scipy's nct has no value for a large non-centrality (seen from 48 on)
         return 1.0
-    lower = float(stats.nct.cdf(-critical, df, noncentrality))
+    lower = float(stats.nct.cdf(-critical, df, abs(noncentrality)))
     return upper + (0.0 if math.isnan(lower) else lower)
 
 
-def required_pairs(
-    sd_log: float, *, delta: float = 0.05, alpha: float = 0.05, power: float = 0.80
+def power(n: int, effect_size: float, *, design: Design = PAIRS, alpha: float = 0.05) -> float:
+    """Chance that n >= 2 find an effect of `effect_size` sd."""
+    return power_of(effect_size / design.error(n, 1.0), design.df(n), alpha)
+
+
+def required_n(
+    sd_log: float,
+    *,
+    design: Design = PAIRS,
+    delta: float = 0.05,
+    alpha: float = 0.05,
+    chance: float = 0.80,
 ) -> int | None:
-    """Find the smallest number of pairs that detects a change of `delta` with `power`.
+    """Find the smallest n that detects a change of `delta` with that chance.
 
-    sd_log: of the pairs' log ratios. None where it would be more than a million.
+    None where it would be more than a million.
     """
-    effect = math.log1p(delta)
-    return _smallest(lambda n: power_paired(n, _size(effect, sd_log), alpha) >= power)
+    size = math.log1p(delta) / sd_log if sd_log > 0 else math.inf
+    return _smallest(lambda n: power(n, size, design=design, alpha=alpha) >= chance)
 
 
-def detectable_pct(n: int, sd_log: float, *, alpha: float = 0.05, power: float = 0.80) -> float:
-    """Find the smallest change, in %, that `n` >= 2 pairs detect with `power` (the MDE)."""
-    if sd_log == 0:
+def detectable_pct(
+    n: int, sd_log: float, *, design: Design = PAIRS, alpha: float = 0.05, chance: float = 0.80
+) -> float:
+    """Find the smallest change, in %, that n >= 2 detect with that chance (the MDE)."""
+    return detectable_by(design.error(n, sd_log), design.df(n), alpha=alpha, chance=chance)
+
+
+def detectable_by(
+    standard_error: float, df: float, *, alpha: float = 0.05, chance: float = 0.80
+) -> float:
+    """Find the smallest change, in %, that a contrast of such precision detects."""
+    if standard_error == 0:
         return 0.0
     low, high = 0.0, 1.0
-    while power_paired(n, high, alpha) < power:
+    while power_of(high, df, alpha) < chance:
         high *= 2
-    size = optimize.brentq(lambda es: power_paired(n, es, alpha) - power, low, high, xtol=1e-13)
-    return pct_of(float(size) * sd_log)
+    size = optimize.brentq(lambda nc: power_of(nc, df, alpha) - chance, low, high, xtol=1e-13)
+    return pct_of(float(size) * standard_error)
 
 
-def pairs_to_decide(
-    estimate: float, sd_log: float, *, delta: float = 0.05, alpha: float = 0.05
+def n_to_decide(
+    estimate: float,
+    sd_log: float,
+    *,
+    design: Design = PAIRS,
+    delta: float = 0.05,
+    alpha: float = 0.05,
 ) -> int | None:
     """Find the smallest n whose interval would exclude either 0 or a change of `delta`.
 
-    estimate: the mean log ratio in hand. None where it would be more than a million.
+    estimate: the log ratio in hand. None where it would be more than a million.
     """
     room = max(abs(estimate), math.log1p(delta) - abs(estimate))
 
     def decides(n: int) -> bool:
-        return float(stats.t.ppf(1 - alpha / 2, n - 1)) * sd_log / math.sqrt(n) <= room
+        return float(stats.t.ppf(1 - alpha / 2, design.df(n))) * design.error(n, sd_log) <= room
 
     return _smallest(decides)
-
-
-def _size(effect: float, sd_log: float) -> float:
-    return effect / sd_log if sd_log > 0 else math.inf
 
 
 def _smallest(holds: Callable[[int], bool]) -> int | None:

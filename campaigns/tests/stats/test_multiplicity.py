@@ -1,12 +1,13 @@
 import pytest
 
-from campaigns.stats.multiplicity import holm
+from campaigns.stats.multiplicity import benjamini_hochberg, holm
 
 
 def test_adjusted_p_values_are_as_published(golden):
     family = golden("h")["multiplicity"]
 
     assert holm(family["p"]) == pytest.approx(family["holm"], rel=1e-7)
+    assert benjamini_hochberg(family["p"]) == pytest.approx(family["bh"], rel=1e-7)
 
 
 @pytest.mark.parametrize("letter", ["a", "b"])
@@ -25,4 +26,4 @@ def test_a_family_of_a_real_table_is_adjusted(golden, letter):
 
 
 def test_a_family_of_none_is_none():
-    assert holm([]) == []
+    assert holm([]) == benjamini_hochberg([]) == []

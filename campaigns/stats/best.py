@@ -1,0 +1,121 @@
+"""Which setting to recommend: multiple comparisons with the best (Hsu, 1984). Pure.
+
+The best is picked by the data, and so is the recommendation; the bounds here hold nevertheless, all
+together, with probability 1 - alpha. STATISTICS 3.5.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.stats.criticals import one_sided_dunnett
+from campaigns.stats.fit import Fit
+from campaigns.stats.logs import pct_of
+
+FEWEST_DF, FEWEST_N = 2, 3
+_RHO_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What is known of the best of J cells, in their order; costs in % above the truly best.
+
+    seen: the cell with the best mean. at_edge: it is the last one, so the best may lie beyond.
+    cost_pct: against the best seen; upper_pct: bounds of the true cost, never below 0.
+    possibly: the cells that could be the best. critical, rho: by the cell taken for the best.
+    """
+
+    seen: int
+    at_edge: bool
+    cost_pct: tuple[float, ...]
+    upper_pct: tuple[float, ...]
+    possibly: tuple[int, ...]
+    critical: tuple[float, ...]
+    rho: tuple[float, ...]
+    df: int
+    sd: float
+    alpha: float
+
+    def within(self, share: float) -> tuple[int, ...]:
+        """Give the cells whose true cost is at most `share` (of 1) with confidence."""
+        return tuple(
+            cell for cell, upper in enumerate(self.upper_pct) if upper <= 100 * share * (1 + 1e-12)
+        )
+
+    def recommended(self, share: float) -> int | None:
+        """Give the first cell within `share` of the best; None where no cell can be shown to be."""
+        return next(iter(self.within(share)), None)
+
+    @property
+    def smallest_share(self) -> float:
+        """The smallest share within which some cell can be shown to lie."""
+        return min(self.upper_pct) / 100
+
+    def blocks_needed(self, share: float) -> int | None:
+        """About how many blocks (or runs a cell) would show a cell within `share`; None for 0."""
+        if share <= 0:
+            return None
+        width = math.log1p(share) / 2
+        return max(2, math.ceil(2 * (max(self.critical) * self.sd / width) ** 2))
+
+
+def find_best(fit: Fit, *, lower_is_better: bool, alpha: float = 0.05) -> Best | None:
+    """Bound what each cell costs against the truly best one, whichever that is.
+
+    Cells stand in the order of their cost, the cheapest setting first. None where cells cannot be
+    compared (not connected), and with fewer than 2 cells, 2 df or 3 blocks (or runs a cell).
+    """
+    count = fit.means.size
+    enough = fit.df >= FEWEST_DF and int(fit.n.min()) >= FEWEST_N
+    if count < 2 or not enough or (fit.groups != fit.groups[0]).any():
+        return None
+    means = fit.means if lower_is_better else -fit.means
+    errors = fit.sd * np.sqrt(np.maximum(_variances(fit), 0))
+    rho = [_smallest_correlation(fit, control) for control in range(count)]
+    critical = [one_sided_dunnett(count - 1, fit.df, alpha, each) for each in rho]
+    others = ~np.eye(count, dtype=bool)
+    reach = means[:, None] - means[None, :] + np.array(critical)[None, :] * errors
+    upper = np.maximum(0, np.where(others, reach, -np.inf).max(axis=1))
+    rivals = means[None, :] + np.array(critical)[:, None] * errors
+    possible = means <= np.where(others, rivals, np.inf).min(axis=1)
+    seen = int(means.argmin())
+    return Best(
+        seen=seen,
+        at_edge=seen == count - 1,
+        cost_pct=tuple(pct_of(float(mean - means[seen])) for mean in means),
+        upper_pct=tuple(pct_of(float(bound)) for bound in upper),
+        possibly=tuple(int(cell) for cell in np.flatnonzero(possible)),
+        critical=tuple(critical),
+        rho=tuple(rho),
+        df=fit.df,
+        sd=fit.sd,
+        alpha=alpha,
+    )
+
+
+def _variances(fit: Fit) -> NDArray[np.float64]:
+    """Of all differences of two cells, shape (J, J), in units of sd ** 2."""
+    own = np.diag(fit.covariance)
+    return np.asarray(own[:, None] + own[None, :] - 2 * fit.covariance)
+
+
+def _smallest_correlation(fit: Fit, control: int) -> float:
+    """Of the differences to `control`; not below 0, which is conservative (Slepian, 1962)."""
+    count = fit.means.size
+    if count == 2:
+        return 0.5
+    others = [cell for cell in range(count) if cell != control]
+    v = fit.covariance
+    joint = (
+        v[np.ix_(others, others)]
+        - v[others, control][:, None]
+        - v[control, others][None, :]
+        + v[control, control]
+    )
+    spread = np.sqrt(np.diag(joint))
+    correlation = joint / spread[:, None] / spread[None, :]
+    smallest = float(correlation[np.triu_indices(len(others), 1)].min())
+    scale = 10.0**_RHO_DIGITS
+    return max(0.0, math.floor(smallest * scale + 1e-6) / scale)

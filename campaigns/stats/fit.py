@@ -1,0 +1,74 @@
+"""Log means of cells with their uncertainty: what every comparison of levels starts from. Pure.
+
+`blocks.fit` (interleaved and paired orders) and `pooled.fit` (blocked and random) make one.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from campaigns.stats.interval import Interval
+from campaigns.stats.logs import ratio_of
+from campaigns.stats.verdict import Contrast
+
+NO_NOISE = 1e-12
+"""A smaller sd of logs is rounding: all values of a cell are equal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """J cells, in the order that they were given in.
+
+    means: adjusted log means, shape (J,). covariance: theirs, shape (J, J), to be multiplied by
+    sd ** 2. sd: of the logs, within blocks or within cells; 0 where there is no noise at all.
+    df: of sd. groups: shape (J,); only cells of one group can be compared. n: shape (J,), what a
+    verdict counts: the blocks of the cell's group, or the cell's runs.
+    complete: every block has one run of every cell, or all cells have as many runs.
+    """
+
+    means: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    sd: float
+    df: int
+    groups: NDArray[np.int64]
+    n: NDArray[np.int64]
+    complete: bool
+
+    def connected(self, baseline: int, candidate: int) -> bool:
+        """Say whether the data hold anything about the difference of two cells."""
+        return bool(self.groups[baseline] == self.groups[candidate])
+
+    def variance(self, baseline: int, candidate: int) -> float:
+        """Of the difference of two cells, in units of sd ** 2: 2 / n where nothing is missing."""
+        v = self.covariance
+        return float(v[baseline, baseline] + v[candidate, candidate] - 2 * v[baseline, candidate])
+
+    def contrast(self, baseline: int, candidate: int) -> Contrast | None:
+        """Estimate ln(candidate / baseline); None where nothing connects them, or df is 0."""
+        if self.df < 1 or not self.connected(baseline, candidate):
+            return None
+        return Contrast(
+            estimate=float(self.means[candidate] - self.means[baseline]),
+            standard_error=self.sd * math.sqrt(max(0.0, self.variance(baseline, candidate))),
+            df=self.df,
+            n=int(min(self.n[baseline], self.n[candidate])),
+        )
+
+    def effective_n(self, baseline: int, candidate: int) -> float:
+        """Complete blocks (or runs a cell) that would tell as much of this difference."""
+        return 2 / self.variance(baseline, candidate)
+
+    def reading_interval(self, cell: int, alpha: float) -> Interval | None:
+        """Give bounds for comparing levels on a chart, in the unit of the values.
+
+        Not the range of the next run, and without the noise between blocks; None where df is 0.
+        """
+        if self.df < 1:
+            return None
+        half = float(stats.t.ppf(1 - alpha / 2, self.df)) * self.sd
+        half *= math.sqrt(float(self.covariance[cell, cell]))
+        mean = float(self.means[cell])
+        return Interval(ratio_of(mean - half), ratio_of(mean + half))

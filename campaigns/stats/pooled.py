@@ -1,0 +1,82 @@
+"""Cells without blocks: one noise for all of them, or Welch's where theirs differ. Pure.
+
+For the orders `blocked` and `random`, and for imports that know no blocks. STATISTICS 2.2.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from campaigns.stats.fit import NO_NOISE, Fit
+from campaigns.stats.verdict import Contrast
+
+LEVENE_LIMIT = 0.01
+FEWEST_CELLS, FEWEST_DF = 3, 6
+"""Below them one cell's noise says as much about itself as all of them together."""
+
+
+def fit_pooled(logs: Sequence[NDArray[np.float64]]) -> Fit:
+    """Pool the noise of cells; `logs`: the logs of each cell's values, one at least."""
+    sizes = np.array([values.size for values in logs])
+    if not sizes.size or not sizes.all():
+        raise ValueError("Every cell needs a value.")
+    within = sum(float(np.square(values - values.mean()).sum()) for values in logs)
+    df = int((sizes - 1).sum())
+    sd = math.sqrt(within / df) if df else 0.0
+    return Fit(
+        means=np.array([values.mean() for values in logs]),
+        covariance=np.diag(1 / sizes),
+        sd=sd if sd >= NO_NOISE else 0.0,
+        df=df,
+        groups=np.zeros(sizes.size, dtype=np.int64),
+        n=sizes,
+        complete=bool((sizes == sizes[0]).all()),
+    )
+
+
+def may_be_pooled(logs: Sequence[NDArray[np.float64]]) -> bool:
+    """Say whether the cells' noise may be taken for one: enough of it, and Levene's p over .01."""
+    repeated = [values for values in logs if values.size > 1]
+    if len(repeated) < FEWEST_CELLS or sum(values.size - 1 for values in repeated) < FEWEST_DF:
+        return False
+    return equal_noise(repeated)
+
+
+def equal_noise(samples: Sequence[NDArray[np.float64]]) -> bool:
+    """Say whether Levene's test finds no difference in spread; where it has no answer there is one.
+
+    Samples without any spread at all are equal.
+    """
+    if all(values.std() < NO_NOISE for values in samples):
+        return True
+    with np.errstate(all="ignore"):
+        return bool(float(stats.levene(*samples).pvalue) > LEVENE_LIMIT)
+
+
+def welch(baseline: NDArray[np.float64], candidate: NDArray[np.float64]) -> Contrast | None:
+    """Compare the means of two cells' logs, each with its own noise (Welch, 1947).
+
+    None with fewer than two values in one of them.
+    """
+    if min(baseline.size, candidate.size) < 2:
+        return None
+    parts = [_variance(values) / values.size for values in (baseline, candidate)]
+    total = sum(parts)
+    rest = sum(
+        part**2 / (values.size - 1)
+        for part, values in zip(parts, (baseline, candidate), strict=True)
+    )
+    return Contrast(
+        estimate=float(candidate.mean() - baseline.mean()),
+        standard_error=math.sqrt(total),
+        df=total**2 / rest if rest else float(baseline.size + candidate.size - 2),
+        n=min(baseline.size, candidate.size),
+    )
+
+
+def _variance(values: NDArray[np.float64]) -> float:
+    sd = float(values.std(ddof=1))
+    return sd**2 if sd >= NO_NOISE else 0.0

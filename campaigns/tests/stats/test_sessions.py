@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from campaigns.stats.sessions import (
+    SessionEstimate,
+    Standing,
+    blocks_a_session,
+    estimate_of,
+    over_sessions,
+)
+from campaigns.stats.verdict import Word
+
+NAMES = ["sessions_1", "sessions_2_agree", "sessions_2_disagree", "sessions_4_between"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sessions_are_as_published(golden, name):
+    dataset = golden("k")["datasets"][name]
+    expected = dataset["expected"]
+
+    found = over_sessions(
+        [estimate_of(np.array(values)) for values in dataset["d_log"]], lower_is_better=True
+    )
+
+    assert found.standing == expected["standing"]
+    assert found.verdict.word == expected["verdict"]
+    assert found.verdict.pct_change == pytest.approx(expected["pct_change"], rel=1e-8)
+    assert [each.word for each in found.each] == expected["verdict_each_session"]
+    assert found.differ is ("sessions_differ" in expected["badges"])
+    assert found.variance_within == pytest.approx(expected["S1_sq"], rel=1e-8)
+    for name_of, interval in (("within", found.within), ("between", found.between)):
+        if name_of in expected:
+            assert interval.estimate == pytest.approx(expected["est"], rel=1e-8)
+            assert interval.standard_error == pytest.approx(expected[name_of]["se"], rel=1e-8)
+            assert interval.df == expected[name_of]["df"]
+    if "T2_sq" in expected:
+        assert found.variance_between == pytest.approx(expected["T2_sq"], rel=1e-8)
+        assert found.differ_f == pytest.approx(expected["F"], rel=1e-8)
+        assert found.differ_p == pytest.approx(expected["F_p"], rel=1e-8)
+
+
+def test_one_session_never_confirms():
+    found = over_sessions([estimate_of(np.full(20, -0.3) + 0.001)], lower_is_better=True)
+
+    assert (found.verdict.word, found.standing) == (Word.BETTER, Standing.ONE_SESSION)
+
+
+def test_two_sessions_that_know_nothing_confirm_nothing():
+    noisy = estimate_of(np.array([-0.3, 0.3, 0.1, -0.2]))
+
+    found = over_sessions([noisy, noisy], lower_is_better=True)
+
+    assert (found.standing, found.reason) == (Standing.NOT_CONFIRMED, "not_enough_sessions")
+
+
+def test_a_session_of_one_block_has_no_word_of_its_own():
+    whole = estimate_of(np.array([-0.1, -0.11, -0.09, -0.1]))
+
+    found = over_sessions([whole, estimate_of(np.array([-0.1]))], lower_is_better=True)
+
+    assert found.each[1].word == Word.NOT_ENOUGH_DATA
+    assert found.standing == Standing.NOT_CONFIRMED
+
+
+def test_sessions_without_any_noise_have_no_test_of_it():
+    still = SessionEstimate(estimate=-0.1, variance=0.0, n=5, df=4)
+
+    found = over_sessions([still, still], lower_is_better=True)
+
+    assert found.differ_p is None
+    assert not found.differ
+
+
+def test_without_degrees_of_freedom_there_is_no_finding():
+    assert over_sessions([], lower_is_better=True) is None
+    assert over_sessions([estimate_of(np.array([0.1]))], lower_is_better=True) is None
+
+
+def test_the_blocks_of_a_session_are_as_in_the_published_example(golden):
+    example = golden("h")["kalibera_jones"]["example"]
+
+    blocks = blocks_a_session(
+        variance_within=example["T2_iter"],
+        variance_between=example["T2_run"],
+        cost_session=example["c_run_s"],
+        cost_block=example["c_iter_s"],
+    )
+
+    assert blocks == example["n_iter"]
+
+
+def test_no_session_has_fewer_than_three_blocks():
+    assert blocks_a_session(1e-6, 1.0, cost_session=1, cost_block=1) == 3
+    with pytest.raises(ValueError, match="nothing to weigh"):
+        blocks_a_session(1.0, 0.0, cost_session=1, cost_block=1)
