@@ -13,7 +13,7 @@ from urllib.parse import quote
 from sandbox.content import LARGEST_FILE, Content
 from sandbox.faults import Fault, counts
 from sandbox.manifest import Kind, of_an_entry
-from sandbox.rpm.package import LARGEST_PACKAGE, LARGEST_TOTAL, OVERHEAD, Packages
+from sandbox.rpm.package import LARGEST_PACKAGE, LARGEST_TOTAL, OVERHEAD, Packages, Packing
 from sandbox.settings import PRESETS, SETTINGS, Feed, Settings
 
 
@@ -112,7 +112,8 @@ def _packages(values: dict[str, Any]) -> Packages:
         asked = f"total={whole.total}"
     if bad:
         raise BadPath(f"{asked}: {within}")
-    return Packages(Content(number, smallest - OVERHEAD, largest - OVERHEAD, total, whole.seed))
+    content = Content(number, smallest - OVERHEAD, largest - OVERHEAD, total, whole.seed)
+    return Packages(content, values.pop("compression", Packing.GZ))
 
 
 def _check(values: dict[str, Any], content: Content | Packages, shares: dict[Fault, float]) -> None:

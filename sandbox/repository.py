@@ -5,19 +5,33 @@ from http import HTTPStatus
 
 from sandbox.answers import TEXT, Answer, Ending, head, text
 from sandbox.bodies import EndlessBody, FileBody, WholeBody
+from sandbox.content import Content
 from sandbox.faults import Draw, Fault, jitter_share
 from sandbox.grammar import path
-from sandbox.manifest import PAGE, Kind
+from sandbox.manifest import NAME, PAGE, Kind
 from sandbox.settings import Feed, Settings
 from sandbox.tallies import Tally
 
 _BINARY = "application/octet-stream"
-_TYPES = {".rpm": "application/x-rpm", ".xml": "text/xml", ".gz": "application/gzip"}
+_TYPES = {
+    ".rpm": "application/x-rpm",
+    ".xml": "text/xml",
+    ".gz": "application/gzip",
+    ".xz": "application/x-xz",
+    ".zst": "application/zstd",
+}
 _ENDINGS = {
     Fault.STALL: Ending.STALL,
     Fault.RESET: Ending.RESET,
     Fault.TRUNCATED: Ending.TRUNCATED,
 }
+
+
+def _document_of(settings: Settings) -> str:
+    """Give the document that `manifest` is about."""
+    if isinstance(settings.content, Content):
+        return NAME
+    return settings.part.packed(settings.content.packing)
 
 
 class Repository:
@@ -42,7 +56,8 @@ class Repository:
         self.tally = Tally()
         self.tallies: tuple[Tally, ...] = (self.tally,)
         self.tries_matter = settings.jitter > 0 or settings.shares.get(Fault.FLAKY, 0) > 0
-        self._wrong_document = settings.part.path if feed is Feed.RPM else feed.entry
+        self.documents = settings.documents
+        self._wrong_document = _document_of(settings)
         self._type = _BINARY if feed is Feed.FILE else _TYPES[".rpm"]
         self._scheme = scheme
         self._pairs = pairs
@@ -94,15 +109,15 @@ class Repository:
             answer.silent = kind is Kind.HANG
             if kind is Kind.RESET:
                 answer.ending = Ending.RESET
-        return self._paced(answer, -1 - self.feed.documents.index(name), 0)
+        return self._paced(answer, -1 - self.documents.index(name), 0)
 
     def unknown(self, name: str) -> Answer:
         """Say that there is no such file, and what there is."""
         files = self.content.files
         last = f", {self.content.name(0)!r} to {self.content.name(files - 1)!r}" if files else ""
-        expected = ", ".join(self.feed.documents) + last
+        expected = ", ".join(self.documents) + last
         sentence = f"no file {name[:80]!r} in {self.path}: expected {expected}\n"
-        return self._paced(text(HTTPStatus.NOT_FOUND, sentence), -1 - len(self.feed.documents), 0)
+        return self._paced(text(HTTPStatus.NOT_FOUND, sentence), -1 - len(self.documents), 0)
 
     def _paced(self, answer: Answer, index: int, attempt: int) -> Answer:
         settings = self.settings

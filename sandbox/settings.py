@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.content import LARGEST_FILE, MOST_FILES, Content, Names
 from sandbox.faults import Fault
 from sandbox.manifest import NAME, Kind
-from sandbox.rpm.package import MOST_PACKAGES, OVERHEAD, Packages
+from sandbox.rpm.package import MOST_PACKAGES, OVERHEAD, Packages, Packing
 from sandbox.rpm.repodata import Part
 
 FOREVER = float("inf")
@@ -28,11 +28,6 @@ class Feed(StrEnum):
     def entry(self) -> str:
         """The name of the document that a client reads first."""
         return NAME if self is Feed.FILE else Part.REPOMD.path
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The names of all documents."""
-        return (NAME,) if self is Feed.FILE else tuple(part.path for part in Part)
 
 
 class Preset(StrEnum):
@@ -76,6 +71,13 @@ class Settings:
     part: Part = Part.REPOMD
     to: str = ""
     label: str = ""
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The names of all documents."""
+        if isinstance(self.content, Content):
+            return (NAME,)
+        return tuple(part.packed(self.content.packing) for part in Part)
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -195,6 +197,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "part", Part, "repomd", ", ".join(Part),
         "with which file of the repodata, where a whole one is wrong", (Feed.RPM,),
+    ),
+    Setting(
+        "compression", Packing, "gz", ", ".join(Packing), "of the lists in repodata", (Feed.RPM,),
     ),
     Setting(
         "label", _matching(r"[A-Za-z0-9._-]{1,64}"), "",

@@ -133,7 +133,7 @@ class Site:
         answer: Answer | asyncio.Task[Answer]
         if index is not None:
             answer = self._file(repository, index)
-        elif name in repository.feed.documents:
+        elif name in repository.documents:
             answer = self._document(repository, name, tallies)
         else:
             answer = repository.unknown(name)

@@ -1,14 +1,21 @@
 """Reads an RPM repository's metadata as far as a sync needs it: which packages there are."""
 
+import bz2
 import gzip
 import lzma
+import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
 from sandbox.pulp.manifests import Entry
 from sandbox.pulp.tasks import TaskFailed
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 _REPO = "{http://linux.duke.edu/metadata/repo}"
 _COMMON = "{http://linux.duke.edu/metadata/common}"
@@ -50,17 +57,24 @@ def parts(base: str, body: bytes) -> list[Part]:
     return found
 
 
+_UNPACKERS: Mapping[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.decompress,
+    "xz": lzma.decompress,
+    "zst": zstd.decompress,
+    "bz2": bz2.decompress,
+}
+
+
 def _unpacked(url: str, body: bytes) -> bytes:
     try:
-        if url.endswith(".gz"):
-            return gzip.decompress(body)
-        return lzma.decompress(body) if url.endswith(".xz") else body
-    except (OSError, EOFError, lzma.LZMAError) as error:
+        unpack = _UNPACKERS.get(url.rpartition(".")[2])
+        return unpack(body) if unpack else body
+    except (OSError, EOFError, lzma.LZMAError, zstd.ZstdError) as error:
         raise TaskFailed(f"{url} cannot be unpacked: {error}") from None
 
 
 def packages(base: str, url: str, body: bytes) -> Iterator[Entry]:
-    """Give the packages of primary.xml, plain, .gz or .xz."""
+    """Give the packages of primary.xml, plain or compressed."""
     for package in _parsed(_unpacked(url, body), "primary.xml").iter(f"{_COMMON}package"):
         href = _of(package, f"{_COMMON}location", "href")
         if _of(package, f"{_COMMON}checksum", "type") != "sha256":

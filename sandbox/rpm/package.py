@@ -8,6 +8,7 @@ have any size from there.
 import hashlib
 import struct
 from dataclasses import dataclass
+from enum import StrEnum
 
 from sandbox.bodies import FileBody
 from sandbox.content import Content
@@ -45,6 +46,14 @@ _DIRECTORY_MODE, _FILE_MODE = 0o040755, 0o100644
 _VERIFY_ALL = 0xFFFFFFFF
 
 
+class Packing(StrEnum):
+    """How the lists of the repodata are compressed."""
+
+    GZ = "gz"
+    XZ = "xz"
+    ZST = "zst"
+
+
 @dataclass(frozen=True, slots=True)
 class Packages:
     """The packages of a repository. Equal ones have equal repodata.
@@ -53,6 +62,7 @@ class Packages:
     """
 
     content: Content
+    packing: Packing = Packing.GZ
 
     @property
     def files(self) -> int:

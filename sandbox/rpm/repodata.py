@@ -1,14 +1,22 @@
 """The repodata of packages: repomd.xml and the three lists that it names. Pure."""
 
 import hashlib
+import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from typing import Protocol
 
 from sandbox.bodies import FileBody
 from sandbox.manifest import Abandoned, Kind, broken, digests, spoiled
 from sandbox.rpm import package
-from sandbox.rpm.package import NAMES, Packages, header_range
+from sandbox.rpm.package import NAMES, Packages, Packing, header_range
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 _XML = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 _COMMON = "http://linux.duke.edu/metadata/common"
@@ -26,8 +34,12 @@ class Part(StrEnum):
 
     @property
     def path(self) -> str:
-        """Where it stands in a repository."""
-        return f"repodata/{self}.xml" if self is Part.REPOMD else f"repodata/{self}.xml.gz"
+        """Where it stands in a repository, packed as usual."""
+        return self.packed(Packing.GZ)
+
+    def packed(self, packing: Packing) -> str:
+        """Say where it stands; repomd.xml is never packed."""
+        return f"repodata/{self}.xml" if self is Part.REPOMD else f"repodata/{self}.xml.{packing}"
 
 
 _LISTS = (Part.PRIMARY, Part.FILELISTS, Part.OTHER)
@@ -87,12 +99,26 @@ _TEMPLATES = {
 }
 
 
+class _Packer(Protocol):
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
+
+
+_PACKERS: Mapping[Packing, Callable[[], _Packer]] = {
+    Packing.GZ: lambda: zlib.compressobj(wbits=31),  # without an instant
+    Packing.XZ: lambda: lzma.LZMACompressor(preset=1),
+    Packing.ZST: zstd.ZstdCompressor,
+}
+
+
 class _List:
     """One list, compressed as it grows, so that it is never there in full."""
 
-    def __init__(self, part: Part, packages: int) -> None:
+    def __init__(self, part: Part, packages: int, packing: Packing) -> None:
         self._part = part
-        self._zip = zlib.compressobj(wbits=31)  # gzip, without an instant
+        self.path = part.packed(packing)
+        self._zip = _PACKERS[packing]()
         self._digest = hashlib.sha256()
         self._size = 0
         self.zipped = bytearray()
@@ -113,7 +139,7 @@ class _List:
 <data type="{self._part}">
   <checksum type="sha256">{hashlib.sha256(self.zipped).hexdigest()}</checksum>
   <open-checksum type="sha256">{self._digest.hexdigest()}</open-checksum>
-  <location href="{self._part.path}"/>
+  <location href="{self.path}"/>
   <timestamp>{package.INSTANT}</timestamp>
   <size>{len(self.zipped)}</size>
   <open-size>{self._size}</open-size>
@@ -153,21 +179,22 @@ class Repodata:
         )
 
     def _written(self, kind: Kind, part: Part) -> Mapping[str, bytes]:
-        lists = {part: _List(part, self._packages.files) for part in _LISTS}
+        lists = {part: _List(part, self._packages.files, self._packages.packing) for part in _LISTS}
         for index in range(self._packages.files):
             for values in self._entries(index, kind if index == 0 else Kind.OK):
                 for listed, written in lists.items():
                     written.write(_TEMPLATES[listed] % values)
         documents = {}
-        for listed, written in lists.items():
+        for written in lists.values():
             written.close()
-            documents[listed.path] = bytes(written.zipped)
+            documents[written.path] = bytes(written.zipped)
         data = "".join(written.data() for written in lists.values())
         repomd = (
             f'<repomd xmlns="{_REPO}" xmlns:rpm="{_RPM}">\n<revision>{package.INSTANT}</revision>'
         )
         documents[Part.REPOMD.path] = _XML + f"{repomd}\n{data}</repomd>\n".encode()
-        documents[part.path] = spoiled(kind, documents[part.path])
+        wrong = part.packed(self._packages.packing)
+        documents[wrong] = spoiled(kind, documents[wrong])
         return documents
 
     def _entries(self, index: int, kind: Kind) -> Iterator[dict[bytes, bytes | int]]:

@@ -1,19 +1,17 @@
 """What a feed has to offer, as its own manifest or metadata say: the measure of the same work."""
 
-import lzma
-import zlib
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 from xml.etree import ElementTree
 
 from campaigns.drivers.base import AddressRefused, Context, DriverError, TargetUnavailable
+from campaigns.drivers.sync.unpacking import unpacked
 from campaigns.engines import manifest
 from campaigns.engines.fetch import Limits, fetch
 from campaigns.engines.transfers import FAILURES, FileFailed
 from campaigns.network import BadUrl, Refused
 
-MOST_METADATA = 512 * 1024 * 1024
 REPO = "{http://linux.duke.edu/metadata/repo}"
 COMMON = "{http://linux.duke.edu/metadata/common}"
 
@@ -59,7 +57,7 @@ def _packages(url: str, context: Context) -> Offer:
     href = place.get("href") if place is not None else None
     if not href:
         raise DriverError("The feed's repomd.xml names no primary metadata.")
-    primary = _xml(_unpacked(_get(urljoin(base, href), context), href))
+    primary = _xml(unpacked(_get(urljoin(base, href), context), href))
     files: dict[str, int] = {}
     for package in primary.iterfind(f"{COMMON}package"):
         digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
@@ -76,30 +74,6 @@ def _xml(body: bytes) -> Any:
         return ElementTree.fromstring(body)  # noqa: S314 - see above
     except (ElementTree.ParseError, ValueError) as error:
         raise DriverError(f"The feed's metadata are no XML that can be read: {error}.") from None
-
-
-def _unpacked(body: bytes, name: str) -> bytes:
-    """Unpack what compresses metadata, up to a limit. Raise DriverError."""
-    try:
-        if name.endswith(".gz"):
-            inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            unpacked = inflate.decompress(body, MOST_METADATA)
-            if inflate.unconsumed_tail:
-                raise DriverError(f"{name} has more than {MOST_METADATA} bytes unpacked.")
-            return unpacked
-        if name.endswith(".xz"):
-            unxz = lzma.LZMADecompressor()
-            unpacked = unxz.decompress(body, MOST_METADATA)
-            if not unxz.eof:
-                raise DriverError(f"{name} has more than {MOST_METADATA} bytes unpacked.")
-            return unpacked
-    except (zlib.error, lzma.LZMAError) as error:
-        raise DriverError(f"{name} cannot be unpacked: {error}.") from None
-    if name.endswith(".xml"):
-        return body
-    raise DriverError(
-        f"{name} is compressed in a way that perfdash cannot unpack (gz and xz it can)."
-    )
 
 
 def _get(url: str, context: Context) -> bytes:
