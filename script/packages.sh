@@ -7,6 +7,8 @@ missing_packages() {
   done
   ls /usr/include/stdlib.h >/dev/null 2>&1 || echo libc6-dev
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
+  # createrepo_c's wheel, and so pulp_rpm, brings every library but this one.
+  PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q libgobject-2.0.so.0 || echo libglib2.0-0
   ls /usr/share/fonts/truetype/dejavu >/dev/null 2>&1 || echo fonts-dejavu-core
 }
 

@@ -73,10 +73,10 @@ def purged_at_the_end(data):
 
 @pytest.fixture(scope="session")
 def real_pulp(tmp_path_factory):
-    """A clean Pulp with one worker. Who changes anything in it puts it back."""
+    """A clean Pulp with pulp_rpm and one worker. Who changes anything in it puts it back."""
     pulp = RealPulp(tmp_path_factory.mktemp("pulp") / "data")
     with purged_at_the_end(pulp.data):
-        pulp.start("--fast-auth")
+        pulp.start("--fast-auth", "--rpm")
         yield pulp
 
 

@@ -31,6 +31,7 @@ def test_a_real_pulp_answers_and_only_its_owner_reads_the_password(real_pulp, re
         "core": "3.123.1",
         "file": "3.123.1",
         "certguard": "3.123.1",
+        "rpm": "3.39.4",
     }
     assert [worker["name"].split("-")[0] for worker in status["online_workers"]] == ["worker1"]
     assert status["redis_connection"]["connected"] is False

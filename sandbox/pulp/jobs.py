@@ -27,11 +27,11 @@ class Jobs:
 
     def sync(self, repository: Resource, remote: Resource, values: dict[str, Any]) -> Task:
         """Sync a repository."""
-        mirror = values.get("mirror", False)
+        publish = mirror = values.get("mirror", False)
         if policy := values.get("sync_policy"):
-            mirror = policy.startswith("mirror")
+            mirror, publish = policy.startswith("mirror"), policy == "mirror_complete"
         sync = Sync(
-            self.store, repository, remote, mirror, values.get("optimize", True),
+            self.store, repository, remote, mirror, publish, values.get("optimize", True),
             self.behaviour().retry_seconds, self.behaviour().storage_total,
         )  # fmt: skip
         plugin = repository.plugin.split("/")[0]

@@ -27,6 +27,7 @@ class Sync:
     repository: Resource
     remote: Resource
     mirror: bool
+    publish: bool
     optimize: bool
     retry_seconds: float
     storage_total: int
@@ -68,7 +69,7 @@ class Sync:
             task.made.append((written["pulp_href"], written["prn"]))
         elif not self._is_rpm:
             return None
-        if self.mirror and (is_new or self._is_rpm):
+        if self.publish and (is_new or self._is_rpm):
             publication = publish(self.store, self.repository)
             task.made.append((publication.href, publication.prn))
         return written

@@ -129,12 +129,12 @@ class Views:
             rules["sync_policy"] = fields.choice(*_POLICIES)
             rules["skip_types"] = fields.listing
         values = checked(body, rules, more=plugin != "file/file")
-        if "sync_policy" in values and "mirror" in values:
-            raise Invalid({"non_field_errors": [_TWO_POLICIES]})
         href = values.get("remote") or repository.values.get("remote")
         if not href:
             problem = "This field is required since a remote is not set on the repository."
             raise Invalid({"remote": [problem]})
+        if "sync_policy" in values and "mirror" in values:
+            raise Invalid({"non_field_errors": [_TWO_POLICIES]})
         remote = self.store.at(href)
         if remote is None:
             raise NotFound("Not found.")

@@ -1,6 +1,7 @@
 """What a feed has to offer, as its own manifest or metadata say: the measure of the same work."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urljoin
 from xml.etree import ElementTree
@@ -18,10 +19,14 @@ COMMON = "{http://linux.duke.edu/metadata/common}"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The units of a feed: how many, their files by digest with sizes in bytes."""
+    """The units of a feed: how many, their files by digest with sizes in bytes.
+
+    metadata: digests of the feed's own documents, which a mirror keeps as artifacts.
+    """
 
     units: int
     files: dict[str, int]
+    metadata: frozenset[str] = frozenset()
 
     @property
     def bytes(self) -> int:
@@ -47,12 +52,15 @@ def _files(body: bytes) -> Offer:
         entries = manifest.parse(body)
     except manifest.BadManifest as error:
         raise DriverError(f"The feed's manifest cannot be read: {error}") from None
-    return Offer(len(entries), {entry.sha256: entry.size for entry in entries})
+    files = {entry.sha256: entry.size for entry in entries}
+    return Offer(len(entries), files, frozenset([sha256(body).hexdigest()]))
 
 
 def _packages(url: str, context: Context) -> Offer:
     base = url if url.endswith("/") else f"{url}/"
-    repomd = _xml(_get(urljoin(base, "repodata/repomd.xml"), context))
+    written = _get(urljoin(base, "repodata/repomd.xml"), context)
+    repomd = _xml(written)
+    named = {named.text for named in repomd.iterfind(f"{REPO}data/{REPO}checksum") if named.text}
     place = repomd.find(f"{REPO}data[@type='primary']/{REPO}location")
     href = place.get("href") if place is not None else None
     if not href:
@@ -63,7 +71,7 @@ def _packages(url: str, context: Context) -> Offer:
         digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
         if digest is not None and digest.text and size is not None:
             files[digest.text] = int(size.get("package") or 0)
-    return Offer(len(files), files)
+    return Offer(len(files), files, frozenset([sha256(written).hexdigest(), *named]))
 
 
 def _xml(body: bytes) -> Any:

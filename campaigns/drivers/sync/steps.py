@@ -35,6 +35,7 @@ from campaigns.drivers.sync.making import (
     make_pairs,
     sync_body,
 )
+from campaigns.drivers.sync.proving import all_files, same_work
 from campaigns.drivers.sync.publishing import publish_all
 from campaigns.drivers.sync.syncing import (
     STEP_SECONDS,
@@ -128,23 +129,14 @@ class PulpSteps:
             proofs.append(Proof("units of content", "1 or more", sum(units), "count", all(units)))
             return proofs
         known = [offer for offer in offers if offer]
-        files = _all_files(known)
-        kept = len(files) if parameters["policy"] == "immediate" else 0
-        downloads = kept if parameters["repeat"] == "first" else 0
-        wanted = sum(offer.units for offer in known)
-        artifacts: int = measured.work["artifacts"]
-        mirrors = parameters["sync_policy"] == "mirror_complete"  # keeps the feed's metadata too
-        all_kept = artifacts >= kept if mirrors else artifacts == kept
         return [
             *proofs,
-            Proof("units of content", wanted, sum(units), "count", wanted == sum(units)),
-            Proof("artifacts", kept, artifacts, "count", all_kept),
-            Proof(
-                "files downloaded by these syncs",
-                downloads,
-                syncs.artifacts,
-                "files",
-                downloads == syncs.artifacts,
+            *same_work(
+                known,
+                parameters,
+                units=sum(units),
+                artifacts=measured.work["artifacts"],
+                downloaded=syncs.artifacts,
             ),
         ]
 
@@ -237,7 +229,7 @@ def _measured(
         if syncs.artifacts and seconds > 0:
             values["file_rate"] = syncs.artifacts / seconds
             if all(offers):
-                files = _all_files([offer for offer in offers if offer])
+                files = all_files([offer for offer in offers if offer])
                 values["throughput"] = sum(files.values()) / 1e6 / seconds
     if published is not None:
         values["publish_duration"] = published
@@ -279,14 +271,6 @@ def _health(syncs: Syncs, parameters: Parameters) -> Health:
             reason = f"the rate_limit of {rate} a second binds: {share:.0%} of it was used"
             return Health("warned", (reason,), figures)
     return Health("healthy", (), figures)
-
-
-def _all_files(offers: list[Offer]) -> dict[str, int]:
-    """The files of all feeds, each digest once, as Pulp keeps them."""
-    files: dict[str, int] = {}
-    for offer in offers:
-        files |= offer.files
-    return files
 
 
 def _units_of(pulp: Pulp, pair: Pair, content: str) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sandbox.bodies import Body
 from sandbox.content import Content
-from sandbox.rpm.package import OVERHEAD, Packages
+from sandbox.rpm.package import OVERHEAD, Packages, Packing
 
 SPACES = {
     "common": "http://linux.duke.edu/metadata/common",
@@ -26,10 +26,13 @@ class Listed:
     size: int
 
 
-def packages(count: int, smallest: int, largest: int = 0, seed: int = 0) -> Packages:
+def packages(
+    count: int, smallest: int, largest: int = 0, seed: int = 0, packing: Packing = Packing.GZ
+) -> Packages:
     """Packages of sizes that include all that is in them."""
     largest = max(smallest, largest)
-    return Packages(Content(count, smallest - OVERHEAD, largest - OVERHEAD, seed=seed))
+    content = Content(count, smallest - OVERHEAD, largest - OVERHEAD, seed=seed)
+    return Packages(content, packing)
 
 
 def whole(body: Body) -> bytes:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.rpm.package import Packing
 from sandbox.rpm.repodata import Part, Repodata
 from sandbox.tests.rpm.conftest import packages, whole
 
@@ -12,10 +13,17 @@ createrepo_c = pytest.importorskip("createrepo_c", reason="createrepo_c is not i
 COUNT = 12
 
 
+@pytest.fixture(params=Packing)
+def packing(request: pytest.FixtureRequest) -> Packing:
+    """How the lists are compressed."""
+    packing: Packing = request.param
+    return packing
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, packing: Packing) -> Path:
     """A repository on disk."""
-    several = packages(COUNT, 3000, 300_000)
+    several = packages(COUNT, 3000, 300_000, packing=packing)
     repodata = Repodata(several)
     files = {several.name(index): whole(repodata.body(index)) for index in range(COUNT)}
     for path, data in {**files, **repodata.documents}.items():
@@ -37,7 +45,9 @@ def described(package: Any) -> dict[str, Any]:
     return {"files": files} | {name: getattr(package, name) for name in names}
 
 
-def test_createrepo_reads_from_the_repodata_what_it_reads_from_the_packages(folder: Path) -> None:
+def test_createrepo_reads_from_the_repodata_what_it_reads_from_the_packages(
+    folder: Path, packing: Packing
+) -> None:
     warnings: list[str] = []
 
     def warn(_: int, message: str) -> bool:
@@ -46,9 +56,9 @@ def test_createrepo_reads_from_the_repodata_what_it_reads_from_the_packages(fold
 
     found = {}
     for package in createrepo_c.PackageIterator(
-        primary_path=str(folder / Part.PRIMARY.path),
-        filelists_path=str(folder / Part.FILELISTS.path),
-        other_path=str(folder / Part.OTHER.path),
+        primary_path=str(folder / Part.PRIMARY.packed(packing)),
+        filelists_path=str(folder / Part.FILELISTS.packed(packing)),
+        other_path=str(folder / Part.OTHER.packed(packing)),
         warningcb=warn,
     ):
         found[package.location_href] = described(package)

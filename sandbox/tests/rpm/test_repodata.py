@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET  # our own documents
 import pytest
 
 from sandbox.manifest import PAGE, Abandoned, Kind
+from sandbox.rpm.package import Packing
 from sandbox.rpm.repodata import Part, Repodata
 from sandbox.tests.rpm.conftest import SPACES, Listed, listed, packages, sha256, whole
 
@@ -92,17 +93,18 @@ def test_a_name_can_have_bytes_that_are_not_utf8() -> None:
         gzip.decompress(documents[Part.PRIMARY.path]).decode()
 
 
+@pytest.mark.parametrize("packing", list(Packing))
 @pytest.mark.parametrize("part", list(Part))
-def test_a_whole_file_can_be_wrong_and_the_others_are_right(part: Part) -> None:
-    several = packages(3, 3000)
+def test_a_whole_file_can_be_wrong_and_the_others_are_right(part: Part, packing: Packing) -> None:
+    several, name = packages(3, 3000, packing=packing), part.packed(packing)
     good = Repodata(several).documents
 
     def spoiled(kind: Kind) -> bytes:
         documents = Repodata(several, kind, part).documents
-        assert {path for path in good if documents[path] != good[path]} == {part.path}
-        return documents[part.path]
+        assert {path for path in good if documents[path] != good[path]} == {name}
+        return documents[name]
 
-    right = good[part.path]
+    right = good[name]
     corrupt = spoiled(Kind.CORRUPT)
     assert spoiled(Kind.EMPTY) == b""
     assert spoiled(Kind.HTML) == PAGE.encode()

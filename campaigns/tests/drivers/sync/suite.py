@@ -154,6 +154,14 @@ def test_on_demand_downloads_nothing(pulp, feed):
     assert "file_rate" not in measured.values
 
 
+@pytest.mark.parametrize("sync_policy", ["mirror_content_only", "mirror_complete"])
+def test_a_mirror_of_files_is_published_by_itself(pulp, feed, sync_policy):
+    _, proofs = pulp.run(parameters(feed.manifest(files=5, size=1000), sync_policy=sync_policy))
+
+    assert good(proofs), proofs
+    assert found(proofs)["artifacts"] == 6
+
+
 @pytest.mark.parametrize(("optimize", "skipped"), [("on", 1), ("off", 0)])
 def test_an_unchanged_feed_is_synced_once_more(pulp, feed, optimize, skipped):
     url = feed.manifest(files=5, size=1000)

@@ -7,7 +7,8 @@ import pytest
 from campaigns.drivers.base import NotClean, Target, TargetUnavailable
 from campaigns.drivers.sync import driver, syncing
 from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
-from campaigns.tests.drivers.sync.suite import Place, good, parameters
+from campaigns.tests.drivers.sync.suite import Place, parameters
+from campaigns.tests.drivers.sync.suite_rpm import *  # noqa: F403
 from campaigns.tests.engines.processes import until
 from sandbox.process import running
 
@@ -140,12 +141,3 @@ def test_a_result_of_a_stand_in_says_so(pulp):
     facts = driver.environment(pulp.target, pulp.context())
 
     assert "stand-in" in facts["Pulp"]
-
-
-def test_packages_are_synced_and_proved_too(pulp, feed):
-    url = feed.rpm(packages=5, size=4000)
-
-    measured, proofs = pulp.run(parameters(url, content="rpm"))
-
-    assert not measured.failure
-    assert good(proofs), proofs

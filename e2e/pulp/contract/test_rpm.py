@@ -1,7 +1,16 @@
+import pytest
+
 from sandbox.process import Sandbox
 from sandbox.tests.pulp.client import Document, Pulp, progress
 
+pytestmark = pytest.mark.usefixtures("with_rpm")
 CONTENT = "content/rpm/packages/"
+
+
+@pytest.fixture
+def with_rpm(pulp: Pulp) -> None:
+    if pulp.ask("GET", "repositories/rpm/rpm/").status_code == 404:
+        pytest.skip("this Pulp has no pulp_rpm")
 
 
 def synced(pulp: Pulp, url: str, **options: object) -> Document:
@@ -43,7 +52,7 @@ def test_a_feed_that_is_no_rpm_repository_fails(pulp: Pulp, feed: Sandbox) -> No
 def test_a_mirror_is_published_also_where_nothing_is_new(pulp: Pulp, feed: Sandbox) -> None:
     task = synced(pulp, feed.rpm(packages=2))
     repository, [version] = task["result"]["repository"], task["created_resources"]
-    remote = pulp.get("remotes/rpm/rpm/")["results"][0]["pulp_href"]
+    remote = pulp.get("remotes/rpm/rpm/", name__startswith=pulp.prefix)["results"][0]["pulp_href"]
 
     mirrored = pulp.sync(repository, remote, sync_policy="mirror_complete")
 
@@ -56,7 +65,10 @@ def test_a_mirror_is_published_also_where_nothing_is_new(pulp: Pulp, feed: Sandb
 def test_mirror_and_sync_policy_exclude_one_another(pulp: Pulp, feed: Sandbox) -> None:
     repository = synced(pulp, feed.rpm(packages=1))["result"]["repository"]
 
-    answer = pulp.ask("POST", f"{repository}sync/", {"mirror": True, "sync_policy": "additive"})
+    remote = pulp.get("remotes/rpm/rpm/", name__startswith=pulp.prefix)["results"][0]["pulp_href"]
+
+    body = {"remote": remote, "mirror": True, "sync_policy": "additive"}
+    answer = pulp.ask("POST", f"{repository}sync/", body)
 
     assert answer.status_code == 400
     assert "simultaneously" in answer.json()["non_field_errors"][0]
