@@ -11,10 +11,13 @@ from campaigns.charts.labels import told_apart
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
+from campaigns.queries.environment import Change, changes_of, environment_of, stand_ins_of
 from campaigns.stats.words import display
 
 Cells = Mapping[str, Any]
 MOST_FACTS = 4
+STAND_IN = {"word": "stand-in", "tone": "warn", "icon": "warn", "form": "solid"}
+"""Badge of what was not measured on a real server."""
 
 
 def answer(
@@ -27,7 +30,26 @@ def answer(
         said = _of_pairs(pairs)
     else:
         said = _of_cells(metric, cells, driver_of(campaign.kind).work)
-    return {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
+    found = {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
+    if stand_ins := stand_ins_of(campaign):
+        found["badges"] = [STAND_IN, *found["badges"]]
+        found["caveat"] = (
+            f"Measured on a {' and a '.join(stand_ins)}, which is no real server: it says nothing "
+            "about one."
+        )
+    elif changed := changes_of(campaign, environment_of(campaign)):
+        found["caveat"] = _of_changes(changed)
+    return found
+
+
+def _of_changes(changes: Sequence[Change]) -> str:
+    """Runs on both sides of a change are not comparable as they are."""
+    names = list(dict.fromkeys(f"{change.name} ({change.side})" for change in changes))
+    more = f" and {len(names) - MOST_FACTS} more" if len(names) > MOST_FACTS else ""
+    return (
+        f"The environment changed during the campaign: {', '.join(names[:MOST_FACTS])}{more}; "
+        "runs before and after it are not comparable as they are."
+    )
 
 
 def _nothing(cells: Cells) -> dict[str, Any]:

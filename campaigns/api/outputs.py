@@ -1,5 +1,6 @@
 """What goes out of targets and campaigns. Never a password, not even an encrypted one."""
 
+from dataclasses import asdict
 from typing import Any
 
 from django.utils.functional import cached_property
@@ -8,7 +9,7 @@ from rest_framework.reverse import reverse
 
 from campaigns.definition import drafts
 from campaigns.models import Campaign, Cell, Target
-from campaigns.queries import exports, live
+from campaigns.queries import environment, exports, live
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.records import STATES
 
@@ -123,6 +124,8 @@ class CampaignOutput(serializers.ModelSerializer[Campaign]):
 class CampaignDetail(CampaignOutput):
     """A campaign with its definition, its cells and what the statistics say."""
 
+    stand_in = serializers.SerializerMethodField()
+    environment_changes = serializers.SerializerMethodField()
     definition = serializers.SerializerMethodField()
     cells = serializers.SerializerMethodField()
     seconds_left = serializers.SerializerMethodField()
@@ -132,11 +135,22 @@ class CampaignDetail(CampaignOutput):
         fields = [
             *CampaignOutput.Meta.fields,
             "fidelity",
+            "stand_in",
+            "environment_changes",
             "definition",
             "cells",
             "seconds_left",
             "findings",
         ]
+
+    def get_stand_in(self, campaign: Campaign) -> list[str]:
+        """What stood in for the target while runs were measured; empty: a real one was."""
+        return environment.stand_ins_of(campaign)
+
+    def get_environment_changes(self, campaign: Campaign) -> list[dict[str, Any]]:
+        """Facts that were not the same in all runs, and between which runs they changed."""
+        facts = environment.environment_of(campaign)
+        return [asdict(change) for change in environment.changes_of(campaign, facts)]
 
     def get_definition(self, campaign: Campaign) -> dict[str, Any]:
         """In the form in which it can be sent again."""

@@ -47,6 +47,7 @@ class RunOutput(serializers.ModelSerializer[Run]):
     attempts = serializers.SerializerMethodField()
     proofs = serializers.SerializerMethodField()
     measurements = serializers.SerializerMethodField()
+    stand_in = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField()
 
     class Meta:
@@ -66,6 +67,7 @@ class RunOutput(serializers.ModelSerializer[Run]):
             "attempts",
             "proofs",
             "measurements",
+            "stand_in",
             "url",
         ]
 
@@ -94,6 +96,11 @@ class RunOutput(serializers.ModelSerializer[Run]):
         attempt = standing_attempt(run)
         return measurements_of(attempt) if attempt else {}
 
+    def get_stand_in(self, run: Run) -> str:
+        """What stood in for the target; empty where that was a real one."""
+        attempt = standing_attempt(run)
+        return attempt.stand_in if attempt else ""
+
     def get_url(self, run: Run) -> str:
         """Where its attempts are."""
         key = [run.campaign_id, run.position]
@@ -110,11 +117,11 @@ class RunDetail(RunOutput):
 
 
 class PhaseOutput(serializers.ModelSerializer[Phase]):
-    """How long a step, or a part of the measured time, took."""
+    """How long a step, or a part of the measured time, took; `started_seconds` where parts overlap."""
 
     class Meta:
         model = Phase
-        fields = ["of", "name", "seconds"]
+        fields = ["of", "name", "seconds", "started_seconds"]
 
 
 class ProofOutput(serializers.ModelSerializer[Proof]):
@@ -134,11 +141,11 @@ class SettingOutput(serializers.ModelSerializer[EffectiveSetting]):
 
 
 class FactOutput(serializers.ModelSerializer[EnvironmentFact]):
-    """A fact of target or generator."""
+    """A fact of target or generator; `value_after` where it was another after the run, else empty."""
 
     class Meta:
         model = EnvironmentFact
-        fields = ["side", "name", "value"]
+        fields = ["side", "name", "value", "value_after"]
 
 
 class AttemptOutput(serializers.ModelSerializer[Attempt]):
@@ -174,6 +181,8 @@ class AttemptOutput(serializers.ModelSerializer[Attempt]):
             "proofs",
             "effective_settings",
             "environment",
+            "facts_unread",
+            "stand_in",
         ]
 
     def get_health(self, attempt: Attempt) -> dict[str, Any] | None:

@@ -27,6 +27,11 @@ from campaigns.clients.tls import Tls
 from campaigns.network import Rules
 
 Parameters = Mapping[str, Any]
+STAND_IN = "stand-in"
+"""The fact of `Driver.environment` by which a target that is no real one says what it is instead.
+
+It has to come from the target itself. Whatever was measured there is labelled with its value.
+"""
 
 
 class DriverError(Exception):
@@ -146,10 +151,14 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of the measured time, for example first byte, or save."""
+    """A part of the measured time, for example first byte, or save.
+
+    started_seconds: since the clock started, where parts overlap; None: they follow one another.
+    """
 
     name: str
     seconds: float
+    started_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +297,10 @@ class Driver(ABC):
         return None
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
-        """Facts about the target that must stay the same within a session, by name."""
+        """Facts about the target that must stay the same within a session, by name.
+
+        Asked before and after what is measured. A target that is no real one has a fact STAND_IN.
+        """
         return {}
 
     def clean_up(  # noqa: B027  most kinds leave nothing behind

@@ -5,8 +5,7 @@ its traceback and is raised again by the caller, once it is stored.
 """
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter_ns
@@ -19,22 +18,23 @@ from campaigns.definition.limits import excess_of
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import (
+    STAND_IN,
     Cancelled,
     Context,
     Driver,
     DriverError,
     EffectiveSetting,
-    Measured,
     Proof,
     Target,
 )
 from campaigns.execution import machine
 from campaigns.execution.environment import generator_facts
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
+from campaigns.execution.record import Record
 from campaigns.execution.workplace import workplace
 from campaigns.models import Attempt, EnvironmentFact, LogLine
 from campaigns.queries.allowed import allowed_on
-from campaigns.results import Outcome, storable
+from campaigns.results import MOST_LETTERS, Outcome, storable
 
 Result = TypeVar("Result")
 MOST_DETAILS = 5
@@ -52,36 +52,6 @@ class MachineTooSmall(DriverError):
     """The generator lacks what the run needs; nothing was asked of the target."""
 
     void = True
-
-
-@dataclass(slots=True)
-class Record:
-    """What is known so far of an attempt; an outcome is made of it wherever it ends."""
-
-    clean_state: Sequence[Proof] = ()
-    same_work: Sequence[Proof] = ()
-    settings: Sequence[EffectiveSetting] = ()
-    measured: Measured | None = None
-    steps: dict[str, float] = field(default_factory=dict)
-    environment: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
-
-    def outcome(self, state: str, reason: str = "", trace: str = "") -> Outcome:
-        """Make the outcome of an attempt that ends now."""
-        return Outcome(
-            state=state,
-            reason=reason,
-            traceback=trace,
-            clean_state=self.clean_state,
-            same_work=self.same_work,
-            settings=self.settings,
-            measured=self.measured,
-            steps=self.steps,
-            environment=self.environment,
-            measure_started_at=self.started_at,
-            measure_finished_at=self.finished_at,
-        )
 
 
 class Steps:
@@ -180,20 +150,48 @@ class Steps:
             return record.outcome(
                 Attempt.State.VOID, f"A level did not take effect: {words}.{reasons}"
             )
-        record.environment[EnvironmentFact.Side.TARGET] = driver.environment(target, context)
+        facts = record.environment[EnvironmentFact.Side.TARGET] = driver.environment(
+            target, context
+        )
+        self._label(facts.get(STAND_IN, ""))
         record.started_at = datetime.now(UTC)
         measured = record.measured = self._step(
             Attempt.Phase.MEASURE, context, lambda: driver.measure(target, values, context)
         )
         record.finished_at = datetime.now(UTC)
+        if not measured.failure:
+            record.same_work = self._step(
+                Attempt.Phase.VERIFY,
+                context,
+                lambda: driver.verify(target, values, context, measured),
+            )
+        self._look_again(target, context)
         if measured.failure:
             return record.outcome(Attempt.State.FAILED, measured.failure)
-        record.same_work = self._step(
-            Attempt.Phase.VERIFY, context, lambda: driver.verify(target, values, context, measured)
-        )
         if unproved := _unproved(record.same_work):
             return record.outcome(Attempt.State.VOID, f"Not the same work: {unproved}.")
         return None
+
+    def _label(self, stand_in: str) -> None:
+        """Let pages that show the run while it goes on say that its target is no real one."""
+        if stand_in:
+            self._log(f"the target is no real one: {stand_in}", LogLine.Tone.BAD)
+            mine = Attempt.objects.filter(pk=self.attempt.pk)
+            words = storable(stand_in)[:MOST_LETTERS]
+            self.keeper.patiently(lambda: mine.update(stand_in=words))
+
+    def _look_again(self, target: Target, context: Context) -> None:
+        """Ask for the target's facts once more: what changed after the last run is seen, too.
+
+        Where they cannot be read, that is noted; what was measured stays what it is.
+        """
+        self.keeper.begin("the look at the facts", settings.STEP_SECONDS)
+        side = EnvironmentFact.Side.TARGET
+        try:
+            self.record.environment_after[side] = self.driver.environment(target, context)
+        except DriverError as error:
+            self.record.facts_unread = str(error)
+            self._log(f"environment after the run: {error}", LogLine.Tone.BAD)
 
     def _step(self, phase: Attempt.Phase, context: Context, action: Callable[[], Result]) -> Result:
         context.check()

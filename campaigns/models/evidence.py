@@ -95,6 +95,9 @@ class Phase(models.Model):
     of = models.CharField(max_length=10, choices=Of)
     name = models.CharField(max_length=50)
     seconds = models.FloatField()
+    started_seconds = models.FloatField(
+        null=True, blank=True, help_text="Since the clock started; parts that have it may overlap."
+    )
 
     class Meta:
         ordering = ["pk"]
@@ -145,7 +148,10 @@ class EffectiveSetting(models.Model):
 
 
 class EnvironmentFact(models.Model):
-    """A fact about the target or the generator while an attempt ran."""
+    """A fact about the target or the generator while an attempt ran.
+
+    A target is asked before and after what is measured.
+    """
 
     class Side(models.TextChoices):
         TARGET = "target", "target"
@@ -155,6 +161,9 @@ class EnvironmentFact(models.Model):
     side = models.CharField(max_length=10, choices=Side)
     name = models.CharField(max_length=100)
     value = models.TextField()
+    value_after = models.TextField(
+        blank=True, help_text="After the run, where it was another; else empty."
+    )
 
     class Meta:
         ordering = ["side", "name"]

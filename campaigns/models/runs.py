@@ -135,6 +135,12 @@ class Attempt(models.Model):
     units_done = models.PositiveIntegerField(default=0)
     units_failed = models.PositiveIntegerField(default=0)
     failures = models.JSONField(default=dict)
+    stand_in = models.CharField(
+        max_length=200, blank=True, help_text="What stood in for the target; empty: the real one."
+    )
+    facts_unread = models.TextField(
+        blank=True, help_text="Why the target's facts could not be read again after the run."
+    )
     health = models.CharField(max_length=20, blank=True)
     health_reasons = models.JSONField(default=list)
     health_figures = models.JSONField(default=dict)

@@ -30,7 +30,7 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
     """Write the header and one line a run, ordered by cell and position; no try-outs.
 
     Columns: the factors, the primary metric's average and value, start and finish, then state,
-    block, position, purpose and reason, then every metric in its unit.
+    block, position, purpose, reason and what stood in for the target, then every metric in its unit.
     """
     writer = csv.writer(_Line(), lineterminator="\n")
     metric = metric_of(campaign, campaign.primary_metric)
@@ -44,7 +44,7 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
         metric.name,
         "start",
         "finish",
-        *("state", "block", "position", "purpose", "reason"),
+        *("state", "block", "position", "purpose", "reason", "stand_in"),
         *(f"{name} ({units[name]})" if units[name] else name for name in names),
     ]
     yield str(writer.writerow([_safe(cell) for cell in header]))
@@ -58,7 +58,7 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
         cells = [
             *(row.levels.get(factor.name, "") for factor in factors),
             *_in_words(row, mean, published=published),
-            *(row.state, row.block, row.position, row.purpose, _reason(row)),
+            *(row.state, row.block, row.position, row.purpose, _reason(row), row.stand_in),
             *(_exact(stored.get(row.run, {}).get(name)) for name in names),
         ]
         yield str(writer.writerow([_safe(cell) for cell in cells]))
@@ -76,6 +76,7 @@ def run_entries(campaign: Campaign) -> list[dict[str, Any]]:
             "repetition": row.repetition,
             "state": row.state,
             "reason": row.reason,
+            "stand_in": row.stand_in,
             "attempts": row.tries,
             "started_at": row.started_at,
             "finished_at": row.finished_at,

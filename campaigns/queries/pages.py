@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Q
 from django.forms.utils import pretty_name
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver, Metric
 from campaigns.models import (
     Amendment,
-    Attempt,
     Campaign,
     EffectiveSetting,
-    EnvironmentFact,
     Measurement,
     Run,
     Session,
@@ -68,19 +66,6 @@ class Findings:
     metrics: tuple[str, ...]
     computed_at: datetime | None
     data_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact of the environment with the runs that saw it; `changed`: others saw another value."""
-
-    side: str
-    name: str
-    value: str
-    runs: int
-    first: int
-    last: int
-    changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,26 +154,6 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         computed_at=latest.computed_at if latest else None,
         data_hash=latest.data_hash if latest else "",
     )
-
-
-def environment_of(campaign: Campaign) -> list[Fact]:
-    """Facts of target and generator over all accepted attempts, each value with its runs."""
-    rows = list(
-        EnvironmentFact.objects.filter(
-            attempt__run__campaign=campaign,
-            attempt__state=Attempt.State.ACCEPTED,
-        )
-        .exclude(attempt__run__purpose=Run.Purpose.TRIAL)
-        .values("side", "name", "value")
-        .annotate(
-            runs=Count("attempt__run", distinct=True),
-            first=Min("attempt__run__position"),
-            last=Max("attempt__run__position"),
-        )
-        .order_by("side", "name", "first")
-    )
-    names = [(row["side"], row["name"]) for row in rows]
-    return [Fact(**row, changed=names.count((row["side"], row["name"])) > 1) for row in rows]
 
 
 def settings_of(campaign: Campaign) -> list[SettingSeen]:

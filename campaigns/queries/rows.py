@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
@@ -28,6 +28,7 @@ class RunRow:
     state: `planned`, `queued`, a phase, `done`, `bound` (generator saturated), `failed`,
     `censored` (value is a lower limit), `void`, `cancelled` or `excluded`.
     tries: attempts so far. excluded_by: empty where the run is not excluded.
+    stand_in: what stood in for the target; empty where that was a real one.
     """
 
     run: int
@@ -46,6 +47,7 @@ class RunRow:
     tries: int
     excluded_by: str
     excluded_why: str
+    stand_in: str = ""
 
     @property
     def is_warm_up(self) -> bool:
@@ -101,7 +103,9 @@ def standing_of(run: Run, metric: str) -> Standing | None:
 
 def _rows(runs: QuerySet[Run], values: dict[int, Standing]) -> list[RunRow]:
     found = list(
-        runs.select_related("cell", "block").annotate(tries=Count("attempts")).order_by("position")
+        runs.select_related("cell", "block")
+        .annotate(tries=Count("attempts"), stand_in=Max("attempts__stand_in"))
+        .order_by("position")
     )
     excluded = {
         exclusion.run_id: exclusion
@@ -146,6 +150,7 @@ def _row(run: Run, measured: Standing | None, exclusion: Exclusion | None, phase
         tries=run.tries,  # type: ignore[attr-defined]
         excluded_by=_name(exclusion),
         excluded_why=exclusion.reason if exclusion else "",
+        stand_in=run.stand_in or "",  # type: ignore[attr-defined]
     )
 
 

@@ -9,6 +9,7 @@ from campaigns.results.closing import Fenced, close
 from campaigns.results.importing import import_run
 from campaigns.results.settling import release_leases, settle
 from campaigns.results.storing import (
+    MOST_LETTERS,
     NotANumber,
     Outcome,
     UnknownMetric,
@@ -18,6 +19,7 @@ from campaigns.results.storing import (
 )
 
 __all__ = [
+    "MOST_LETTERS",
     "Fenced",
     "NotANumber",
     "Outcome",

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.results.settling import release_leases, settle
-from campaigns.results.storing import Outcome, storable, store, without_secrets
+from campaigns.results.storing import Outcome, stand_in_of, storable, store, without_secrets
 
 HUNG_LEASE_SECONDS = 3.0
 
@@ -39,6 +39,8 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
         finished_at=Now(),
         measure_started_at=outcome.measure_started_at,
         measure_finished_at=outcome.measure_finished_at,
+        stand_in=stand_in_of(outcome),
+        facts_unread=storable(outcome.facts_unread),
         units_done=measured.units_done if measured else 0,
         units_failed=measured.units_failed if measured else 0,
         failures=dict(measured.failures) if measured else {},

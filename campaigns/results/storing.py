@@ -24,6 +24,9 @@ from campaigns.models import (
     Series,
 )
 
+NOT_TOLD = "not told"
+MOST_LETTERS = 200
+
 
 class UnknownMetric(LookupError):
     """A value belongs to a metric that the driver does not declare; nothing was stored."""
@@ -48,7 +51,11 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. `state` is one of Attempt.State but queued and running."""
+    """How an attempt ended. `state` is one of Attempt.State but queued and running.
+
+    environment_after: facts as they were after the run, of each side that was asked again.
+    facts_unread: why a side could not be asked again.
+    """
 
     state: str
     reason: str = ""
@@ -59,6 +66,8 @@ class Outcome:
     measured: driving.Measured | None = None
     steps: Mapping[str, float] = field(default_factory=dict)
     environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    environment_after: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    facts_unread: str = ""
     measure_started_at: datetime | None = None
     measure_finished_at: datetime | None = None
 
@@ -89,6 +98,7 @@ def without_secrets(outcome: Outcome) -> Outcome:
         same_work=redaction.redact_all(outcome.same_work),
         settings=redaction.redact_all(outcome.settings),
         environment=redaction.redact_all(outcome.environment),
+        environment_after=redaction.redact_all(outcome.environment_after),
     )
 
 
@@ -128,7 +138,15 @@ def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
         )
         for setting in outcome.settings
     )
-    store_environment(attempt, outcome.environment)
+    store_environment(attempt, outcome.environment, outcome.environment_after)
+
+
+def stand_in_of(outcome: Outcome) -> str:
+    """What stood in for the target, as it said itself before or after; empty where nothing did."""
+    side = EnvironmentFact.Side.TARGET
+    seen = (outcome.environment, outcome.environment_after)
+    told = (facts.get(side, {}).get(driving.STAND_IN, "") for facts in seen)
+    return next((storable(str(words))[:MOST_LETTERS] for words in told if words), "")
 
 
 def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Measured) -> None:
@@ -156,7 +174,13 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
         ],
     )
     Phase.objects.bulk_create(
-        Phase(attempt=attempt, of=Phase.Of.MEASURE, name=phase.name, seconds=phase.seconds)
+        Phase(
+            attempt=attempt,
+            of=Phase.Of.MEASURE,
+            name=phase.name,
+            seconds=phase.seconds,
+            started_seconds=phase.started_seconds,
+        )
         for phase in measured.phases
     )
     Series.objects.bulk_create(
@@ -211,10 +235,28 @@ def pack_samples(columns: Mapping[str, Sequence[Any]]) -> bytes:
     )
 
 
-def store_environment(attempt: Attempt, environment: Mapping[str, Mapping[str, str]]) -> None:
-    """Store facts by side and name."""
-    EnvironmentFact.objects.bulk_create(
-        EnvironmentFact(attempt=attempt, side=side, name=name, value=str(value))
-        for side, facts in environment.items()
-        for name, value in facts.items()
-    )
+def store_environment(
+    attempt: Attempt,
+    environment: Mapping[str, Mapping[str, str]],
+    after: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    """Store facts by side and name; of what was asked `after` the run, only what differs.
+
+    A fact that one of the two looks does not tell is NOT_TOLD there.
+    """
+    rows = []
+    for side in environment.keys() | (after or {}).keys():
+        facts = environment.get(side, {})
+        facts_after = (after or {}).get(side, facts)
+        for name in facts.keys() | facts_after.keys():
+            value, later = (str(each.get(name, "")) or NOT_TOLD for each in (facts, facts_after))
+            rows.append(
+                EnvironmentFact(
+                    attempt=attempt,
+                    side=side,
+                    name=name,
+                    value=value,
+                    value_after=later if later != value else "",
+                )
+            )
+    EnvironmentFact.objects.bulk_create(rows)

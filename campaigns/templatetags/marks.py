@@ -71,6 +71,18 @@ def campaign_badge(state: str) -> SafeString:
 
 
 @register.simple_tag
+def stand_in_badge(what: str) -> SafeString:
+    """What was measured was no real server; nothing where it was one."""
+    if not what:
+        return SafeString("")
+    return format_html(
+        '<span class="badge" data-tone="warn" title="Measured on a {}, not on a real server">{}stand-in</span>',
+        what,
+        icon("warn"),
+    )
+
+
+@register.simple_tag
 def run_state(state: str) -> SafeString:
     """The state of a run or attempt, or the phase that it is in."""
     return _state(RUNS.get(state, UNKNOWN))

@@ -1,5 +1,7 @@
 """A campaign as files: runs as CSV, everything as JSON. No secret is in either."""
 
+from dataclasses import asdict
+
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
@@ -8,6 +10,7 @@ from django.views.decorators.http import require_GET
 from campaigns.definition import drafts
 from campaigns.models import Campaign
 from campaigns.queries import exports
+from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
 from campaigns.queries.pages import outline_of
 
 
@@ -29,6 +32,7 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
     outline = outline_of(campaign)
     target = campaign.target
+    facts = environment_of(campaign)
     content = {
         "format": "perfdash campaign 1",
         "campaign": {
@@ -39,6 +43,7 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
             "target": {"name": target.name, "family": target.family} if target else None,
             "source": campaign.source,
             "fidelity": campaign.fidelity,
+            "stand_in": stand_ins_of(campaign),
             "created_at": campaign.created_at,
             "launched_at": campaign.launched_at,
             "closed_at": campaign.closed_at,
@@ -48,6 +53,8 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "definition": drafts.as_data(campaign),
         "runs": exports.run_entries(campaign),
         "findings": exports.finding_entries(campaign),
+        "environment": [asdict(fact) for fact in facts],
+        "environment_changes": [asdict(change) for change in changes_of(campaign, facts)],
     }
     return JsonResponse(
         content,

@@ -12,6 +12,7 @@ from campaigns.definition.checking import Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign
 from campaigns.queries import live
+from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import Outline, outline_of
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
@@ -70,6 +71,7 @@ def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "campaign": campaign,
         "outline": outline,
         "plot": plot,
+        "stand_ins": stand_ins_of(campaign),
         "live_address": reverse("campaign-live", args=[campaign.pk]),
         "limits": limits_of(campaign) if outline.executable else "",
         "stopped": stopped_of(campaign),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from campaigns.definition import drafts
 from campaigns.drivers import all_kinds
 from campaigns.models import Campaign, Finding, Target
+from campaigns.queries.environment import stand_ins
 from campaigns.queries.home import means_of_cells, measured_runs
 from campaigns.web.fields import Choice, Field
 from campaigns.web.sparks import Spark, spark
@@ -53,6 +54,7 @@ class Row:
     sentence: str
     runs: int
     spark: Spark | None
+    stand_in: str
 
 
 @require_GET
@@ -111,7 +113,7 @@ def _found(wanted: Wanted) -> QuerySet[Campaign]:
 
 def _rows(page: Page[Campaign]) -> list[Row]:
     keys = [campaign.pk for campaign in page]
-    means, counts = means_of_cells(keys), measured_runs(keys)
+    means, counts, marks = means_of_cells(keys), measured_runs(keys), stand_ins(keys)
     answers = {
         finding.campaign_id: str(finding.result.get("sentence", ""))
         for finding in Finding.objects.filter(campaign__in=keys, name="answer").exclude(
@@ -127,6 +129,7 @@ def _rows(page: Page[Campaign]) -> list[Row]:
             answers.get(campaign.pk, ""),
             counts.get(campaign.pk, 0),
             spark(means.get(campaign.pk, [])),
+            ", ".join(marks.get(campaign.pk, [])),
         )
         for campaign in page
     ]

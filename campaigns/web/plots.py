@@ -1,13 +1,13 @@
 """Figures of a campaign's pages: findings and series in, what a template needs for a chart out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from campaigns.charts import drift, levels, pairs, samples, throughput
 from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
-from campaigns.charts.figure import Figure, KeyItem, Quantity
+from campaigns.charts.figure import Figure, KeyItem, Quantity, marked
 from campaigns.queries.pages import FactorOutline
 from campaigns.units import UNITS, convert
 from campaigns.web.phrases import Levels, inside, level_text
@@ -47,6 +47,19 @@ class Plot:
             (name, "Log–log" if len(changes) > 1 else SCALES.get(name, name))
             for name, changes in scales.items()
         ]
+
+
+def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
+    """Mark a chart, its title and its words as those of a stand-in, where there was one."""
+    if not stand_ins:
+        return plot
+    told = f"Measured on a {' and a '.join(stand_ins)}, not on a real server."
+    return replace(
+        plot,
+        title=f"{plot.title} (stand-in)",
+        label=f"{plot.label} {told}",
+        figure=marked(plot.figure, "stand-in"),
+    )
 
 
 def quantity_of(finding: Mapping[str, Any]) -> Quantity:

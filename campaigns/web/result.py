@@ -10,18 +10,24 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from campaigns.models import Campaign
+from campaigns.queries.environment import (
+    changes_of,
+    environment_of,
+    stand_ins_of,
+    unread_after,
+)
 from campaigns.queries.pages import (
     FactorOutline,
     Findings,
     Outline,
     amendments_of,
-    environment_of,
     findings_of,
     metric_of,
     settings_of,
 )
 from campaigns.queries.rows import RunRow, chosen, run_rows
 from campaigns.templatetags.marks import RUNS
+from campaigns.web.changes import changed_facts
 from campaigns.web.fields import Choice, Field
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.phrases import (
@@ -33,7 +39,7 @@ from campaigns.web.phrases import (
     reason_of,
     value_text,
 )
-from campaigns.web.plots import Plot, drift_plot, levels_plot, pairs_plot
+from campaigns.web.plots import Plot, drift_plot, labelled, levels_plot, pairs_plot
 from campaigns.web.tables import cell_table, strata_table
 
 PAGE_SIZE = 100
@@ -76,6 +82,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     if pairs and is_open:
         pairs = _undecided(pairs)
     facts = environment_of(campaign)
+    stand_ins = stand_ins_of(campaign)
+    plot = _plot(findings, words, axis, pairs=pairs)
+    drift = drift_plot(findings.cells, words) if findings.cells else None
     return {
         "campaign": campaign,
         "outline": outline,
@@ -84,16 +93,18 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "metric": metric_of(campaign, metric),
         "primary": primary,
         "choices": _choices(campaign, outline, findings, metric, axis),
-        "plot": _plot(findings, words, axis, pairs=pairs),
+        "stand_ins": stand_ins,
+        "plot": labelled(plot, stand_ins) if plot else None,
         "strata": strata_table(pairs, words) if pairs else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
-        "drift": drift_plot(findings.cells, words) if findings.cells else None,
+        "drift": labelled(drift, stand_ins) if drift else None,
         "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],
         "more_failures": max(0, len(without) - MOST_FAILURES),
         "told": _told(without),
         "table": _runs(request, rows, words, findings),
         "facts": facts,
-        "changed": [fact for fact in facts if fact.changed],
+        "changes": changed_facts(changes_of(campaign, facts)),
+        "unread": unread_after(campaign),
         "settings": [
             (seen, level_text(seen.asked), level_text(seen.in_force))
             for seen in settings_of(campaign)

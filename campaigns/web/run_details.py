@@ -11,7 +11,7 @@ from campaigns.models import Attempt, Measurement, Phase, Proof
 from campaigns.queries.rows import Standing
 from campaigns.templatetags.formats import number, observed
 from campaigns.web.phrases import inside, level_text, value_text
-from campaigns.web.plots import Plot, samples_plot, throughput_plot
+from campaigns.web.plots import Plot, labelled, samples_plot, throughput_plot
 
 TIMES = "_seconds"
 """Columns of samples that end so are times, counted from the start of the sample."""
@@ -50,6 +50,16 @@ class FailureLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FactLine:
+    """A fact of the environment; `after` is empty where it was the same after the run."""
+
+    side: str
+    name: str
+    value: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptView:
     """One attempt, ready to be written."""
 
@@ -63,7 +73,8 @@ class AttemptView:
     figures: tuple[tuple[str, str], ...]
     failures: tuple[FailureLine, ...]
     plots: tuple[Plot, ...]
-    environment: tuple[tuple[str, str, str], ...]
+    environment: tuple[FactLine, ...]
+    changed: tuple[FactLine, ...]
 
 
 def attempt_view(
@@ -72,6 +83,11 @@ def attempt_view(
     """Arrange what an attempt observed; everything but `samples` was prefetched."""
     phases = list(attempt.phases.all())
     proofs = list(attempt.proofs.all())
+    facts = tuple(
+        FactLine(fact.get_side_display(), fact.name, fact.value, fact.value_after)
+        for fact in attempt.environment.all()
+    )
+    stand_ins = [attempt.stand_in] if attempt.stand_in else []
     return AttemptView(
         attempt=attempt,
         steps=_parts([p for p in phases if p.of == Phase.Of.ATTEMPT]),
@@ -89,10 +105,11 @@ def attempt_view(
             if isinstance(value, int | float)
         ),
         failures=_failures(attempt, samples),
-        plots=(*_series(attempt), *_samples(attempt, samples)),
-        environment=tuple(
-            (fact.get_side_display(), fact.name, fact.value) for fact in attempt.environment.all()
+        plots=tuple(
+            labelled(plot, stand_ins) for plot in (*_series(attempt), *_samples(attempt, samples))
         ),
+        environment=facts,
+        changed=tuple(fact for fact in facts if fact.after),
     )
 
 

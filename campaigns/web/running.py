@@ -11,12 +11,13 @@ from django.utils import timezone
 from campaigns.charts import formats
 from campaigns.models import Attempt, Campaign
 from campaigns.queries import live
+from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import factors_of, findings_of
 from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows
 from campaigns.web.matrix import matrix_of
 from campaigns.web.phrases import MISSING, Levels, reason_of, value_text
-from campaigns.web.plots import Plot, throughput_plot
+from campaigns.web.plots import Plot, labelled, throughput_plot
 from campaigns.web.tables import cell_table
 
 STEPS = (
@@ -121,6 +122,10 @@ def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 
 def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
     """Throughput of the run that is on; before its clock has started, of the last one."""
+    return labelled(_live_plot(campaign, current), stand_ins_of(campaign))
+
+
+def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
     said = current.said if current else {}
     if current and said.get("rate_series"):
         step = float(said.get("step_seconds") or 1.0)

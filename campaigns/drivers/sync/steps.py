@@ -26,6 +26,7 @@ from campaigns.drivers.base import (
 )
 from campaigns.drivers.sync.access import pulp_of
 from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
+from campaigns.drivers.sync.facts import facts_of, versions_of
 from campaigns.drivers.sync.failures import NOT_THE_FEEDS
 from campaigns.drivers.sync.feed import Offer, offer_of
 from campaigns.drivers.sync.making import (
@@ -63,7 +64,7 @@ class PulpSteps:
             artifacts, content = pulp.count("artifacts/"), pulp.count("content/")
             workers = status.get("online_workers") or ()
             return [
-                Proof("Pulp", "any", _versions(status), "", ok=True),
+                Proof("Pulp", "any", versions_of(status), "", ok=True),
                 Proof("workers online", "1 or more", len(workers), "count", bool(workers)),
                 Proof("login", "accepted", "accepted", "", ok=True),
                 Proof("answers", "any", round(seconds, 4), "s", ok=True),
@@ -143,17 +144,7 @@ class PulpSteps:
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Versions, workers, storage and settings of Pulp."""
         with _opened(target, context) as pulp:
-            status = pulp.status()
-        settings = status.get("content_settings") or {}
-        return {
-            "Pulp": _versions(status),
-            "workers": str(len(status.get("online_workers") or ())),
-            "storage": f"{(status.get('storage') or {}).get('total') or 'not told'} B",
-            "content origin": str(settings.get("content_origin") or "not told"),
-            "hardware and network": target.hardware or "not told",
-            "certificate": "verified" if target.tls.verify else "not verified",
-            "cache": "on" if (status.get("redis_connection") or {}).get("connected") else "off",
-        }
+            return facts_of(pulp.status(), target)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Cancel what still goes on, unless another run may hold the target already."""
@@ -284,10 +275,6 @@ def _units_of(pulp: Pulp, pair: Pair, content: str) -> int:
     return sum(
         int(each.get("count", 0)) for name, each in present.items() if name.startswith(f"{plugin}.")
     )
-
-
-def _versions(status: Mapping[str, Any]) -> str:
-    return ", ".join(f"{each['component']} {each['version']}" for each in status["versions"])
 
 
 def _free(status: Mapping[str, Any]) -> float | str:

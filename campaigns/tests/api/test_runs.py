@@ -158,7 +158,9 @@ def test_a_run_tells_everything_about_its_attempts(api, campaign):
     assert accepted["effective_settings"] == [
         {"name": "workers", "asked": 4, "in_force": 4, "ok": True}
     ]
-    assert accepted["environment"] == [{"side": "target", "name": "version", "value": "1.2"}]
+    assert accepted["environment"] == [
+        {"side": "target", "name": "version", "value": "1.2", "value_after": ""}
+    ]
     assert {phase["name"] for phase in accepted["phases"]} == {"reset", "download"}
 
 

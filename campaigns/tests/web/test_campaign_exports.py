@@ -52,13 +52,14 @@ def test_exact_values_follow(browser, target, person):
         "position",
         "purpose",
         "reason",
+        "stand_in",
         "duration (s)",
         "rate (files/s)",
     ]
     first = next(row for row in rows if row[7] == "1")
     assert float(first[2]) == 10 + 1 / 3
     assert first[3] == "2026-01-01T00:01:00+00:00"
-    assert first[11] == "4.5"
+    assert first[12] == "4.5"
     assert [bool(row[1]) for row in rows[1:]] == [False, False, True] * 2
 
 

@@ -337,7 +337,8 @@ def test_a_changed_environment_is_a_red_note(browser, published):
     page = Page(get(browser, published))
 
     assert "The environment changed during the campaign" in page.text
-    assert "disk was SSD in runs 18 to 18" in page.text
+    assert "disk (target): from" in page.text
+    assert "between run 17 and run 18" in page.text
 
 
 def test_amendments_are_shown(browser, published, person):

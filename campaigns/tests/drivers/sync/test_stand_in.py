@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from campaigns.drivers.base import NotClean, Target, TargetUnavailable
+from campaigns.drivers.base import STAND_IN, NotClean, Target, TargetUnavailable
 from campaigns.drivers.sync import driver, syncing
 from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
 from campaigns.tests.drivers.sync.suite import Place, parameters
@@ -140,4 +140,13 @@ def test_content_of_others_in_a_stand_in_is_never_touched(pulp, feed):
 def test_a_result_of_a_stand_in_says_so(pulp):
     facts = driver.environment(pulp.target, pulp.context())
 
-    assert "stand-in" in facts["Pulp"]
+    assert facts[STAND_IN] == "stand-in of Pulp 3.123.1"
+
+
+def test_a_worker_more_is_seen_by_the_next_look(pulp, feed):
+    before = driver.environment(pulp.target, pulp.context())
+    feed.pulp.behave(workers=2)
+
+    after = driver.environment(pulp.target, pulp.context())
+
+    assert {name for name in before if before[name] != after[name]} == {"workers"}

@@ -1,0 +1,134 @@
+"""In which surroundings the runs of a campaign were measured, and where these changed. Reads only."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Max, Min, QuerySet
+
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
+
+LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
+"""States of attempts that pages and charts show values of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of the environment with the runs that saw it; `changed`: others saw another value."""
+
+    side: str
+    name: str
+    value: str
+    runs: int
+    first: int
+    last: int
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A fact became another one between two runs, or during one: then both numbers are the same."""
+
+    side: str
+    name: str
+    before: str
+    after: str
+    last_run_before: int
+    first_run_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one run saw of a fact, before and after."""
+
+    run: int
+    before: str
+    after: str
+
+
+def environment_of(campaign: Campaign) -> list[Fact]:
+    """Facts of target and generator over all accepted attempts, each value with its runs."""
+    seen: dict[tuple[str, str, str], tuple[int, int, int]] = {}
+    for column in ("value", "value_after"):
+        for side, name, value, runs, first, last in (
+            _facts(campaign)
+            .exclude(**{column: ""})
+            .values("side", "name", column)
+            .annotate(
+                runs=Count("attempt__run", distinct=True),
+                first=Min("attempt__run__position"),
+                last=Max("attempt__run__position"),
+            )
+            .values_list("side", "name", column, "runs", "first", "last")
+        ):
+            others = seen.get((side, name, value), (0, first, last))
+            seen[side, name, value] = (
+                others[0] + runs,
+                min(others[1], first),
+                max(others[2], last),
+            )
+    values = Counter((side, name) for side, name, _ in seen)
+    rows = sorted(seen.items(), key=lambda row: (*row[0][:2], row[1][1], row[0][2]))
+    return [Fact(*told, *runs, changed=values[told[:2]] > 1) for told, runs in rows]
+
+
+def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:
+    """Where each fact that changed did so, in the order in which the runs were made."""
+    changes: list[Change] = []
+    for side, name in dict.fromkeys((fact.side, fact.name) for fact in facts if fact.changed):
+        rows = (
+            _facts(campaign)
+            .filter(side=side, name=name)
+            .order_by("attempt__claimed_at", "attempt_id")
+            .values_list("attempt__run__position", "value", "value_after")
+        )
+        seen = [_Seen(run, value, later or value) for run, value, later in rows]
+        changes += _changes(side, name, seen)
+    return changes
+
+
+def unread_after(campaign: Campaign) -> int:
+    """How many accepted runs do not know the target's facts as they were after them."""
+    return _accepted(campaign).exclude(facts_unread="").count()
+
+
+def stand_ins_of(campaign: Campaign) -> list[str]:
+    """What stood in for the target while runs were measured; empty where the target was a real one."""
+    return stand_ins([campaign.pk]).get(campaign.pk, [])
+
+
+def stand_ins(campaigns: Sequence[int]) -> dict[int, list[str]]:
+    """What stood in for the targets of campaigns, by their keys; only those where something did."""
+    found: dict[int, list[str]] = {}
+    for campaign, what in (
+        Attempt.objects.filter(run__campaign__in=campaigns, state__in=LABELLED)
+        .exclude(run__purpose=Run.Purpose.TRIAL)
+        .exclude(stand_in="")
+        .order_by("run__campaign", "stand_in")
+        .values_list("run__campaign", "stand_in")
+        .distinct()
+    ):
+        found.setdefault(campaign, []).append(what)
+    return found
+
+
+def _accepted(campaign: Campaign) -> QuerySet[Attempt]:
+    return Attempt.objects.filter(run__campaign=campaign, state=Attempt.State.ACCEPTED).exclude(
+        run__purpose=Run.Purpose.TRIAL
+    )
+
+
+def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
+    return EnvironmentFact.objects.filter(attempt__in=_accepted(campaign)).order_by()
+
+
+def _changes(side: str, name: str, seen: Sequence[_Seen]) -> list[Change]:
+    found = []
+    last: _Seen | None = None
+    for now in seen:
+        if last and last.after != now.before:
+            found.append(Change(side, name, last.after, now.before, last.run, now.run))
+        if now.before != now.after:
+            found.append(Change(side, name, now.before, now.after, now.run, now.run))
+        last = now
+    return found
