@@ -9,22 +9,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.order import OrderEffect, order_effect
 from campaigns.stats.pairs import Stratum, refusal, values_of
-from campaigns.stats.power import detectable_pct, n_to_decide, required_n
+from campaigns.stats.plans import Plan, planned
+from campaigns.stats.pooled import equal_noise
+from campaigns.stats.power import PAIRS
 from campaigns.stats.ranks import HodgesLehmann, hodges_lehmann, signed_rank
 from campaigns.stats.resampling import bca_pct_change_of_means
 from campaigns.stats.verdict import Contrast, Verdict, Word, judge, p_value
-
-NO_NOISE = 1e-12
-"""A smaller sd of log ratios is rounding: all ratios are equal."""
-LEVENE_LIMIT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +139,8 @@ def _own_noise(logs: NDArray[np.float64]) -> _Noise:
 def _pooled_noise(strata: Sequence[NDArray[np.float64]]) -> _Noise | None:
     """Pool the sd of three or more strata, unless Levene's test tells them apart."""
     groups = [logs for logs in strata if logs.size > 1]
-    if len(groups) < 3:
-        return None
     noises = [_own_noise(logs) for logs in groups]
-    with np.errstate(all="ignore"):
-        p = float(stats.levene(*groups).pvalue)
-    if not p > LEVENE_LIMIT:  # also where it has no answer
+    if len(groups) < 3 or not any(n.sd_log for n in noises) or not equal_noise(groups):
         return None
     df = sum(noise.df for noise in noises)
     return _Noise(float(np.sqrt(sum(n.df * n.sd_log**2 for n in noises) / df)), df)
@@ -224,7 +218,7 @@ def _inferred(
     baseline, candidate = (values_of(opened.stratum.pairs, s) for s in ("baseline", "candidate"))
     comparison = replace(
         comparison,
-        verdict=_planned(verdict, noise, contrast, criteria),
+        verdict=planned(verdict, contrast, Plan(noise.sd_log, PAIRS, contrast.n), criteria),
         geo_ci_pct=verdict.ci_pct,
         sd_log=noise.sd_log,
         t=contrast.estimate / contrast.standard_error if contrast.standard_error else None,
@@ -239,32 +233,6 @@ def _inferred(
         else None,
     )
     return comparison if noise.sd_log else _flagged(comparison, "zero_variance")
-
-
-def _planned(verdict: Verdict, noise: _Noise, contrast: Contrast, criteria: Criteria) -> Verdict:
-    """Add how many pairs it takes; what decides is the interval, never a plan."""
-    required = required_n(
-        noise.sd_log, delta=criteria.delta, alpha=criteria.alpha, chance=criteria.power
-    )
-    undecided = (
-        verdict.word == Word.NOT_ENOUGH_DATA
-        and not verdict.reason
-        and required is not None
-        and required <= contrast.n
-    )
-    return replace(
-        verdict,
-        required_n=required,
-        more=max(0, required - contrast.n) if required is not None else None,
-        n_to_decide=n_to_decide(
-            contrast.estimate, noise.sd_log, delta=criteria.delta, alpha=criteria.alpha
-        )
-        if undecided
-        else None,
-        mde_pct=detectable_pct(
-            contrast.n, noise.sd_log, alpha=criteria.alpha, chance=criteria.power
-        ),
-    )
 
 
 def _flagged(comparison: PairedComparison, flag: str) -> PairedComparison:

@@ -84,8 +84,8 @@ def judge(
 
     p_adjusted: within the family of comparisons that are shown together, where there is one.
     """
-    interval = _interval(contrast, criteria.alpha)
-    narrow = _interval(contrast, 2 * criteria.alpha)
+    interval = interval_of(contrast, criteria.alpha)
+    narrow = interval_of(contrast, 2 * criteria.alpha)
     cost = interval if lower_is_better else Interval(-interval.high, -interval.low)
     narrow_cost = narrow if lower_is_better else Interval(-narrow.high, -narrow.low)
     p = p_value(contrast)
@@ -131,7 +131,8 @@ def _word(
     return Word.NOT_ENOUGH_DATA, "", badges
 
 
-def _interval(contrast: Contrast, alpha: float) -> Interval:
+def interval_of(contrast: Contrast, alpha: float) -> Interval:
+    """Give the bounds of the log ratio, with confidence 1 - alpha."""
     half = float(stats.t.ppf(1 - alpha / 2, contrast.df)) * contrast.standard_error
     return Interval(contrast.estimate - half, contrast.estimate + half)
 

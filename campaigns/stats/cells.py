@@ -1,0 +1,98 @@
+"""What a comparison of cells takes in, and what forbids to judge it. Pure. STATISTICS 2.3, 2.6."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.logs import is_number
+from campaigns.stats.shares import failed_share
+from campaigns.stats.verdict import Verdict, Word
+
+
+@dataclass(frozen=True, slots=True)
+class CellRuns:
+    """The runs of one cell.
+
+    values: one per run that counts, in the order of their positions. blocks: the number of each
+    run's block, or empty where there are no blocks. failed: runs that failed as a whole (the
+    target's doing). lost: runs that were void, lost, or a bound (not the target's doing).
+    failed_units, units: of work (files, requests, hosts), one of each per run that counts or failed;
+    empty where a run is its own unit. key: the comparability key: workload, environment, metric, unit.
+    """
+
+    values: Sequence[float]
+    blocks: Sequence[int] = ()
+    failed: int = 0
+    lost: int = 0
+    failed_units: Sequence[int] = ()
+    units: Sequence[int] = ()
+    key: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def planned(self) -> int:
+        """Runs that there should have been."""
+        return len(self.values) + self.failed + self.lost
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """Shape (n,)."""
+        return np.array(self.values, dtype=float)
+
+    @property
+    def has_logs(self) -> bool:
+        """Whether there are values, all of them numbers above 0."""
+        values = self.array
+        return bool(values.size) and bool((is_number(values) & (values > 0)).all())
+
+
+def refusal(baseline: CellRuns, candidate: CellRuns, criteria: Criteria) -> Verdict | None:
+    """Say why two cells may not be compared: the first rule that applies, or None."""
+    sides = (("baseline", baseline), ("candidate", candidate))
+    n = min(len(baseline.values), len(candidate.values))
+    if fields := differing(baseline.key, candidate.key):
+        return Verdict(Word.NOT_COMPARABLE, n=n, fields=fields)
+    for side, cell in sides:
+        if positions := _invalid(cell):
+            return Verdict(Word.INVALID_VALUES, n=n, side=side, positions=positions)
+    for side, cell in sides:
+        if found := too_many_failures(cell, criteria):
+            reason, share = found
+            return Verdict(Word.TOO_MANY_FAILURES, n=n, reason=reason, side=side, share=share)
+    for side, cell in sides:
+        lost = cell.lost / cell.planned if cell.planned else 0.0
+        if lost > criteria.lost_limit:
+            return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="lost_runs", side=side, share=lost)
+    if not n:
+        return Verdict(Word.NOT_ENOUGH_DATA, n=0, reason="n_below_minimum")
+    return None
+
+
+def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[str, ...]:
+    """Name the fields in which two comparability keys differ."""
+    absent = object()
+    return tuple(
+        name for name in sorted({*one, *other}) if one.get(name, absent) != other.get(name, absent)
+    )
+
+
+def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] | None:
+    """Give the rule that a cell breaks, `failed_units` or `failed_runs`, and its share.
+
+    Fewer than two runs beside any failure is too little to make a number of, too.
+    """
+    units = failed_share(cell.failed_units, cell.units, alpha=criteria.alpha)
+    if units and units.share > criteria.failed_limit:
+        return "failed_units", units.share
+    answered = len(cell.values) + cell.failed
+    share = cell.failed / answered if answered else 0.0
+    if share > criteria.failed_limit or (cell.failed and len(cell.values) < 2):
+        return "failed_runs", share
+    return None
+
+
+def _invalid(cell: CellRuns) -> tuple[int, ...]:
+    values = cell.array
+    return tuple(int(i) for i in np.flatnonzero(~(is_number(values) & (values > 0))))
