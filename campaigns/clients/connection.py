@@ -4,6 +4,7 @@ Each request runs in a thread that is left behind when `check` raises; its socke
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 60.0
 MOST_BYTES = 32 * 1024 * 1024
 SHOWN = 300
+MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | re.IGNORECASE)
 REPEATABLE = "GET"
 """What is asked once more where a kept connection was lost: it changes nothing on the server."""
 
@@ -55,8 +57,11 @@ class Answer:
 
     @property
     def shown(self) -> str:
-        """The begin of the body, for a message."""
-        text = " ".join(self.body[: 4 * SHOWN].decode(errors="replace").split())
+        """The begin of the body, for a message; of a web page what is to be read."""
+        text = self.body[: 4 * SHOWN].decode(errors="replace")
+        if "html" in self.headers.get("Content-Type", ""):
+            text = MARKUP.sub(" ", text)
+        text = " ".join(text.split())
         return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
     def __str__(self) -> str:

@@ -124,6 +124,8 @@ class Pulp:
         if not self._login.username:
             return
         answer = self._connection.ask("POST", f"{self.root}login/", headers=self._basic_header())
+        if "json" not in answer.headers.get("Content-Type", ""):
+            self.status()  # what is no Pulp at all is told so
         if answer.status in (404, 405):
             self._basic = True  # an older Pulp without sessions
             return
@@ -135,6 +137,7 @@ class Pulp:
             if name in answer.cookies
         }
         if "sessionid" not in self._cookies:
+            self.status()
             raise Strange(f"{answer}, but gave no session.")
 
     def date(self) -> str | None:

@@ -40,6 +40,14 @@ class DriverError(Exception):
     void: ClassVar[bool] = False
 
 
+class ParametersRefused(DriverError):
+    """The target does not take parameters; `refused` holds its sentences by the parameter's name."""
+
+    def __init__(self, message: str, refused: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
 class TargetUnavailable(DriverError):
     """The target did not answer."""
 
@@ -113,6 +121,10 @@ class Proof:
     measured: float | str
     unit: str
     ok: bool
+
+
+REFUSED = "refused: "
+"""Begins what stands in place of a level that the target refused; its own words follow."""
 
 
 @dataclass(frozen=True, slots=True)

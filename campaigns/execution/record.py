@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from campaigns.drivers.base import EffectiveSetting, Measured, Proof
+from campaigns.drivers.base import REFUSED, EffectiveSetting, Measured, ParametersRefused, Proof
 from campaigns.results import Outcome
 
 
@@ -22,6 +23,13 @@ class Record:
     facts_unread: str = ""
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+    def refused(self, error: ParametersRefused, asked: Mapping[str, Any]) -> None:
+        """Keep what the target said beside the levels that it said it of; the form shows it there."""
+        self.settings = [
+            EffectiveSetting(name, asked.get(name), f"{REFUSED}{sentence}", ok=False)
+            for name, sentence in error.refused.items()
+        ]
 
     def outcome(self, state: str, reason: str = "", trace: str = "") -> Outcome:
         """Make the outcome of an attempt that ends now."""

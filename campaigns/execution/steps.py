@@ -24,6 +24,7 @@ from campaigns.drivers.base import (
     Driver,
     DriverError,
     EffectiveSetting,
+    ParametersRefused,
     Proof,
     Target,
 )
@@ -85,6 +86,9 @@ class Steps:
             return self._stopped(), None
         except LeaseLost as lost:
             return self.record.outcome(state.LOST, str(lost)), None
+        except ParametersRefused as error:
+            self.record.refused(error, self.parameters)
+            return self.record.outcome(state.FAILED, str(error)), None
         except DriverError as error:
             ended = state.VOID if error.void else state.FAILED
             return self.record.outcome(ended, str(error)), None

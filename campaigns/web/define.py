@@ -13,6 +13,7 @@ from campaigns.definition import drafts, life
 from campaigns.definition.checking import Definition, Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign, Target
+from campaigns.queries.refusals import refused_levels
 from campaigns.web import forms
 from campaigns.web.fields import is_key
 from campaigns.web.form_page import form_page, problems
@@ -44,7 +45,7 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("campaign", pk)
     if request.method == "POST":
         return _answer(request, campaign, lambda definition: drafts.change(campaign, definition))
-    return _draw(request, campaign, forms.from_data(drafts.as_data(campaign)), {})
+    return _draw(request, campaign, forms.from_data(drafts.as_data(campaign)), {}, told_by=campaign)
 
 
 @require_http_methods(["GET", "POST"])
@@ -60,7 +61,7 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
             request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
         )
         return redirect("campaign", pk)
-    return _draw(request, None, entered, {}, original=original)
+    return _draw(request, None, entered, {}, original=original, told_by=original)
 
 
 @require_POST
@@ -155,10 +156,13 @@ def _draw(
     errors: Errors,
     *,
     original: Campaign | None = None,
+    told_by: Campaign | None = None,
 ) -> HttpResponse:
+    """Draw the form; beside its parameters, what the target told of them in runs of `told_by`."""
+    told = forms.refusals(entered, refused_levels(told_by)) if told_by else {}
     context = _planned(entered) | {
         "campaign": campaign,
         "original": original,
-        "form": form_page(entered, errors),
+        "form": form_page(entered, errors, told),
     }
     return render(request, "campaigns/form.html", context, status=422 if errors else 200)

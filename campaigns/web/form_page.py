@@ -97,8 +97,11 @@ class FormPage:
     limits_are_wrong: bool
 
 
-def form_page(entered: Entered, errors: Errors) -> FormPage:
-    """Arrange what was entered, with each error where it belongs."""
+def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> FormPage:
+    """Arrange what was entered, with each error where it belongs.
+
+    told: what a target refused earlier, beside its parameters; it keeps nothing from being saved.
+    """
     driver = entered.driver
     values = entered.values
     fields = {
@@ -112,7 +115,7 @@ def form_page(entered: Entered, errors: Errors) -> FormPage:
         fields["target"] = _target(driver, values.get("target", ""), errors)
         fields["primary_metric"] = _metric(driver, values.get("primary_metric", ""), errors)
         fields["paired_factor"] = _paired(driver, values.get("paired_factor", ""), errors)
-    rows = _parameters(driver, entered, errors) if driver is not None else []
+    rows = _parameters(driver, entered, {**(told or {}), **errors}) if driver is not None else []
     return FormPage(
         fields=fields,
         kinds=[

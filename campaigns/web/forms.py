@@ -1,7 +1,7 @@
 """The campaign form between the browser and `definition.checking.check`: read, map, prefill."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from random import SystemRandom
 from typing import Any
@@ -122,6 +122,21 @@ def from_data(data: Mapping[str, Any]) -> Entered:
         ),
     )
     return with_kind(entered)
+
+
+def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[str, list[str]]:
+    """Give what a target refused of the levels that stand in the form, by the path of an error."""
+    told: dict[str, list[str]] = {}
+    for name, level, sentence in refused:
+        text = as_text(level)
+        varied = name in entered.varied
+        stands = entered.levels.get(name, ()) if varied else (entered.parameters.get(name, ""),)
+        if text in stands:
+            what = f" {text}" if text and varied else " this"
+            told.setdefault(f"parameters.{name}", []).append(
+                f"The target refused{what}: {sentence}"
+            )
+    return told
 
 
 def _typed(name: str, value: Any) -> str:

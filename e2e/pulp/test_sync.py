@@ -10,6 +10,7 @@ from campaigns.drivers.base import Target, TargetUnavailable
 from campaigns.drivers.sync import syncing
 from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
 from campaigns.tests.drivers.sync.suite import Place, parameters
+from campaigns.tests.drivers.sync.suite_feeds import *  # noqa: F403
 from campaigns.tests.drivers.sync.suite_rpm import *  # noqa: F403
 from e2e.conftest import wait_for
 

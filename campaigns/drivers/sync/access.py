@@ -10,6 +10,7 @@ from campaigns.clients.errors import (
     LoginRefused,
     NoAnswer,
     NotPermitted,
+    Strange,
     Unavailable,
 )
 from campaigns.clients.pulp import Login, Pulp
@@ -68,7 +69,7 @@ def in_words() -> Iterator[None]:
     except NoAnswer as error:
         if error.failure == "address":
             raise AddressRefused(str(error)) from None
-        raise TargetUnavailable(f"{error} {ADVICE.get(error.failure, ADVICE[''])}") from None
+        raise TargetUnavailable(f"{error} {_advice(error)}") from None
     except LoginRefused as error:
         raise DriverError(f"{error} Check user name and password on the target's page.") from None
     except NotPermitted as error:
@@ -81,15 +82,30 @@ def in_words() -> Iterator[None]:
         ) from None
     except Answered as error:
         raise DriverError(f"{error}") from None
+    except Strange as error:
+        raise NotClean(f"{str(error).rstrip('.')}. Check the target's base URL.") from None
     except ClientError as error:
         raise NotClean(str(error)) from None
 
 
-ADVICE = {
-    "": "Check that Pulp runs, and the target's base URL.",
-    "dns": "Check the name in the target's base URL.",
-    "tls": (
-        "Its certificate is not trusted: give its CA bundle on the target's page, or switch the "
-        "verification off there."
-    ),
-}
+OTHERWISE = "Check that Pulp runs, and the target's base URL."
+NO_TRUST = (
+    "Its certificate is not trusted: give its CA bundle on the target's page, or switch the "
+    "verification off there."
+)
+OWN_CERTIFICATE = (
+    " Where what stands before it wants a client certificate, give one that it knows, with its key, "
+    "on the target's page."
+)
+
+
+def _advice(error: NoAnswer) -> str:
+    """Say what to do where no answer came."""
+    said = str(error)
+    if error.failure == "dns":
+        return "Check the name in the target's base URL."
+    if error.failure == "tls" and "verif" in said.lower():
+        return NO_TRUST
+    if error.failure == "tls" or (error.failure == "connect" and " https://" in said):
+        return OTHERWISE + OWN_CERTIFICATE
+    return OTHERWISE

@@ -7,19 +7,24 @@ CLASSES = (
     ("timeout", re.compile(r"PLP0005|timed? ?out", re.IGNORECASE)),
     ("worker gone", re.compile(r"worker has gone missing|during worker shutdown", re.IGNORECASE)),
     ("disk full", re.compile(r"no space left|errno 28|disk quota", re.IGNORECASE)),
+    ("not a feed", re.compile(r"parsing of the manifest file failed|can't decode byte", re.IGNORECASE)),
+    (
+        "feed unreachable",
+        re.compile(r"cannot connect|name or service not known|server disconnected|connection reset"
+                   r"|payload is not completed", re.IGNORECASE),
+    ),
     ("feed refuses", re.compile(r"\b40[13], message=")),
     ("feed 4xx", re.compile(r"\b4\d\d, message=")),
     ("feed 5xx", re.compile(r"\b5\d\d, message=")),
-    (
-        "feed unreachable",
-        re.compile(r"cannot connect|name or service not known|server disconnected|connection reset",
-                   re.IGNORECASE),
-    ),
     ("permission", re.compile(r"permission denied", re.IGNORECASE)),
 )  # fmt: skip
 OTHER = "other"
-NOT_THE_FEEDS = frozenset({"worker gone", "disk full", "permission"})
-"""What says nothing about the level that is measured: Pulp itself was not in order."""
+NOT_THE_FEEDS = {
+    "worker gone": "Pulp's worker was killed, stopped or cut off from its database: look into its log.",
+    "disk full": "Make room where Pulp keeps its artifacts.",
+    "permission": "Let Pulp write where it keeps its artifacts.",
+}
+"""What says nothing about the level that is measured, as Pulp itself was not in order; what to do."""
 
 
 def failure_class(words: str, code: str = "") -> str:

@@ -1,7 +1,7 @@
 """Make remotes and repositories with the levels of a cell, and read back what is in force."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,7 +9,13 @@ from typing import Any
 
 from campaigns.clients.errors import Answered
 from campaigns.clients.pulp import Pulp
-from campaigns.drivers.base import Context, DriverError, EffectiveSetting, Parameters
+from campaigns.drivers.base import (
+    Context,
+    DriverError,
+    EffectiveSetting,
+    Parameters,
+    ParametersRefused,
+)
 from campaigns.drivers.sync.cleaning import PREFIX
 
 OF_A_REMOTE = (
@@ -24,6 +30,8 @@ OF_A_REMOTE = (
 )
 PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
 """What pulpcore does where the remote says null."""
+NAMES = {"url": "feed", "mirror": "sync_policy"}
+"""Fields of Pulp that our parameters call otherwise."""
 WORK = "sync.json"
 
 
@@ -48,8 +56,9 @@ def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pai
         name = f"{PREFIX}{attempt}-{number}"
         remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields")
         repository = {"name": name} | extra(parameters, "repository_fields")
-        with fields_in_words(content):
+        with fields_in_words(parameters, "remote_fields"):
             made = pulp.create(f"remotes/{content}/", remote)
+        with fields_in_words(parameters, "repository_fields"):
             held = pulp.create(f"repositories/{content}/", repository)
         pairs.append(Pair(number, feed, made["pulp_href"], held["pulp_href"]))
     context.directory.mkdir(parents=True, exist_ok=True)
@@ -80,6 +89,12 @@ def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[
     yield EffectiveSetting("repositories", parameters["repositories"], len(remotes), ok=True)
 
 
+def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:
+    """Ask for a sync, and give its task. Raise DriverError where Pulp refuses a field."""
+    with fields_in_words(parameters, "sync_fields"):
+        return pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters))
+
+
 def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
     """Give the body that asks for a sync, as the plug-in has it."""
     body: dict[str, Any] = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
@@ -99,20 +114,48 @@ def extra(parameters: Parameters, name: str) -> dict[str, Any]:
 
 
 @contextmanager
-def fields_in_words(content: str) -> Iterator[None]:
-    """Say which parameter Pulp does not take, and that a plug-in is missing. Raise DriverError."""
+def fields_in_words(parameters: Parameters, more: str) -> Iterator[None]:
+    """Say which parameter Pulp does not take, and that a plug-in is missing.
+
+    more: the parameter that gives further fields of what is made. Raise DriverError.
+    """
     try:
         yield
     except Answered as error:
+        content = parameters["content"]
         if error.status == 404:
             raise DriverError(
                 f"This Pulp knows no {content}: the plug-in is not installed there, or is called "
                 "otherwise. Its page lists those that it has."
             ) from None
         if error.status == 400 and error.fields:
-            said = "; ".join(f"{name}: {' '.join(told)}" for name, told in error.fields.items())
-            raise DriverError(f"Pulp refuses a parameter: {said}") from None
+            raise _refusal(error.fields, parameters, more) from None
         raise
+
+
+def _refusal(
+    fields: Mapping[str, Sequence[str]], parameters: Parameters, more: str
+) -> ParametersRefused:
+    """Find the parameter that each of Pulp's fields comes from."""
+    refused: dict[str, str] = {}
+    for name, told in fields.items():
+        ours = NAMES.get(name, name)
+        known = ours in parameters and name not in extra(parameters, more)
+        words = " ".join(told) if known else f"{name}: {' '.join(told)}"
+        place = ours if known else more
+        refused[place] = f"{refused[place]} {words}" if place in refused else words
+    said = "; ".join(
+        f"{name} = {_shown(parameters.get(name))} ({words})" for name, words in refused.items()
+    )
+    return ParametersRefused(
+        f"Pulp refuses a parameter: {said} Change it in a clone of the campaign, where the sentence "
+        "stands beside its field.",
+        refused,
+    )
+
+
+def _shown(level: Any) -> str:
+    return "nothing" if level in (None, "") else str(level)
 
 
 def _file(context: Context) -> Path:

@@ -34,7 +34,7 @@ from campaigns.drivers.sync.making import (
     in_force,
     made_pairs,
     make_pairs,
-    sync_body,
+    start_sync,
 )
 from campaigns.drivers.sync.proving import all_files, same_work
 from campaigns.drivers.sync.publishing import publish_all
@@ -165,9 +165,7 @@ def _opened(target: Target, context: Context) -> AbstractContextManager[Pulp]:
 def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
     """Sync for the first time, which is not what is measured. Raise NotClean."""
     end = time.monotonic() + limit
-    hrefs = [
-        pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters)) for pair in pairs
-    ]
+    hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
     try:
         for href in hrefs:
             pulp.wait(href, max(0.0, end - time.monotonic()), "The first sync")
@@ -184,7 +182,9 @@ def _refuse_what_is_not_the_feeds(syncs: Syncs) -> None:
     """Raise TargetUnavailable where Pulp was not in order: that says nothing about the level."""
     for name in syncs.failures():
         if name in NOT_THE_FEEDS:
-            raise TargetUnavailable(f"The sync failed ({name}): {syncs.words()}")
+            raise TargetUnavailable(
+                f"The sync failed ({name}): {syncs.words()} {NOT_THE_FEEDS[name]}"
+            )
 
 
 def _offers(pairs: Sequence[Pair], parameters: Parameters, context: Context) -> list[Offer | None]:

@@ -11,7 +11,7 @@ from campaigns.clients.errors import NoAnswer, Unavailable
 from campaigns.clients.pulp import Pulp, Task
 from campaigns.drivers.base import Context, Parameters, TargetUnavailable
 from campaigns.drivers.sync.failures import failure_class
-from campaigns.drivers.sync.making import Pair, sync_body
+from campaigns.drivers.sync.making import Pair, start_sync
 
 ARTIFACTS = "sync.downloading.artifacts"
 METADATA = "sync.downloading.metadata"
@@ -96,9 +96,7 @@ def sync_all(
     Raise TargetUnavailable where Pulp stays away for longer than AWAY_SECONDS.
     """
     started_at = time.monotonic()
-    hrefs = [
-        pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters)) for pair in pairs
-    ]
+    hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
     syncs = Syncs({href: pulp.task(href) for href in hrefs}, started_at)
     last_answer = time.monotonic()
     while not syncs.ended:

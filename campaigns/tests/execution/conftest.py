@@ -18,6 +18,7 @@ from campaigns.drivers.base import (
     Measured,
     Metric,
     NotClean,
+    ParametersRefused,
     Proof,
     Series,
     TargetUnavailable,
@@ -76,6 +77,8 @@ class StandIn(Driver):
         match parameters["manners"]:
             case "unreachable":
                 raise TargetUnavailable("The target refused the connection.")
+            case "picky":
+                raise ParametersRefused("Refused: level = 3 (Too many.)", {"level": "Too many."})
             case "refusing":
                 raise DriverError("The manifest is empty.")
             case "buggy":

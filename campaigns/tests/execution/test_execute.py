@@ -20,6 +20,7 @@ from campaigns.models import (
     Target,
     TargetLease,
 )
+from campaigns.queries.refusals import refused_levels
 from campaigns.tests.execution.beside import Beside
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,6 +72,7 @@ def test_what_was_observed_is_stored_with_its_proofs(attempt_of):
         ("odd", "void", "cannot be stored"),
         ("chatty", "accepted", ""),
         ("refusing", "failed", "The manifest is empty."),
+        ("picky", "failed", "Refused: level = 3 (Too many.)"),
         ("timed out", "failed", "longer than 5 s"),
     ],
 )
@@ -115,6 +117,21 @@ def test_a_failed_run_is_an_observation_and_is_not_repeated(attempt_of):
 
     assert run.state == Run.State.FAILED
     assert run.attempts.count() == 1
+
+
+def test_what_the_target_refused_is_kept_beside_its_level(attempt_of):
+    attempt = attempt_of("picky")
+
+    finished(attempt)
+
+    seen = attempt.effective_settings.get()
+    assert (seen.name, seen.asked, seen.in_force, seen.ok) == (
+        "level",
+        3,
+        "refused: Too many.",
+        False,
+    )
+    assert refused_levels(attempt.run.campaign) == [("level", 3, "Too many.")]
 
 
 def test_a_timed_out_value_is_kept_as_a_limit(attempt_of):

@@ -2,8 +2,10 @@ import pytest
 from django.urls import reverse
 
 from campaigns.definition import life
+from campaigns.drivers.base import REFUSED
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.tests.web.conftest import Page
+from campaigns.tests.web.measured import begin
 
 pytestmark = pytest.mark.django_db
 
@@ -360,6 +362,23 @@ def test_a_clone_begins_with_the_same_definition(browser, draft, person):
     assert form.fields["seed"].value == "5"
     assert draft.name in Page(page).text
     assert [row.varied for row in form.parameters if row.name == "engine"] == [True]
+
+
+@pytest.mark.parametrize(("name", "level"), [("workers", 4), ("engine", "old")])
+def test_what_the_target_refused_stands_beside_its_field(browser, draft, person, name, level):
+    attempt = begin(life.launch(draft, person).runs.first())
+    for asked in (level, "not in the form"):
+        attempt.effective_settings.create(
+            name=name, asked=asked, in_force=f"{REFUSED}Ensure <this>.", ok=False
+        )
+
+    answer = browser.get(reverse("campaign-clone", args=[draft.pk]))
+
+    form = answer.context["form"]
+    told = f"The target refused {'old' if name == 'engine' else 'this'}: Ensure <this>."
+    assert {row.name: row.errors for row in form.parameters if row.errors} == {name: [told]}
+    assert (answer.status_code, form.problems) == (200, [])
+    assert told in Page(answer).text
 
 
 def test_a_clone_is_a_campaign_of_its_own(browser, draft, person, sent):

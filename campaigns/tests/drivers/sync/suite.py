@@ -13,7 +13,14 @@ import pytest
 
 from campaigns.clients.connection import Connection
 from campaigns.clients.pulp import Login, Pulp
-from campaigns.drivers.base import Cancelled, Context, DriverError, NotClean, Target
+from campaigns.drivers.base import (
+    Cancelled,
+    Context,
+    DriverError,
+    NotClean,
+    ParametersRefused,
+    Target,
+)
 from campaigns.drivers.sync import driver
 from campaigns.drivers.sync.cleaning import PREFIX
 from campaigns.network import parse_rules
@@ -233,7 +240,29 @@ def test_a_field_that_pulp_refuses_is_told_by_its_name(pulp, feed):
     )
     pulp.reset(values)
 
-    with pytest.raises(DriverError, match=r"refuses a parameter: .*tls_validation"):
+    with pytest.raises(ParametersRefused, match=r"refuses a parameter: .*tls_validation") as raised:
+        pulp.apply(values)
+
+    assert list(raised.value.refused) == ["remote_fields"]
+    assert "tls_validation: " in raised.value.refused["remote_fields"]
+
+
+def test_a_field_of_the_sync_that_pulp_refuses_is_told_by_its_name(pulp, feed):
+    values = parameters(feed.rpm(packages=1), content="rpm", sync_fields='{"skip_types": 5}')
+    pulp.reset(values)
+    pulp.apply(values)
+
+    with pytest.raises(ParametersRefused, match="skip_types") as raised:
+        pulp.measure(values)
+
+    assert list(raised.value.refused) == ["sync_fields"]
+
+
+def test_a_feed_that_pulp_refuses_is_told_by_our_name_for_it(pulp):
+    values = parameters("http://127.0.0.1/", content="rpm") | {"feed": "nowhere"}
+    pulp.reset(values)
+
+    with pytest.raises(ParametersRefused, match=r"feed = nowhere \(The url 'nowhere' is not valid"):
         pulp.apply(values)
 
 

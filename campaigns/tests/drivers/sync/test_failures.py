@@ -26,7 +26,7 @@ from campaigns.drivers.sync.failures import failure_class
         ("Worker has gone missing.", "worker gone"),
         ("Aborted during worker shutdown.", "worker gone"),
         ("[Errno 28] No space left on device", "disk full"),
-        ("'utf-8' codec can't decode byte 0x80 in position 0", "other"),
+        ("'utf-8' codec can't decode byte 0x80 in position 0", "not a feed"),
         ("", "other"),
     ],
 )

@@ -8,6 +8,7 @@ from campaigns.drivers.base import STAND_IN, NotClean, Target, TargetUnavailable
 from campaigns.drivers.sync import driver, syncing
 from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
 from campaigns.tests.drivers.sync.suite import Place, parameters
+from campaigns.tests.drivers.sync.suite_feeds import *  # noqa: F403
 from campaigns.tests.drivers.sync.suite_rpm import *  # noqa: F403
 from campaigns.tests.engines.processes import until
 from sandbox.process import running

@@ -1,0 +1,21 @@
+"""What a target refused of a campaign's parameters."""
+
+from typing import Any
+
+from campaigns.drivers.base import REFUSED
+from campaigns.models import Campaign, EffectiveSetting
+
+
+def refused_levels(campaign: Campaign) -> list[tuple[str, Any, str]]:
+    """Give parameter, level and the target's sentence of each refusal, once each."""
+    seen = (
+        EffectiveSetting.objects.filter(attempt__run__campaign=campaign, ok=False)
+        .order_by()
+        .values_list("name", "asked", "in_force")
+        .distinct()
+    )
+    return [
+        (name, asked, said.removeprefix(REFUSED))
+        for name, asked, said in seen
+        if isinstance(said, str) and said.startswith(REFUSED)
+    ]
