@@ -81,14 +81,16 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[s
 def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] | None:
     """Give the rule that a cell breaks, `failed_units` or `failed_runs`, and its share.
 
-    Fewer than two runs beside any failure is too little to make a number of, too.
+    A single failed run tells no rate: it is a warning, unless fewer than two runs stand beside it,
+    which are too few to make a number of.
     """
     units = failed_share(cell.failed_units, cell.units, alpha=criteria.alpha)
     if units and units.share > criteria.failed_limit:
         return "failed_units", units.share
     answered = len(cell.values) + cell.failed
     share = cell.failed / answered if answered else 0.0
-    if share > criteria.failed_limit or (cell.failed and len(cell.values) < 2):
+    repeated = cell.failed > 1 and share > criteria.failed_limit
+    if repeated or (cell.failed and len(cell.values) < 2):
         return "failed_runs", share
     return None
 

@@ -1,0 +1,84 @@
+"""Improvement over a baseline, cell by cell, in % and positive when better. Pure. STATISTICS 5."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import prod
+
+from campaigns.stats.cells import CellRuns, too_many_failures
+from campaigns.stats.criteria import Criteria
+
+TIE_POINTS = 2.0
+"""Published figures are whole numbers: two points apart is a tie."""
+
+
+class CellState(StrEnum):
+    """What a cell of the matrix shows; only `ok`, `warn` and `baseline` have a number."""
+
+    BASELINE = "baseline"
+    OK = "ok"
+    WARN = "warn"
+    TOO_MANY_FAILURES = "too_many_failures"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The cells with a number, by their places, the cheapest setting first.
+
+    best: all with the largest improvement. ties: within the tolerance of it. recommended: the first
+    of those; None where no cell has a number. top: the two best places, in order of cost.
+    regressions: worse than the baseline.
+    """
+
+    best: tuple[int, ...]
+    ties: tuple[int, ...]
+    recommended: int | None
+    top: tuple[int, ...]
+    regressions: tuple[int, ...]
+
+
+def improvement_pct(ratio: float, *, lower_is_better: bool) -> float:
+    """Turn candidate / baseline into an improvement in %."""
+    return 100 * (1 - ratio) if lower_is_better else 100 * (ratio - 1)
+
+
+def ratio_of_improvement(pct: float, *, lower_is_better: bool) -> float:
+    """Undo `improvement_pct`."""
+    return 1 - pct / 100 if lower_is_better else 1 + pct / 100
+
+
+def compose(percentages: Sequence[float], *, lower_is_better: bool) -> float:
+    """Improve one after the other; percentages compose by ratios, points never add up."""
+    ratios = (ratio_of_improvement(pct, lower_is_better=lower_is_better) for pct in percentages)
+    return improvement_pct(prod(ratios), lower_is_better=lower_is_better)
+
+
+def state_of(cell: CellRuns, criteria: Criteria, *, is_baseline: bool = False) -> CellState:
+    """Say whether a number may be made of a cell: none is made from the survivors of a failing one."""
+    if too_many_failures(cell, criteria):
+        return CellState.TOO_MANY_FAILURES
+    if not cell.values:
+        return CellState.MISSING
+    if is_baseline:
+        return CellState.BASELINE
+    if cell.failed or sum(cell.failed_units):
+        return CellState.WARN
+    return CellState.OK
+
+
+def rank(improvements: Sequence[float | None], *, points: float = TIE_POINTS) -> Ranking:
+    """Rank cells by their improvement in %; None is a cell without a number."""
+    known = {place: value for place, value in enumerate(improvements) if value is not None}
+    if not known:
+        return Ranking((), (), None, (), ())
+    largest = max(known.values())
+    ties = tuple(place for place, value in known.items() if value >= largest - points - 1e-9)
+    top = sorted(known, key=lambda place: (-known[place], place))[:2]
+    return Ranking(
+        best=tuple(place for place, value in known.items() if value == largest),
+        ties=ties,
+        recommended=ties[0],
+        top=tuple(sorted(top)),
+        regressions=tuple(place for place, value in known.items() if value < 0),
+    )

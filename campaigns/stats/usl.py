@@ -1,0 +1,183 @@
+"""Throughput against concurrency: the Universal Scalability Law and what follows from it. Pure.
+
+X(N) = g N / (1 + s (N - 1) + k N (N - 1)), only for a closed loop in steady state. STATISTICS 4;
+Gunther, Guerrilla Capacity Planning, 2007.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from campaigns.stats.interval import Interval
+
+FEWEST_LEVELS = 5
+SHARE_OF_PEAK = 0.95
+RULE_OF_THUMB = 0.75
+BEYOND = 1.5
+"""Times the largest N measured: a peak that lies further away was not reached."""
+START_S, START_K = 0.05, 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Usl:
+    """The fitted law. g: throughput of one; s: contention; k: coherency; largest: N measured."""
+
+    g: float
+    s: float
+    k: float
+    largest: float
+
+    def throughput(self, n: float) -> float:
+        """X(N), in the unit of g."""
+        return self.g * n / (1 + self.s * (n - 1) + self.k * n * (n - 1))
+
+    @property
+    def peak(self) -> float:
+        """N*, where throughput is largest; infinite without coherency delay."""
+        return math.sqrt((1 - self.s) / self.k) if self.k > 0 else math.inf
+
+    @property
+    def whole_peak(self) -> int | None:
+        """The better of the two whole N around the peak."""
+        if math.isinf(self.peak):
+            return None
+        low = max(1, math.floor(self.peak))
+        return max((low, low + 1), key=self.throughput)
+
+    @property
+    def most(self) -> float:
+        """The throughput at the peak, or the asymptote g / s; infinite where nothing limits it."""
+        if self.k > 0:
+            return self.throughput(self.peak)
+        return self.g / self.s if self.s > 0 else math.inf
+
+    @property
+    def power_point(self) -> float:
+        """N of the largest throughput per response time (Kleinrock, 1979)."""
+        a, b = 1 - self.s, self.k - self.s
+        if self.k > 0:
+            return (b + math.sqrt(b**2 + 12 * self.k * a)) / (6 * self.k)
+        return a / self.s if self.s > 0 else math.inf
+
+    @property
+    def linear_limit(self) -> float:
+        """1 / s: with contention alone no N is worth more than so many."""
+        return 1 / self.s if self.s > 0 else math.inf
+
+    @property
+    def peak_reached(self) -> bool:
+        """Whether the data come near the peak; advice that rests on N* needs that."""
+        return self.peak <= BEYOND * self.largest
+
+    def lowest_for(self, share: float) -> float:
+        """The smallest N that has `share` (of 1) of the largest throughput."""
+        wanted = share * self.most
+        if math.isinf(wanted):
+            return math.inf
+        a, b, c = self.k * wanted, (self.s - self.k) * wanted - self.g, (1 - self.s) * wanted
+        if a == 0:
+            return -c / b
+        return (-b - math.sqrt(b**2 - 4 * a * c)) / (2 * a)
+
+    @property
+    def throttle(self) -> int | None:
+        """The recommended limit: the smallest whole N with 95 % of the largest throughput."""
+        lowest = self.lowest_for(SHARE_OF_PEAK)
+        return None if math.isinf(lowest) else math.ceil(lowest - 1e-9)
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether the recommended limit lies beyond what was measured."""
+        return self.throttle is None or self.throttle > self.largest
+
+    @property
+    def rule_of_thumb(self) -> float:
+        """75 % of N*: by the law it costs at most 4 % of throughput where s >= k."""
+        return RULE_OF_THUMB * self.peak
+
+    def response(self, n: float) -> float:
+        """R(N) by Little's law, end to end, in the unit of time of the throughput."""
+        return n / self.throughput(n)
+
+
+@dataclass(frozen=True, slots=True)
+class UslBounds:
+    """Intervals of what a bootstrap gave, by name; the share of resamples that had a peak."""
+
+    g: Interval
+    s: Interval
+    k: Interval
+    peak: Interval
+    most: Interval
+    power_point: Interval
+    throttle: Interval
+    with_peak: float
+
+
+Resample = Callable[[np.random.Generator], NDArray[np.float64]]
+
+
+def fit_usl(n: Sequence[float], throughput: Sequence[float]) -> Usl | None:
+    """Fit the law to all runs, by least squares of relative errors.
+
+    None with fewer than five levels. Raise ValueError for values that are not above 0.
+    """
+    x, y = np.array(n, dtype=float), np.array(throughput, dtype=float)
+    if not ((x > 0) & (y > 0) & np.isfinite(x) & np.isfinite(y)).all():
+        raise ValueError("Concurrency and throughput have to be numbers above 0.")
+    if np.unique(x).size < FEWEST_LEVELS:
+        return None
+    g, s, k = _fit(x, y)
+    return Usl(g, s, k, float(x.max()))
+
+
+def bound_usl(
+    n: Sequence[float], resample: Resample, *, resamples: int, seed: int, alpha: float = 0.05
+) -> UslBounds | None:
+    """Bound the law by the percentiles of resampled throughputs, one for each of `n`.
+
+    resample: gives throughputs of shape (n,); of whole blocks, of residuals, or within levels.
+    """
+    x, rng = np.array(n, dtype=float), np.random.default_rng(seed)
+    laws = [Usl(*_fit(x, resample(rng)), float(x.max())) for _ in range(resamples)]
+    if not laws:
+        return None
+    peaks = [law for law in laws if math.isfinite(law.peak)]
+
+    def bounds(values: Sequence[float]) -> Interval:
+        low, high = np.quantile(values, [alpha / 2, 1 - alpha / 2], method="inverted_cdf")
+        return Interval(float(low), float(high))
+
+    return UslBounds(
+        g=bounds([law.g for law in laws]),
+        s=bounds([law.s for law in laws]),
+        k=bounds([law.k for law in laws]),
+        peak=bounds([law.peak for law in laws]),
+        most=bounds([law.most for law in laws]),
+        power_point=bounds([law.power_point for law in laws]),
+        throttle=bounds([law.lowest_for(SHARE_OF_PEAK) for law in laws]),
+        with_peak=len(peaks) / len(laws),
+    )
+
+
+def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float]:
+    scale = float((y / x).max())
+
+    def errors(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        g, s, k = parameters
+        return np.asarray(g * scale * x / (1 + s * (x - 1) + k * x * (x - 1)) / y - 1)
+
+    found = optimize.least_squares(
+        errors,
+        [1.0, START_S, START_K],
+        bounds=([0, 0, 0], [np.inf, 1, 1]),
+        xtol=1e-14,
+        ftol=1e-14,
+        gtol=1e-14,
+    )
+    g, s, k = (float(value) for value in found.x)
+    return g * scale, s, k if k > 1e-12 else 0.0

@@ -1,0 +1,232 @@
+"""What may be wrong with a campaign's runs: each check with its number. Pure. STATISTICS 8.
+
+A check that fails changes the badge of a verdict, never its number.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal, stats
+
+from campaigns.stats.little import check_little
+from campaigns.stats.logs import pct_of
+
+DRIFT_P = 0.05
+FEWEST_FOR_DRIFT, FEWEST_BLOCKS = 8, 5
+FEWEST_FOR_AUTOCORRELATION, FEWEST_FOR_MODES = 10, 20
+SMALLEST_MODE = 0.1
+GRID = 512
+SECONDS_OFF = 1.0
+COLD_SHARE = 0.5
+
+
+class Outcome(StrEnum):
+    """How a check came out."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    WARN = "warn"
+    FAIL = "fail"
+    NOT_POSSIBLE = "not_possible"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check. value: the number that decides, None where there is none; figures: more of them."""
+
+    name: str
+    outcome: Outcome
+    value: float | None = None
+    figures: dict[str, float] = field(default_factory=dict)
+    positions: tuple[int, ...] = ()
+
+
+def _check(name: str, value: float, *, warn: bool, **figures: float) -> Check:
+    return Check(name, Outcome.WARN if warn else Outcome.PASS, value, figures)
+
+
+def interleaving(levels: Sequence[object]) -> Check:
+    """How well the levels take turns, in the order of the runs: 0 is one block a level, 1 the most.
+
+    At 0 level and time are confounded, and no test of drift sees it.
+    """
+    kinds = len(set(levels))
+    switches = sum(a != b for a, b in zip(levels, levels[1:], strict=False))
+    most = _most_switches(levels)
+    if kinds < 2 or most == kinds - 1:
+        return Check("interleaving", Outcome.NOT_POSSIBLE)
+    index = (switches - (kinds - 1)) / (most - (kinds - 1))
+    return _check("interleaving", index, warn=index <= 0, switches=switches, most=most)
+
+
+def drift(residuals: Sequence[float], hours: Sequence[float] | None = None) -> Check:
+    """Whether residuals (of logs) move with the order of the runs (Mann-Kendall), n >= 8.
+
+    hours: the instants, for the slope in % an hour; without them it is that of one run.
+    """
+    return _trend("drift", residuals, hours, FEWEST_FOR_DRIFT)
+
+
+def block_drift(effects: Sequence[float], hours: Sequence[float] | None = None) -> Check:
+    """Whether the effects of blocks move with their mid instants, 5 blocks or more.
+
+    The contrasts of an interleaved campaign are protected from it, absolute levels are not.
+    """
+    return _trend("block_drift", effects, hours, FEWEST_BLOCKS)
+
+
+def order_in_block(residuals: Sequence[float], positions: Sequence[int]) -> Check:
+    """Whether it mattered at which place of its block a run was made; by the slope's p."""
+    if len(residuals) < FEWEST_FOR_DRIFT or len(set(positions)) < 2:
+        return Check("order_in_block", Outcome.NOT_POSSIBLE)
+    found = stats.linregress(positions, residuals)
+    p = _p(found.pvalue)
+    return _check(
+        "order_in_block", p, warn=p < DRIFT_P, slope_pct=100 * float(np.expm1(found.slope))
+    )
+
+
+def autocorrelation(residuals: Sequence[float]) -> Check:
+    """Whether neighbours are alike: the lag-1 correlation against 2 / sqrt(n), n >= 10.
+
+    n_eff: so many independent runs would tell as much. Residuals around means of three are
+    correlated by construction: ask only where cells have five runs or more.
+    """
+    series = np.array(residuals, dtype=float)
+    series = series - series.mean() if series.size else series
+    energy = float(series @ series)
+    if series.size < FEWEST_FOR_AUTOCORRELATION or energy == 0:
+        return Check("autocorrelation", Outcome.NOT_POSSIBLE)
+    r1 = float(series[:-1] @ series[1:]) / energy
+    threshold = 2 / series.size**0.5
+    effective = series.size * (1 - r1) / (1 + r1) if r1 > 0 else float(series.size)
+    return _check(
+        "autocorrelation", r1, warn=abs(r1) > threshold, threshold=threshold, n_eff=effective
+    )
+
+
+def modes(values: Sequence[float]) -> Check:
+    """How many modes the values have, 20 or more of them (Silverman's width, prominent peaks).
+
+    value: their number; figures: where each lies, and its share of the runs. With two the mean
+    misleads: compare mode by mode.
+    """
+    found = find_modes(np.array(values, dtype=float))
+    if found is None:
+        return Check("modes", Outcome.NOT_POSSIBLE)
+    figures = {f"mode_{place}": at for place, at in enumerate(found, 1)}
+    return _check("modes", float(len(found)), warn=len(found) > 1, **figures)
+
+
+def find_modes(values: NDArray[np.float64]) -> list[float] | None:
+    """Give the places of the modes, ascending; None with too few values, one where all are equal."""
+    if values.size < FEWEST_FOR_MODES:
+        return None
+    if np.ptp(values) < 1e-12 * max(1.0, float(np.abs(values).max())):
+        return [float(values[0])]
+    density = stats.gaussian_kde(values, bw_method="silverman")
+    width = float(np.sqrt(density.covariance[0, 0]))
+    grid = np.linspace(values.min() - 3 * width, values.max() + 3 * width, GRID)
+    heights = density(grid)
+    peaks, _ = signal.find_peaks(heights, prominence=0.1 * heights.max())
+    places = [float(grid[peak]) for peak in peaks]
+    valleys = [
+        float(grid[a + int(heights[a:b].argmin())]) for a, b in zip(peaks, peaks[1:], strict=False)
+    ]
+    counts = np.bincount(np.searchsorted(valleys, values), minlength=len(places))
+    return [
+        place
+        for place, count in zip(places, counts, strict=True)
+        if count >= SMALLEST_MODE * values.size
+    ]
+
+
+def aa_noise(log_ratios: Sequence[float]) -> Check:
+    """How far apart identical runs are: the noise floor is the 95th percentile of |%|."""
+    ratios = np.array(log_ratios, dtype=float)
+    if ratios.size < 2:
+        return Check("aa_noise", Outcome.NOT_POSSIBLE)
+    p = _p(stats.ttest_1samp(ratios, 0).pvalue) if np.ptp(ratios) else 1.0
+    floor = pct_of(float(np.quantile(np.abs(ratios), 0.95)))
+    return _check("aa_noise", floor, warn=p < DRIFT_P, sd=float(ratios.std(ddof=1)), mean_p=p)
+
+
+def little(n: float, throughput: float, response_seconds: float) -> Check:
+    """Whether response times hold all of the waiting; only for a closed loop in steady state."""
+    found = check_little(n, throughput, response_seconds)
+    return _check("littles_law", found.ratio, warn=not found.consistent, effective=found.effective)
+
+
+def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[float]) -> Check:
+    """Whether the first run of a block is the extreme of its cell, in more than half of the cells.
+
+    In the order of the runs; of each cell, only those with a first run and three runs at least.
+    """
+    first = {}
+    for index, block in enumerate(blocks):
+        first.setdefault(block, index)
+    openers = set(first.values())
+    asked = extreme = 0
+    for cell in sorted(set(cells)):
+        members = [index for index, each in enumerate(cells) if each == cell]
+        mine = [index for index in members if index in openers]
+        if len(members) < 3 or not mine:
+            continue
+        asked += 1
+        ordered = sorted(members, key=lambda index: values[index])
+        ends = {ordered[0], ordered[-1]}
+        if values[ordered[0]] != values[ordered[-1]]:
+            extreme += any(index in ends for index in mine)
+    if not asked or asked < 2:
+        return Check("cold_start", Outcome.NOT_POSSIBLE)
+    share = extreme / asked
+    return _check("cold_start", share, warn=share > COLD_SHARE, cells=asked)
+
+
+def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[float]) -> Check:
+    """Whether durations are what the instants say, and no two runs overlap (all in seconds).
+
+    positions: of the runs that are off by a second or more, end before they start, or begin before
+    another has ended. A second alone may be rounding: it is listed, and no warning.
+    """
+    if not len(durations):
+        return Check("rows", Outcome.NOT_POSSIBLE)
+    duration, start, end = (np.array(each, dtype=float) for each in (durations, starts, ends))
+    off = np.abs(duration - (end - start))
+    order = np.argsort(start, kind="stable")
+    wrong = end < start
+    wrong[order[1:]] |= start[order[1:]] < np.maximum.accumulate(end[order])[:-1]
+    wrong |= off > SECONDS_OFF + 1e-9
+    positions = tuple(int(index) for index in np.flatnonzero(wrong | (off >= SECONDS_OFF - 1e-9)))
+    outcome = Outcome.WARN if wrong.any() else Outcome.PASS
+    return Check("rows", outcome, float(wrong.sum()), positions=positions)
+
+
+def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fewest: int) -> Check:
+    if len(values) < fewest or np.ptp(np.array(values, dtype=float)) == 0:
+        return Check(name, Outcome.NOT_POSSIBLE)
+    order = np.arange(len(values)) if hours is None else np.array(hours, dtype=float)
+    tau = stats.kendalltau(order, values)
+    p = _p(tau.pvalue)
+    figures = {"tau": float(tau.statistic)}
+    if np.ptp(order):
+        slope = stats.linregress(order, values)
+        figures |= {"slope_pct": 100 * float(np.expm1(slope.slope)), "slope_p": _p(slope.pvalue)}
+    return Check(name, Outcome.WARN if p < DRIFT_P else Outcome.PASS, p, figures)
+
+
+def _most_switches(levels: Sequence[object]) -> int:
+    """The most switches that any order of these runs has."""
+    counts = [list(levels).count(level) for level in set(levels)]
+    if not counts:
+        return 0
+    largest, total = max(counts), sum(counts)
+    rest = total - largest
+    return total - 1 if largest <= rest + 1 else 2 * rest
+
+
+def _p(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]
+    return 1.0 if np.isnan(number) else number

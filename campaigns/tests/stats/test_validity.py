@@ -1,0 +1,202 @@
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from campaigns.stats import validity
+from campaigns.stats.validity import Outcome
+
+
+def flagged(check):
+    return check.outcome == Outcome.WARN
+
+
+def near(value):
+    return pytest.approx(value, rel=1e-6)
+
+
+def test_drift_is_as_published(golden):
+    published = golden("i")["drift"]
+
+    found = validity.drift(published["residuals"])
+
+    assert found.value == near(published["p"])
+    assert found.figures["tau"] == near(published["kendall_tau"])
+    assert found.figures["slope_pct"] == near(100 * np.expm1(published["slope"]))
+    assert found.figures["slope_p"] == near(published["slope_p"])
+    assert flagged(found) is published["flag"]
+
+
+def test_autocorrelation_is_as_published(golden):
+    published = golden("i")["autocorr"]
+
+    found = validity.autocorrelation(published["series"])
+
+    assert found.value == near(published["r1"])
+    assert found.figures["threshold"] == near(published["threshold"])
+    assert found.figures["n_eff"] == near(published["n_eff"])
+    assert flagged(found) is published["flag"]
+
+
+def test_one_mode_is_as_published(golden):
+    published = golden("i")["unimodal"]
+
+    assert validity.modes(published["values"]).value == published["modes"]
+
+
+def test_two_modes_are_found_where_they_are():
+    rng = np.random.default_rng(3)
+    values = np.concatenate([rng.normal(100, 1, 30), rng.normal(120, 1, 20)])
+
+    found = validity.modes(values)
+
+    assert flagged(found)
+    assert [found.figures["mode_1"], found.figures["mode_2"]] == pytest.approx([100, 120], abs=1)
+
+
+def test_a_mode_of_few_runs_is_none():
+    rng = np.random.default_rng(3)
+    values = np.concatenate([rng.normal(100, 1, 60), rng.normal(150, 0.5, 4)])
+
+    assert validity.modes(values).value == 1
+
+
+def test_equal_values_have_one_mode():
+    assert validity.modes([5.0] * 25).value == 1
+
+
+def test_the_noise_of_identical_runs_is_as_published(golden):
+    published = golden("i")["aa"]
+
+    found = validity.aa_noise(published["log_ratios"])
+
+    assert found.value == near(published["noise_floor_pct"])
+    assert found.figures["sd"] == near(published["sd"])
+    assert found.figures["mean_p"] == near(published["mean_p"])
+
+
+def test_littles_law_is_as_published(golden):
+    published = golden("i")["little"]
+
+    found = validity.little(published["N"], published["X_per_s"], published["R_ms"] / 1000)
+
+    assert found.value == near(published["ratio"])
+    assert flagged(found) is published["flag"]
+
+
+def test_interleaving_is_as_published(golden):
+    published = golden("i")["interleave"]
+
+    blocked = validity.interleaving(published["blocked"])
+    turns = validity.interleaving(published["interleaved"])
+
+    assert blocked.value == published["index"]
+    assert blocked.figures == {"switches": published["switches"], "most": published["max"]}
+    assert flagged(blocked)
+    assert turns.value == pytest.approx((3 - 1) / (5 - 1))
+    assert not flagged(turns)
+
+
+def test_the_published_campaign_of_pulp_is_blocked_and_its_drift_unseen(golden):
+    published = golden("a")
+    design = published["design"]
+
+    found = validity.interleaving(design["order"])
+
+    assert found.figures == {"switches": design["switches"], "most": design["max_switches"]}
+    assert flagged(found) is design["blocked"]
+    rows = sorted(published["rows"], key=lambda row: row["start"])
+    logs = np.log([row["duration_s"] for row in rows])
+    levels = np.array([row["concurrency"] for row in rows])
+    means = {level: logs[levels == level].mean() for level in levels}
+    residuals = logs - [means[level] for level in levels]
+    starts = [datetime.fromisoformat(_padded(row["start"])) for row in rows]
+    hours = [(start - starts[0]).total_seconds() / 3600 for start in starts]
+    trend = validity.drift(residuals, hours)
+    expected = published["validity"]
+    assert trend.value == near(expected["kendall_p"])
+    assert trend.figures["tau"] == near(expected["kendall_tau"])
+    assert trend.figures["slope_pct"] == near(100 * np.expm1(expected["slope_log_per_hour"]))
+    assert trend.figures["slope_p"] == near(expected["slope_p"])
+    lag = validity.autocorrelation(residuals)
+    assert lag.value == near(expected["lag1_residual_autocorr"])
+
+
+def test_rows_of_the_published_campaign_that_are_off_by_a_second_are_listed(golden):
+    published = golden("a")
+    rows = published["rows"]
+    starts, ends = (
+        [datetime.fromisoformat(_padded(row[name])).timestamp() for row in rows]
+        for name in ("start", "finish")
+    )
+
+    found = validity.rows([row["duration_s"] for row in rows], starts, ends)
+
+    off = published["data_quality"]["rows_where_duration_differs_from_finish_minus_start"]
+    assert [index + 1 for index in found.positions] == [row["row"] for row in off]
+    assert found.outcome == Outcome.PASS
+
+
+def _padded(text):
+    """Write the hour with two digits, as ISO 8601 wants it."""
+    day, hour = text.split(" ")
+    return f"{day} {hour.zfill(8)}"
+
+
+def test_rows_that_overlap_or_end_too_early_are_wrong():
+    found = validity.rows([10.0, 10.0, 10.0], [0.0, 5.0, 40.0], [10.0, 15.0, 30.0])
+
+    assert found.positions == (1, 2)
+    assert flagged(found)
+
+
+def test_a_cold_first_run_of_each_block_is_seen():
+    cells = [0, 1, 2, 1, 2, 0, 2, 0, 1]
+    blocks = [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    warm = [1.0, 1.1, 1.2, 1.0, 1.1, 1.1, 1.0, 1.05, 1.05]
+    cold = [value + (index % 3 == 0) for index, value in enumerate(warm)]
+
+    assert flagged(validity.cold_start(cells, blocks, cold))
+    even = [1.05, 1.1, 1.2, 1.07, 1.3, 1.1, 1.25, 1.0, 1.05]
+    assert not flagged(validity.cold_start(cells, blocks, even))
+
+
+def test_the_place_within_a_block_may_matter():
+    rng = np.random.default_rng(6)
+    positions = list(range(5)) * 6
+    slowing = 0.02 * np.array(positions) + rng.normal(0, 0.005, 30)
+
+    found = validity.order_in_block(list(slowing), positions)
+
+    assert flagged(found)
+    assert found.figures["slope_pct"] == pytest.approx(2, abs=0.3)
+    assert not flagged(validity.order_in_block(list(rng.normal(0, 1, 30)), positions))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        validity.interleaving([]),
+        validity.interleaving([1, 1, 1]),
+        validity.drift([0.1] * 7),
+        validity.drift([0.1] * 20),
+        validity.block_drift([0.1, 0.2]),
+        validity.order_in_block([0.1] * 20, [1] * 20),
+        validity.autocorrelation([0.0] * 20),
+        validity.autocorrelation([1.0, 2.0]),
+        validity.modes([1.0, 2.0]),
+        validity.aa_noise([0.1]),
+        validity.cold_start([], [], []),
+        validity.rows([], [], []),
+    ],
+)
+def test_a_check_without_enough_data_is_not_possible(check):
+    assert check.outcome == Outcome.NOT_POSSIBLE
+    assert check.value is None
+
+
+def test_checks_raise_few_false_alarms():
+    rng = np.random.default_rng(12)
+    alarms = sum(flagged(validity.drift(list(rng.normal(0, 1, 18)))) for _ in range(400))
+
+    assert alarms / 400 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
