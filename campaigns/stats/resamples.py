@@ -7,7 +7,6 @@ where it has five or more.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +30,6 @@ class Draw:
         """Mean log of each of `count` cells."""
         totals = np.bincount(self.cells, self.logs, count)
         return np.asarray(totals / np.bincount(self.cells, minlength=count))
-
-
-class Resampler(Protocol):
-    """Draws from one campaign; equal seeds give equal draws."""
-
-    rough: bool
-
-    def draws(self, count: int, seed: int) -> Iterator[Draw]:
-        """Give `count` draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +88,10 @@ class WithinLevels:
         cells = np.repeat(np.arange(len(self.levels)), [level.size for level in self.levels])
         for _ in range(count):
             yield Draw(cells, np.concatenate([rng.choice(lv, lv.size) for lv in self.levels]))
+
+
+Resampler = Residuals | WholeBlocks | WithinLevels
+"""Draws from one campaign; equal seeds give equal draws."""
 
 
 def of_blocks(found: BlockFit, runs: Sequence[BlockRun]) -> Resampler:

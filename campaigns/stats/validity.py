@@ -3,6 +3,7 @@
 A check that fails changes the badge of a verdict, never its number.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -53,7 +54,7 @@ def interleaving(levels: Sequence[object]) -> Check:
     At 0 level and time are confounded, and no test of drift sees it.
     """
     kinds = len(set(levels))
-    switches = sum(a != b for a, b in zip(levels, levels[1:], strict=False))
+    switches = sum(a != b for a, b in itertools.pairwise(levels))
     most = _most_switches(levels)
     if kinds < 2 or most == kinds - 1:
         return Check("interleaving", Outcome.NOT_POSSIBLE)
@@ -132,9 +133,7 @@ def find_modes(values: NDArray[np.float64]) -> list[float] | None:
     heights = density(grid)
     peaks, _ = signal.find_peaks(heights, prominence=0.1 * heights.max())
     places = [float(grid[peak]) for peak in peaks]
-    valleys = [
-        float(grid[a + int(heights[a:b].argmin())]) for a, b in zip(peaks, peaks[1:], strict=False)
-    ]
+    valleys = [float(grid[a + int(heights[a:b].argmin())]) for a, b in itertools.pairwise(peaks)]
     counts = np.bincount(np.searchsorted(valleys, values), minlength=len(places))
     return [
         place
@@ -164,7 +163,7 @@ def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[flo
 
     In the order of the runs; of each cell, only those with a first run and three runs at least.
     """
-    first = {}
+    first: dict[int, int] = {}
     for index, block in enumerate(blocks):
         first.setdefault(block, index)
     openers = set(first.values())

@@ -14,6 +14,7 @@ from campaigns.stats.matrix import (
 )
 from campaigns.stats.shares import failed_share
 from campaigns.stats.summary import summarise
+from campaigns.stats.verdict import Word
 
 MATRICES = [
     "threads_at_4_workers",
@@ -88,7 +89,7 @@ def test_a_failing_cell_has_no_number_though_its_survivors_look_good(golden):
     ).comparisons[0]
 
     assert state_of(cell, Criteria()) == CellState.TOO_MANY_FAILURES
-    assert found.verdict.word == CellState.TOO_MANY_FAILURES
+    assert found.verdict.word == Word.TOO_MANY_FAILURES
     assert found.verdict.pct_change is None
     assert found.pct_change_of_means is None
     assert found.verdict.share == pytest.approx(expected["failure_rate"])
