@@ -48,6 +48,7 @@ class Progress:
     done: int
     total: int | None
     message: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +289,13 @@ def read_task(said: Any) -> Task:
     """Read what Pulp says of a task. Raise Strange."""
     try:
         reports = [
-            Progress(each["code"], int(each["done"] or 0), each["total"], each["message"])
+            Progress(
+                each["code"],
+                int(each["done"] or 0),
+                each["total"],
+                each["message"],
+                str(each.get("state") or ""),
+            )
             for each in said["progress_reports"] or ()
         ]
         return Task(

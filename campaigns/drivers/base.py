@@ -261,6 +261,10 @@ class Driver(ABC):
     """Parameters that say what work is done: cells that differ in one are not comparable."""
     of_one_family: ClassVar[Mapping[str, str]] = {}
     """The family of servers that alone knows a parameter, by the parameter's name."""
+    sample: ClassVar[str] = "sample"
+    """What one row of `Measured.samples` is, as people count it: file, sync."""
+    rate: ClassVar[tuple[str, str]] = ("throughput", "B/s")
+    """What `rate_series` of its progress is: name and unit."""
     executable: ClassVar[bool] = True
     """False where runs only come in from outside (`external`)."""
 

@@ -121,6 +121,18 @@ def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
     return driver.metrics if driver else ()
 
 
+def sample_of(campaign: Campaign) -> str:
+    """What one sample of a run is, in the words of the kind."""
+    driver = _driver(campaign.kind)
+    return driver.sample if driver else Driver.sample
+
+
+def rate_of(campaign: Campaign) -> tuple[str, str]:
+    """Name and unit of what a run tells of its speed while it goes on."""
+    driver = _driver(campaign.kind)
+    return driver.rate if driver else Driver.rate
+
+
 def metric_of(campaign: Campaign, name: str) -> Metric:
     """Find a metric by its name; one that the kind does not declare is described by its values."""
     driver = _driver(campaign.kind)

@@ -179,12 +179,18 @@ def throughput_plot(
     )
 
 
-def samples_plot(name: str, columns: Mapping[str, Sequence[float]], failed: int) -> Plot:
-    """How the samples of an attempt are distributed, one curve a column; all are seconds."""
+def samples_plot(
+    name: str, columns: Mapping[str, Sequence[float]], failed: int, sample: str
+) -> Plot:
+    """How the samples of an attempt are distributed, one curve a column; all are seconds.
+
+    sample: what one of them is.
+    """
     chart = samples.SamplesChart(
         quantity=Quantity(name, "s", lower_is_better=True),
         curves=[samples.Curve(title, values) for title, values in columns.items()],
         failed=failed,
+        unit_of_work=f"{sample}s",
     )
     return Plot(
         id="samples",

@@ -1,6 +1,5 @@
 """What one run's page is written from: its attempt in words, bars, tables and charts."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,14 +9,15 @@ from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Measurement, Phase, Proof
 from campaigns.queries.rows import Standing
 from campaigns.templatetags.formats import number, observed
-from campaigns.web.phrases import inside, level_text, value_text
-from campaigns.web.plots import Plot, labelled, samples_plot, throughput_plot
-
-TIMES = "_seconds"
-"""Columns of samples that end so are times, counted from the start of the sample."""
-START = "start_seconds"
-FAILURE = "failure"
-MOST_EXAMPLES = 3
+from campaigns.web.phrases import level_text, value_text
+from campaigns.web.plots import Plot, labelled, throughput_plot
+from campaigns.web.run_samples import (
+    FailureLine,
+    SampleTable,
+    failure_lines,
+    sample_plots,
+    sample_table,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,16 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class SpanLine:
+    """A part of a time that others may overlap, as a bar at its place."""
+
+    name: str
+    text: str
+    start: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProofLine:
     """A probe with its value."""
 
@@ -38,15 +48,6 @@ class ProofLine:
     expected: str
     measured: str
     ok: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FailureLine:
-    """A class of failures with its first examples."""
-
-    name: str
-    count: int
-    examples: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class AttemptView:
     attempt: Attempt
     steps: tuple[Part, ...]
     parts: tuple[Part, ...]
+    spans: tuple[SpanLine, ...]
+    samples: SampleTable | None
     clean_state: tuple[ProofLine, ...]
     same_work: tuple[ProofLine, ...]
     settings: tuple[tuple[str, str, str, bool], ...]
@@ -78,10 +81,17 @@ class AttemptView:
 
 
 def attempt_view(
-    attempt: Attempt, metrics: Sequence[Metric], samples: Mapping[str, Sequence[Any]]
+    attempt: Attempt,
+    metrics: Sequence[Metric],
+    samples: Mapping[str, Sequence[Any]],
+    sample: str,
 ) -> AttemptView:
-    """Arrange what an attempt observed; everything but `samples` was prefetched."""
+    """Arrange what an attempt observed; everything but `samples` was prefetched.
+
+    sample: what one of them is.
+    """
     phases = list(attempt.phases.all())
+    measured = [phase for phase in phases if phase.of == Phase.Of.MEASURE]
     proofs = list(attempt.proofs.all())
     facts = tuple(
         FactLine(fact.get_side_display(), fact.name, fact.value, fact.value_after)
@@ -91,7 +101,9 @@ def attempt_view(
     return AttemptView(
         attempt=attempt,
         steps=_parts([p for p in phases if p.of == Phase.Of.ATTEMPT]),
-        parts=_parts([p for p in phases if p.of == Phase.Of.MEASURE]),
+        parts=_parts([p for p in measured if p.started_seconds is None]),
+        spans=_spans([p for p in measured if p.started_seconds is not None]),
+        samples=sample_table(samples, sample),
         clean_state=_proofs(proofs, Proof.Step.RESET),
         same_work=_proofs(proofs, Proof.Step.VERIFY),
         settings=tuple(
@@ -104,9 +116,10 @@ def attempt_view(
             for name, value in sorted(attempt.health_figures.items())
             if isinstance(value, int | float)
         ),
-        failures=_failures(attempt, samples),
+        failures=failure_lines(attempt, samples),
         plots=tuple(
-            labelled(plot, stand_ins) for plot in (*_series(attempt), *_samples(attempt, samples))
+            labelled(plot, stand_ins)
+            for plot in (*_series(attempt), *sample_plots(attempt, samples, sample))
         ),
         environment=facts,
         changed=tuple(fact for fact in facts if fact.after),
@@ -124,6 +137,28 @@ def _parts(phases: Sequence[Phase]) -> tuple[Part, ...]:
         )
         for index, phase in enumerate(phases)
     )
+
+
+def _spans(phases: Sequence[Phase]) -> tuple[SpanLine, ...]:
+    """Parts at their places on one line of time, which ends with the last of them."""
+    places = [(phase, phase.started_seconds or 0.0) for phase in phases]
+    whole = max((start + phase.seconds for phase, start in places), default=0.0) or 1.0
+    return tuple(
+        SpanLine(
+            name=phase.name.replace("_", " "),
+            text=_from_to(start, start + phase.seconds),
+            start=f"{100 * start / whole:.2f}%",
+            width=f"{100 * phase.seconds / whole:.2f}%",
+        )
+        for phase, start in places
+    )
+
+
+def _from_to(start: float, end: float) -> str:
+    """Two instants of one line of time, none more exact than a look at the target is."""
+    if end > formats.CLOCK_ABOVE_SECONDS:
+        return f"{formats.clock(start)} … {formats.clock(end)}"
+    return f"{start:.2f} … {end:.2f} s"
 
 
 def _proofs(proofs: Sequence[Proof], step: Proof.Step) -> tuple[ProofLine, ...]:
@@ -166,26 +201,6 @@ def _values(
     )
 
 
-def _failures(attempt: Attempt, samples: Mapping[str, Sequence[Any]]) -> tuple[FailureLine, ...]:
-    counts: Counter[str] = Counter(attempt.failures)
-    return tuple(
-        FailureLine(name, count, "; ".join(_examples(name, samples)))
-        for name, count in counts.most_common()
-    )
-
-
-def _examples(failure: str, samples: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The first samples of a class of failures, with what is known of them."""
-    found = [index for index, word in enumerate(samples.get(FAILURE, ())) if word == failure][
-        :MOST_EXAMPLES
-    ]
-    told = [name for name in samples if name != FAILURE and not name.endswith(TIMES)]
-    return [
-        ", ".join(f"{name} {samples[name][index]}" for name in told if samples[name][index] != "")
-        for index in found
-    ]
-
-
 def _series(attempt: Attempt) -> list[Plot]:
     return [
         replace(
@@ -196,20 +211,3 @@ def _series(attempt: Attempt) -> list[Plot]:
         )
         for number, series in enumerate(attempt.series.all(), start=1)
     ]
-
-
-def _samples(attempt: Attempt, samples: Mapping[str, Sequence[Any]]) -> list[Plot]:
-    """One chart of all times, of the samples that did not fail."""
-    failures = samples.get(FAILURE)
-    curves = {
-        inside(name.removesuffix(TIMES).replace("_", " ")): [
-            value
-            for index, value in enumerate(column)
-            if isinstance(value, int | float) and not (failures and failures[index])
-        ]
-        for name, column in samples.items()
-        if name.endswith(TIMES) and name != START
-    }
-    if not any(curves.values()):
-        return []
-    return [samples_plot("time", curves, attempt.units_failed)]

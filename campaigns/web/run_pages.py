@@ -9,13 +9,13 @@ from django.views.decorators.http import require_GET
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.queries import live
 from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
-from campaigns.queries.pages import factors_of, metric_of, metrics_of
+from campaigns.queries.pages import factors_of, metric_of, metrics_of, sample_of
 from campaigns.queries.rows import standing_of, state_of
 from campaigns.web import running
 from campaigns.web.campaign_live import STOP_POLLING
 from campaigns.web.phrases import PURPOSES, Levels, value_text
 from campaigns.web.run_actions import find_run, page_of
-from campaigns.web.run_details import attempt_view
+from campaigns.web.run_details import AttemptView, attempt_view
 
 AGAIN = (Run.State.FAILED, Run.State.VOID)
 CAN_GO_ON = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
@@ -81,7 +81,7 @@ def _page(request: HttpRequest, found: Run) -> HttpResponse:
         "metric": metric,
         "value": value_text(measured),
         "attempts": attempts,
-        "view": attempt_view(shown, metrics_of(campaign), samples_of(shown)) if shown else None,
+        "view": _view(campaign, shown) if shown else None,
         "exclusions": exclusions,
         "excluded": excluded,
         "log": log_of_run(found),
@@ -95,6 +95,11 @@ def _page(request: HttpRequest, found: Run) -> HttpResponse:
         and found.purpose == Run.Purpose.MEASURED,
     }
     return render(request, "campaigns/run.html", context)
+
+
+def _view(campaign: Campaign, attempt: Attempt) -> AttemptView:
+    metrics, sample = metrics_of(campaign), sample_of(campaign)
+    return attempt_view(attempt, metrics, samples_of(attempt), sample)
 
 
 def _shown(request: HttpRequest, attempts: list[Attempt]) -> Attempt | None:

@@ -9,10 +9,11 @@ from typing import Any
 from django.utils import timezone
 
 from campaigns.charts import formats
+from campaigns.charts.figure import sentence
 from campaigns.models import Attempt, Campaign
 from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.pages import factors_of, findings_of
+from campaigns.queries.pages import factors_of, findings_of, rate_of, sample_of
 from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows
 from campaigns.web.matrix import matrix_of
@@ -80,7 +81,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "current": current,
         "cell": Levels(factors_of(campaign)).sentence(current.levels) if current else "",
         "steps": steps_of(current) if current else [],
-        "facts": _facts(current.said) if current else [],
+        "facts": _facts(current.said, sample_of(campaign)) if current else [],
     }
 
 
@@ -127,17 +128,18 @@ def live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
 
 def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
     said = current.said if current else {}
+    name, unit = rate_of(campaign)
     if current and said.get("rate_series"):
         step = float(said.get("step_seconds") or 1.0)
-        plot = throughput_plot("throughput", "B/s", step, said["rate_series"])
-        return replace(plot, id="live", title=f"Throughput of run {current.position}")
+        plot = throughput_plot(name, unit, step, said["rate_series"])
+        return replace(plot, id="live", title=f"{sentence(name)} of run {current.position}")
     last = live.last_series(campaign)
     if last is None:
-        plot = throughput_plot("throughput", "B/s", 1.0, [])
-        return replace(plot, id="live", title="Throughput of the run that is on")
+        plot = throughput_plot(name, unit, 1.0, [])
+        return replace(plot, id="live", title=f"{sentence(name)} of the run that is on")
     name = last.name.replace("_", " ")
     plot = throughput_plot(name, last.unit, last.step_seconds, last.values)
-    title = f"{name.capitalize()} of run {last.attempt.run.position}, ended"
+    title = f"{sentence(name)} of run {last.attempt.run.position}, ended"
     return replace(plot, id="live", title=title)
 
 
@@ -186,6 +188,10 @@ def _detail(said: Mapping[str, Any]) -> str:
         parts.append(formats.duration(said["seconds"]))
     if files := _first(said, "files_total", "files"):
         parts.append(f"{said.get('files_done', 0):,} of {files:,} files")
+    elif said.get("files_done"):
+        parts.append(formats.counted(said["files_done"], "file"))
+    if syncs := said.get("syncs_total"):
+        parts.append(f"{said.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
     return " · ".join(parts)
 
 
@@ -194,14 +200,14 @@ def _first(said: Mapping[str, Any], *names: str) -> Any:
     return next((said[name] for name in names if said.get(name) is not None), None)
 
 
-def _facts(said: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def _facts(said: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:
     """What the generator says of itself: (name, value)."""
     facts = []
     transferred = _first(said, "bytes_done", "bytes")
     if transferred is not None:
         facts.append(("transferred", formats.amount(transferred, "B")))
     if failed := _first(said, "failed", "files_failed"):
-        facts.append(("failed", formats.counted(failed, "file")))
+        facts.append(("failed", formats.counted(failed, sample)))
     if "in_flight" in said:
         facts.append(("in flight", str(said["in_flight"])))
     if said.get("cpu_share") is not None:

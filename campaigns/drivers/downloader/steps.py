@@ -49,6 +49,7 @@ class Downloader(Driver):
     parameters = DownloaderForm
     factors = ("engine", "concurrency", "manifest", "event_loop", "hashing")
     work = ("manifest",)
+    sample = "file"
     metrics = (
         Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
         Metric("throughput", "Throughput", "MB/s", lower_is_better=False),

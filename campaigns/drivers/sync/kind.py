@@ -66,6 +66,8 @@ class Sync(Driver):
         "optimize",
         "publish",
     )
+    sample = "sync"
+    rate = ("files per second", "files/s")
     work = ("feed", "repository_ids", "proxy", "content", "repositories", "repeat", "publish")
     metrics = (
         Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),

@@ -18,7 +18,6 @@ from campaigns.drivers.base import (
     Measured,
     NotClean,
     Parameters,
-    Phase,
     Proof,
     Series,
     Target,
@@ -36,6 +35,7 @@ from campaigns.drivers.sync.making import (
     make_pairs,
     start_sync,
 )
+from campaigns.drivers.sync.parts import phases_of
 from campaigns.drivers.sync.proving import all_files, same_work
 from campaigns.drivers.sync.publishing import publish_all
 from campaigns.drivers.sync.syncing import (
@@ -232,7 +232,7 @@ def _measured(
         samples=samples_of(syncs),
         series=[Series("file_rate", "files/s", STEP_SECONDS, rates)] if rates else [],
         distributions=[Distribution("task_duration", times.encoded, times.count, times.dropped)],
-        phases=_phases(syncs),
+        phases=phases_of(syncs.parts, syncs.tasks, published, syncs.wall_seconds),
         units_done=len(tasks) - failed if not syncs.timed_out else 0,
         units_failed=failed,
         failures=failures,
@@ -242,19 +242,13 @@ def _measured(
     )
 
 
-def _phases(syncs: Syncs) -> list[Phase]:
-    """Waiting and work, of all tasks together, by Pulp's clock."""
-    tasks = [task for task in syncs.tasks.values() if task.seconds is not None]
-    if not tasks or syncs.seconds is None:
-        return []
-    waited = max(task.queue_seconds or 0.0 for task in tasks)
-    return [Phase("waits for a worker", max(0.0, waited)), Phase("task", syncs.seconds)]
-
-
 def _health(syncs: Syncs, parameters: Parameters) -> Health:
     """Perfdash only looks on; it warns where the remote's own rate was the limit."""
     rate, seconds = parameters.get("rate_limit"), syncs.seconds
-    figures = {"looks": float(len(syncs.looks))}
+    figures = {
+        "looks": float(len(syncs.looks)),
+        "longest_between_looks_seconds": syncs.parts.longest_between,
+    }
     if rate and seconds:
         share = syncs.artifacts / seconds / (rate * len(syncs.tasks))
         figures["share_of_rate_limit"] = share

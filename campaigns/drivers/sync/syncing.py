@@ -12,6 +12,7 @@ from campaigns.clients.pulp import Pulp, Task
 from campaigns.drivers.base import Context, Parameters, TargetUnavailable
 from campaigns.drivers.sync.failures import failure_class
 from campaigns.drivers.sync.making import Pair, start_sync
+from campaigns.drivers.sync.parts import Parts
 
 ARTIFACTS = "sync.downloading.artifacts"
 METADATA = "sync.downloading.metadata"
@@ -31,6 +32,7 @@ class Syncs:
     wall_seconds: float = 0.0
     looks: list[tuple[float, int]] = field(default_factory=list)
     """Seconds since the start, and files that all tasks had downloaded then."""
+    parts: Parts = field(default_factory=Parts)
     timed_out: bool = False
 
     @property
@@ -99,6 +101,7 @@ def sync_all(
     hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
     syncs = Syncs({href: pulp.task(href) for href in hrefs}, started_at)
     last_answer = time.monotonic()
+    syncs.parts.look(last_answer - started_at, syncs.tasks.values())
     while not syncs.ended:
         gone = time.monotonic() - started_at
         if gone > limit:
@@ -118,6 +121,7 @@ def sync_all(
             continue
         last_answer = time.monotonic()
         syncs.looks.append((last_answer - started_at, syncs.artifacts))
+        syncs.parts.look(last_answer - started_at, syncs.tasks.values())
         context.progress(_progress(syncs, pairs))
     syncs.wall_seconds = time.monotonic() - started_at
     return syncs
@@ -130,10 +134,12 @@ def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
         "repository": list(range(1, len(tasks) + 1)),
         "state": [task.state for task in tasks],
         "queue_seconds": [task.queue_seconds for task in tasks],
-        "task_seconds": [task.seconds for task in tasks],
-        "artifacts": [task.done(ARTIFACTS) for task in tasks],
+        "work_seconds": [task.seconds for task in tasks],
+        "files": [task.done(ARTIFACTS) for task in tasks],
         "failure": [
-            "" if task.state in ("completed", "skipped") else failure_class(task.words)
+            failure_class(task.words, str(task.error.get("error_code") or ""))
+            if task.ended and task.state not in ("completed", "skipped")
+            else ""
             for task in tasks
         ],
     }
@@ -150,8 +156,8 @@ def _progress(syncs: Syncs, pairs: Sequence[Pair]) -> dict[str, Any]:
     ended = sum(task.ended for task in syncs.tasks.values())
     return {
         "files_done": syncs.artifacts,
-        "repositories": len(pairs),
-        "repositories_done": ended,
+        "syncs_total": len(pairs),
+        "syncs_done": ended,
         "seconds": syncs.looks[-1][0] if syncs.looks else 0.0,
         "step_seconds": STEP_SECONDS,
         "rate_series": syncs.rates(),

@@ -36,6 +36,15 @@ def test_metrics_have_known_units_and_exactly_one_is_primary(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_says_what_a_sample_and_what_its_speed_is(kind):
+    name, unit = driver_of(kind).rate
+
+    assert driver_of(kind).sample.islower()
+    assert name
+    assert unit in UNITS
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_factors_and_work_are_parameters(kind):
     driver = driver_of(kind)
 

@@ -48,11 +48,10 @@ def test_a_run_shows_all_that_its_attempt_observed(browser, campaign):
         assert words in page.text, words
 
 
-def test_series_and_samples_are_drawn(browser, campaign):
+def test_series_are_drawn(browser, campaign):
     content = get(browser, measured(campaign.runs.get(position=1))).content.decode()
 
     assert 'id="series-1-figure"' in content
-    assert 'id="samples-figure"' in content
 
 
 def test_proofs_and_settings_are_written_as_people_read_them(browser, campaign):

@@ -132,6 +132,24 @@ def test_a_run_downloads_everything_with_the_concurrency_that_was_asked_for(pulp
     assert measured.samples["state"] == ["completed"]
 
 
+def test_the_parts_of_a_sync_overlap_within_the_time_that_was_measured(pulp, feed):
+    url = feed.manifest(files=20, size=1000, latency=200)
+
+    measured, _ = pulp.run(parameters(url, download_concurrency=2, publish="on"))
+
+    parts = {phase.name: phase for phase in measured.phases}
+    names = {"waits for a worker", "task", "downloads files", "associates content", "publishes"}
+    assert names <= set(parts)
+    wall = measured.values["wall_duration"]
+    for name in names - {"publishes"}:
+        assert parts[name].started_seconds >= 0, name
+        assert parts[name].started_seconds + parts[name].seconds <= wall + 0.5, name
+    assert parts["downloads files"].seconds > 1
+    assert parts["task"].seconds == measured.values["task_duration"]
+    assert parts["publishes"].started_seconds == wall
+    assert measured.health.figures["longest_between_looks_seconds"] < 2
+
+
 def test_what_is_left_empty_is_read_back_as_pulps_own(pulp, feed):
     values = parameters(feed.manifest(files=2, size=1000))
     pulp.reset(values)

@@ -1,0 +1,109 @@
+"""The samples of a run on its page: each of a few, the distribution of many, and what failed."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts import formats
+from campaigns.models import Attempt
+from campaigns.web.phrases import MISSING, inside
+from campaigns.web.plots import Plot, samples_plot
+
+TIMES = "_seconds"
+"""Columns of samples that end so are times, counted from the start of the sample."""
+START = "start_seconds"
+FAILURE = "failure"
+MOST_EXAMPLES = 3
+FEW = 20
+"""So many samples are listed; a curve of their shares would say less."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTable:
+    """Each sample. heads: (name, whether it holds numbers); rows have a text for each of them."""
+
+    title: str
+    heads: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[tuple[str, bool], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLine:
+    """A class of failures with its first examples."""
+
+    name: str
+    count: int
+    examples: str
+
+
+def sample_table(samples: Mapping[str, Sequence[Any]], sample: str) -> SampleTable | None:
+    """List the samples, where they are few; columns that say nothing are left out."""
+    columns = {
+        name: column for name, column in samples.items() if any(v not in ("", None) for v in column)
+    }
+    count = len(next(iter(columns.values()), ()))
+    if not 0 < count <= FEW:
+        return None
+    numeric = {
+        name: all(isinstance(value, int | float | None) for value in column)
+        for name, column in columns.items()
+    }
+    return SampleTable(
+        title=formats.counted(count, sample),
+        heads=tuple((_word(name), numeric[name]) for name in columns),
+        rows=tuple(
+            tuple((_cell(name, columns[name][index]), numeric[name]) for name in columns)
+            for index in range(count)
+        ),
+    )
+
+
+def sample_plots(attempt: Attempt, samples: Mapping[str, Sequence[Any]], sample: str) -> list[Plot]:
+    """One chart of all times, of the samples that did not fail, where they are many."""
+    failures = samples.get(FAILURE)
+    curves = {
+        inside(_word(name)): [
+            value
+            for index, value in enumerate(column)
+            if isinstance(value, int | float) and not (failures and failures[index])
+        ]
+        for name, column in samples.items()
+        if name.endswith(TIMES) and name != START and len(column) > FEW
+    }
+    if not any(curves.values()):
+        return []
+    return [samples_plot("time", curves, attempt.units_failed, sample)]
+
+
+def _word(name: str) -> str:
+    return name.removesuffix(TIMES).replace("_", " ")
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None or value == "":
+        return MISSING
+    return formats.duration(float(value)) if name.endswith(TIMES) else str(value)
+
+
+def failure_lines(
+    attempt: Attempt, samples: Mapping[str, Sequence[Any]]
+) -> tuple[FailureLine, ...]:
+    """Classes of failures, the most frequent first."""
+    counts: Counter[str] = Counter(attempt.failures)
+    return tuple(
+        FailureLine(name, count, "; ".join(_examples(name, samples)))
+        for name, count in counts.most_common()
+    )
+
+
+def _examples(failure: str, samples: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The first samples of a class of failures, with what is known of them."""
+    found = [index for index, word in enumerate(samples.get(FAILURE, ())) if word == failure][
+        :MOST_EXAMPLES
+    ]
+    told = [name for name in samples if name != FAILURE and not name.endswith(TIMES)]
+    return [
+        ", ".join(f"{name} {samples[name][index]}" for name in told if samples[name][index] != "")
+        for index in found
+    ]
