@@ -11,6 +11,8 @@ from pathlib import Path
 
 import uvloop
 
+from sandbox.katello import server as katello_server
+from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.pulp import server as pulp_server
 from sandbox.pulp.behaviour import Behaviour
 from sandbox.server import GRACE_SECONDS, start
@@ -19,6 +21,13 @@ from sandbox.server import GRACE_SECONDS, start
 def _behaviour(text: str) -> Behaviour:
     try:
         return Behaviour.of(json.loads(text))
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+
+
+def _katello(text: str) -> KatelloBehaviour:
+    try:
+        return KatelloBehaviour.of(json.loads(text))
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
 
@@ -47,13 +56,23 @@ def _arguments() -> argparse.Namespace:
         "--pulp", type=_behaviour, default=Behaviour(), metavar="JSON",
         help='how it behaves, as in {"workers": 2}',
     )  # fmt: skip
+    parser.add_argument(
+        "--katello-port", type=int, metavar="PORT",
+        help="also be a stand-in of Katello there; 0 takes a free one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--katello", type=_katello, default=KatelloBehaviour(), metavar="JSON",
+        help='how it behaves, as in {"sync_seconds": 5}',
+    )  # fmt: skip
     arguments = parser.parse_args()
     if (arguments.tls_cert is None) != (arguments.tls_key is None):
         parser.error("--tls-cert and --tls-key belong together: give both or none")
     for option, file in (("--tls-cert", arguments.tls_cert), ("--tls-key", arguments.tls_key)):
         if file is not None and not file.is_file():
             parser.error(f"{option}: {file} is not a file")
-    for option, port in (("--port", arguments.port), ("--pulp-port", arguments.pulp_port)):
+    ports = {"--port": arguments.port, "--pulp-port": arguments.pulp_port,
+             "--katello-port": arguments.katello_port}  # fmt: skip
+    for option, port in ports.items():
         if port is not None and not 0 <= port <= 65535:
             parser.error(f"{option}: a number from 0 to 65535")
     return arguments
@@ -79,8 +98,16 @@ async def _serve(arguments: argparse.Namespace) -> None:
     if arguments.pulp_port is not None:
         stand_in = await pulp_server.start(arguments.host, arguments.pulp_port, arguments.pulp)
         sys.stdout.write(f"stand-in Pulp listening on {stand_in.base_url}\n")
+    katello = None
+    if arguments.katello_port is not None:
+        katello = await katello_server.start(
+            arguments.host, arguments.katello_port, arguments.katello
+        )
+        sys.stdout.write(f"stand-in Katello listening on {katello.base_url}\n")
     sys.stdout.flush()
     await stopped.wait()
+    if katello:
+        await katello.stop()
     if stand_in:
         await stand_in.stop()
     await server.stop(arguments.grace)
@@ -95,7 +122,11 @@ def main() -> None:
         files = f"{arguments.tls_cert} and {arguments.tls_key}"
         sys.exit(f"sandbox: {files} are no certificate and key in PEM that fit: {error}")
     except OSError as error:
-        ports = [str(p) for p in (arguments.port, arguments.pulp_port) if p is not None]
+        ports = [
+            str(p)
+            for p in (arguments.port, arguments.pulp_port, arguments.katello_port)
+            if p is not None
+        ]
         address = f"{arguments.host}:{' or '.join(ports)}"
         sys.exit(f"sandbox: cannot listen on {address}: {error}; try another --host or --port")
 

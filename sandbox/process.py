@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.grammar import entry_path
+from sandbox.katello.process import StandInKatello
 from sandbox.pulp.process import StandIn
 from sandbox.settings import Feed
 
@@ -29,6 +30,7 @@ class Sandbox:
     base_url: str
     pid: int
     stand_in: StandIn | None = None
+    stand_in_katello: StandInKatello | None = None
 
     @property
     def pulp(self) -> StandIn:
@@ -36,6 +38,13 @@ class Sandbox:
         if self.stand_in is None:
             raise LookupError("start the sandbox with running(pulp={}) to have a stand-in of Pulp")
         return self.stand_in
+
+    @property
+    def katello(self) -> StandInKatello:
+        """The stand-in of Katello. Raise LookupError where none was asked for."""
+        if self.stand_in_katello is None:
+            raise LookupError("start the sandbox with running(katello={}) to have a stand-in of it")
+        return self.stand_in_katello
 
     def manifest(self, **settings: object) -> str:
         """Give the URL of a manifest: `manifest(files=100, size=20480, latency=20)`."""
@@ -60,18 +69,20 @@ class Sandbox:
 @contextmanager
 def running(
     host: str = "127.0.0.1", port: int = 0, *, tls: tuple[Path, Path] | None = None,
-    pulp: Mapping[str, object] | None = None,
+    pulp: Mapping[str, object] | None = None, katello: Mapping[str, object] | None = None,
 ) -> Iterator[Sandbox]:  # fmt: skip
     """Run a sandbox, by default on a free port, and stop it at the end of the block.
 
-    It also stops where this process ends in any way. `pulp`: settings of a stand-in of Pulp, on a
-    free port of its own. Raise DidNotStart where it cannot listen.
+    It also stops where this process ends in any way. `pulp`, `katello`: settings of a stand-in of
+    Pulp, or of Katello, on a free port of its own. Raise DidNotStart where it cannot listen.
     """
     command = [sys.executable, "-m", "sandbox", "--host", host, "--port", str(port), "--until-eof"]
     if tls:
         command += ["--tls-cert", str(tls[0].resolve()), "--tls-key", str(tls[1].resolve())]
     if pulp is not None:
         command += ["--pulp-port", "0", "--pulp", json.dumps(pulp)]
+    if katello is not None:
+        command += ["--katello-port", "0", "--katello", json.dumps(katello)]
     with subprocess.Popen(  # noqa: S603 - our own interpreter and module
         command, cwd=_PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -79,10 +90,12 @@ def running(
             said = process.stdout.readline() if process.stdout else ""
             if not said.startswith("sandbox listening on "):
                 raise DidNotStart(f"{' '.join(command)} ended with {process.wait()}; see above")
-            base_url, stand_in = said.split()[-1], None
+            base_url, stand_in, other = said.split()[-1], None, None
             if pulp is not None and process.stdout:
                 stand_in = StandIn(process.stdout.readline().split()[-1])
-            yield Sandbox(base_url, process.pid, stand_in)
+            if katello is not None and process.stdout:
+                other = StandInKatello(process.stdout.readline().split()[-1])
+            yield Sandbox(base_url, process.pid, stand_in, other)
         finally:
             process.terminate()
             try:

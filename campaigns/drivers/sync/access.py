@@ -1,4 +1,4 @@
-"""Reach the Pulp of a target, and say what a client's errors mean for a run."""
+"""Reach the server of a target, and say what a client's errors mean for a run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +13,7 @@ from campaigns.clients.errors import (
     Strange,
     Unavailable,
 )
+from campaigns.clients.katello import ForemanLogin, Katello
 from campaigns.clients.pulp import Login, Pulp
 from campaigns.clients.tls import BadCertificate
 from campaigns.drivers.base import (
@@ -36,6 +37,36 @@ def pulp_of(
     log_in: bool = True,
 ) -> Iterator[Pulp]:
     """Connect to a target's Pulp, and log in. Errors of the client leave as what a driver raises."""
+    with connected(target, rules, check, sender, most_per_second) as connection:
+        pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
+        if log_in:
+            pulp.log_in()
+        yield pulp
+
+
+@contextmanager
+def katello_of(
+    target: Target,
+    rules: Rules,
+    check: Callable[[], None],
+    sender: str = "perfdash",
+    most_per_second: float | None = None,
+) -> Iterator[Katello]:
+    """Connect to a target's Katello; the first request that needs it logs in."""
+    with connected(target, rules, check, sender, most_per_second) as connection:
+        login = ForemanLogin(target.username, target.password)
+        yield Katello(connection, target.base_url, login)
+
+
+@contextmanager
+def connected(
+    target: Target,
+    rules: Rules,
+    check: Callable[[], None],
+    sender: str,
+    most_per_second: float | None,
+) -> Iterator[Connection]:
+    """Connect to a target. Errors of the client leave as what a driver raises."""
     with in_words():
         try:
             connection = Connection(
@@ -49,10 +80,7 @@ def pulp_of(
         except BadCertificate as error:
             raise DriverError(f"{error} Mend it on the target's page.") from None
         try:
-            pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
-            if log_in:
-                pulp.log_in()
-            yield pulp
+            yield connection
         finally:
             connection.close()
 
@@ -88,7 +116,7 @@ def in_words() -> Iterator[None]:
         raise NotClean(str(error)) from None
 
 
-OTHERWISE = "Check that Pulp runs, and the target's base URL."
+OTHERWISE = "Check that the server runs, and the target's base URL."
 NO_TRUST = (
     "Its certificate is not trusted: give its CA bundle on the target's page, or switch the "
     "verification off there."

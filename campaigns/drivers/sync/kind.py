@@ -13,8 +13,9 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
-from campaigns.drivers.sync.fitting import ALONE, PULP, misfits
+from campaigns.drivers.sync.fitting import ALONE, KATELLO, PULP, misfits
 from campaigns.drivers.sync.form import SyncForm
+from campaigns.drivers.sync.katello.steps import KatelloSteps
 from campaigns.drivers.sync.making import OF_A_REMOTE
 from campaigns.drivers.sync.steps import PulpSteps
 from campaigns.network import Rules
@@ -42,7 +43,7 @@ class Steps(Protocol):
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None: ...
 
 
-STEPS: Mapping[str, Steps] = {PULP: PulpSteps()}
+STEPS: Mapping[str, Steps] = {PULP: PulpSteps(), KATELLO: KatelloSteps()}
 
 
 class Sync(Driver):
@@ -51,7 +52,7 @@ class Sync(Driver):
     label = "Sync"
     summary = "Lets a Pulp 3 or a Katello sync repositories, from a clean state each time."
     question = "Which download_concurrency should we ship?"
-    families = (PULP,)
+    families = (PULP, KATELLO)
     parameters = SyncForm
     of_one_family = ALONE
     factors = (

@@ -1,0 +1,105 @@
+"""From tasks at rest to what is stored of a run. Pure."""
+
+from typing import Any
+
+from campaigns import histogram
+from campaigns.drivers.base import Distribution, Health, Measured, TargetUnavailable
+from campaigns.drivers.sync.failures import NOT_THE_FEEDS
+from campaigns.drivers.sync.katello.watching import ARTIFACTS, Watched, failure_of
+
+MOST_RESOLUTION_SHARE = 0.05
+
+
+def measured_of(watched: Watched, limit: float) -> Measured:
+    """Bring what was seen into the form of every driver. Raise TargetUnavailable."""
+    failures = watched.failures()
+    for name in NOT_THE_FEEDS & failures.keys():
+        raise TargetUnavailable(f"The sync failed ({name}): {watched.words}")
+    failed = sum(failures.values())
+    values: dict[str, float] = {"failed_syncs": float(failed)}
+    failure, censored = _failure(watched, failures, limit), frozenset[str]()
+    if watched.timed_out:
+        values["task_duration"] = values["wall_duration"] = watched.wall_seconds
+        censored = frozenset({"task_duration", "wall_duration"})
+    elif not failure:
+        values |= _durations(watched)
+    times = [task.seconds for task in watched.tasks.values() if task.seconds is not None]
+    encoded = histogram.encode([round(seconds * 1e6) for seconds in times])
+    return Measured(
+        values=values,
+        health=_health(watched),
+        samples=_samples(watched),
+        distributions=[
+            Distribution("task_duration", encoded.encoded, encoded.count, encoded.dropped)
+        ],
+        phases=watched.phases(),
+        units_done=0 if watched.timed_out else len(watched.tasks) - failed,
+        units_failed=failed,
+        failures=failures,
+        failure=failure,
+        censored=censored,
+        work={"watched": watched},
+    )
+
+
+def _durations(watched: Watched) -> dict[str, float]:
+    seconds = watched.seconds or 0.0
+    values = {"task_duration": seconds, "wall_duration": watched.wall_seconds}
+    queued = [task.queue_seconds for task in watched.tasks.values()]
+    known = [each for each in queued if each is not None]
+    if known:
+        values["queue_duration"] = max(known)
+    if watched.artifacts:
+        values["file_rate"] = watched.artifacts / seconds
+    return values
+
+
+def _failure(watched: Watched, failures: dict[str, int], limit: float) -> str:
+    """Say why the run as a whole failed; empty where it did not."""
+    if watched.timed_out:
+        return f"The time limit of {limit:g} s ended the run; its tasks were cancelled in Foreman."
+    if failures:
+        counts = ", ".join(f"{count} {name}" for name, count in failures.items())
+        paused = (
+            (
+                " A paused task could be resumed in Foreman, but would keep its repository locked; "
+                "perfdash stops it."
+            )
+            if "paused" in failures
+            else ""
+        )
+        return (
+            f"{sum(failures.values())} of {len(watched.tasks)} syncs failed ({counts}). "
+            f"Foreman says: {watched.words}{paused}"
+        )
+    if watched.seconds is None:
+        return "Foreman does not tell when its tasks began and ended, so there is no duration."
+    if watched.seconds <= 0:
+        return (
+            "The sync took less than a second, and this Foreman tells whole seconds only: nothing "
+            "is known of its duration. Sync more content, or ask for skip_metadata_check (optimize off)."
+        )
+    return ""
+
+
+def _samples(watched: Watched) -> dict[str, list[Any]]:
+    """One row a task."""
+    tasks = list(watched.tasks.values())
+    return {
+        "repository": [str(part) for part in watched.parts][: len(tasks)],
+        "state": [f"{task.state}, {task.result}" for task in tasks],
+        "queue_seconds": [task.queue_seconds for task in tasks],
+        "task_seconds": [task.seconds for task in tasks],
+        "artifacts": [task.done(ARTIFACTS) for task in tasks],
+        "failure": [failure_of(task) for task in tasks],
+    }
+
+
+def _health(watched: Watched) -> Health:
+    """Perfdash only looks on; it warns where Foreman's seconds are coarse beside the duration."""
+    resolution, seconds = watched.resolution, watched.seconds
+    figures = {"looks": float(len(watched.looks)), "resolution_seconds": resolution}
+    if seconds and resolution > MOST_RESOLUTION_SHARE * seconds:
+        reason = f"Foreman tells the duration to {resolution:g} s, which is {resolution / seconds:.0%} of it"
+        return Health("warned", (reason,), figures)
+    return Health("healthy", (), figures)

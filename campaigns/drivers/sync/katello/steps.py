@@ -1,0 +1,190 @@
+"""The four steps of the kind `sync` with a Katello. Not yet seen with a real server."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from campaigns.clients.katello import Katello
+from campaigns.drivers.base import (
+    Cancelled,
+    Context,
+    EffectiveSetting,
+    Measured,
+    Parameters,
+    Proof,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.drivers.sync.access import katello_of
+from campaigns.drivers.sync.katello import clearing
+from campaigns.drivers.sync.katello.measuring import measured_of
+from campaigns.drivers.sync.katello.parts import (
+    PROXY_COUNTED,
+    Work,
+    begun_tasks,
+    counts_of,
+    features_of,
+    parts_of,
+    proxies_of,
+    read_back,
+    work_of,
+)
+from campaigns.drivers.sync.katello.watching import Watched, watch
+from campaigns.network import Rules
+
+MOST_CLOCK_SKEW_SECONDS = 60.0
+
+
+class KatelloSteps:
+    """Syncs repositories that a Katello has, or a proxy of it, and takes the time of Foreman's tasks."""
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Tell what Katello this is, whether the login is right, and how its services are."""
+        with katello_of(target, rules, lambda: None) as katello:
+            began_at = time.perf_counter()
+            version = katello.katello_version()
+            seconds = time.perf_counter() - began_at
+            foreman = katello.foreman_version()
+            services = katello.ping()
+            return [
+                Proof("Foreman", "any", foreman, "", ok=True),
+                Proof("Katello", "any", version, "", ok=True),
+                Proof("login", "accepted", "accepted", "", ok=True),
+                *(Proof(f"service {name}", "ok", said, "", said == "ok") for name, said in services.items()),
+                Proof("answers", "any", round(seconds, 4), "s", ok=True),
+                _clock_skew(katello),
+            ]  # fmt: skip
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """End what earlier runs left, and prove that nobody else syncs the same."""
+        context.directory.mkdir(parents=True, exist_ok=True)
+        parts = parts_of(parameters)
+        with _opened(target, context) as katello:
+            _refuse_services_that_are_away(katello)
+            proxies_of(katello, parts)
+            ended = clearing.clear(katello, parts, begun_tasks(context), clearing.CLEAR_SECONDS)
+            left = len(clearing.unfinished(katello, parts))
+        return [
+            Proof("tasks of earlier runs ended", "any", ended, "count", ok=True),
+            Proof("unfinished tasks on what is synced", 0, left, "count", left == 0),
+        ]
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Read back what the repositories are set to; nothing is changed, made or deleted."""
+        parts = parts_of(parameters)
+        with _opened(target, context) as katello:
+            settings = read_back(katello, parts)
+            Work(parts, counts_of(katello, parts), []).save(context)
+        return settings
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Let Katello sync; Foreman's clock counts, ours beside it."""
+        work, limit = work_of(context), context.deadline_seconds
+        with _opened(target, context) as katello:
+            watched = watch(katello, work, parameters, context, limit)
+            if watched.timed_out:
+                left = [task for task in watched.tasks.values() if task.state != "stopped"]
+                clearing.end_ours(katello, left, clearing.CANCEL_SECONDS)
+        return measured_of(watched, limit)
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Prove that the syncs came through, and that what is there is what was there."""
+        watched: Watched = measured.work["watched"]
+        tasks = list(watched.tasks.values())
+        good = sum(task.succeeded for task in tasks)
+        skipped = sum(task.was_skipped for task in tasks)
+        proofs = [
+            Proof("tasks that ended with success", len(tasks), good, "count", good == len(tasks)),
+            Proof("resolution of the duration", "any", watched.resolution, "s", ok=True),
+        ]
+        if parameters["optimize"] == "off":
+            asked = sum(task.skips_metadata_check for task in tasks)
+            proofs += [
+                Proof("skip_metadata_check", len(tasks), asked, "count", asked == len(tasks)),
+                Proof("syncs skipped", 0, skipped, "count", skipped == 0),
+            ]
+        else:
+            proofs.append(Proof("syncs skipped", "any", skipped, "count", ok=True))
+        return proofs + self._content_proofs(target, context)
+
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Versions, services, and the smart proxies with what they can do."""
+        with _opened(target, context) as katello:
+            versions = katello.foreman_version(), katello.katello_version()
+            services = katello.ping()
+            proxies = sorted(
+                f"{each.get('name')} ({', '.join(features_of(each))})"
+                for each in katello.results("/api/v2/smart_proxies")
+            )
+        return {
+            "Foreman": versions[0],
+            "Katello": versions[1],
+            "services": ", ".join(f"{name} {said}" for name, said in sorted(services.items())),
+            "smart proxies": "; ".join(proxies) or "none",
+            "hardware and network": target.hardware or "not told",
+            "certificate": "verified" if target.tls.verify else "not verified",
+        }
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Cancel what this run began, unless another run may hold the target already."""
+        begun = begun_tasks(context)
+
+        def check() -> None:
+            if context.lease_seconds() <= 0:
+                raise Cancelled
+
+        check()
+        with _opened(target, context, check) as katello:
+            ours = [
+                task
+                for task in clearing.unfinished(katello, parts_of(parameters))
+                if clearing.is_ours(task, begun, clearing.mark_of(context))
+            ]
+            clearing.end_ours(katello, ours, clearing.CANCEL_SECONDS)
+
+    def _content_proofs(self, target: Target, context: Context) -> list[Proof]:
+        work = work_of(context)
+        with _opened(target, context) as katello:
+            after = counts_of(katello, work.parts)
+        proofs = []
+        for name, before in work.counts.items():
+            units, found = sum(before.values()), sum(after[name].values())
+            counted = PROXY_COUNTED in before
+            same = after[name] == before and (units > 0 or counted)
+            what = f"units counted, {name}" if counted else f"units of content, {name}"
+            proofs.append(Proof(what, units, found, "count", same))
+        return proofs
+
+
+def _opened(
+    target: Target, context: Context, check: Callable[[], None] | None = None
+) -> AbstractContextManager[Katello]:
+    """Connect; stops where the context, or `check`, says so."""
+    return katello_of(
+        target, context.rules, check or context.check, context.sender, context.most_per_second
+    )
+
+
+def _refuse_services_that_are_away(katello: Katello) -> None:
+    katello.foreman_version()
+    if bad := {name: said for name, said in katello.ping().items() if said != "ok"}:
+        words = "; ".join(f"{name}: {said}" for name, said in bad.items())
+        raise TargetUnavailable(
+            f"Katello's own services are not in order ({words}); mend them before measuring."
+        )
+
+
+def _clock_skew(katello: Katello) -> Proof:
+    """Compare Foreman's clock with ours; its tasks are timed by its own, so it only warns."""
+    shown = katello.date()
+    if shown is None:
+        return Proof("clock", "any", "not told", "", ok=True)
+    skew = (parsedate_to_datetime(shown) - datetime.now(UTC)).total_seconds()
+    near = abs(skew) <= MOST_CLOCK_SKEW_SECONDS
+    return Proof("clock", f"within {MOST_CLOCK_SKEW_SECONDS:g} s", round(skew, 1), "s", near)

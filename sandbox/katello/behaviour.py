@@ -1,0 +1,76 @@
+"""How the stand-in of Katello behaves; a test changes it, at the start or while it runs."""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+OUTCOMES = ("success", "warning", "error", "pause", "cancelled")
+LONGEST_SECONDS = 3600.0
+
+
+class BadKatello(ValueError):
+    """A setting that does not exist, or with a value that it cannot have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KatelloBehaviour:
+    """Settings, each with the value of a Katello that is in order."""
+
+    user: str = "admin"
+    password: str = field(default="password", repr=False)
+    sync_seconds: float = 1.0  # of a sync that looks at everything
+    skip_seconds: float = 0.3  # of one that finds the metadata unchanged
+    start_seconds: float = 0.0  # until a planned task runs
+    cancel_seconds: float = 0.1
+    answer_seconds: float = 0.0  # wait before each answer
+    session_seconds: float = 3600.0
+    outcome: str = "success"  # of the syncs that begin from now on
+    error: str = "404, message='Not Found', url='http://feed/repodata/repomd.xml'"
+    added: int = 0  # packages that each sync adds
+    duration: bool = True  # tasks tell their duration, in milliseconds
+    iso: bool = False  # instants as ISO 8601 with milliseconds
+    request_ids: bool = True  # the header X-Request-Id reaches Foreman
+    can_stop: bool = True  # paused tasks can be stopped over the API
+    old_errors: bool = True  # errors say displayMessage, as before Katello 4.22
+    may_write: bool = True  # without it, the user may only read
+    unavailable: bool = False  # 503, as httpd answers where Foreman is away
+    broken: bool = False  # 500 pages to everybody
+    failing_service: str = ""  # such as pulp3
+    clock_offset_seconds: float = 0.0
+
+    @classmethod
+    def of(cls, document: object) -> Self:
+        """Read settings from decoded JSON. Raise BadKatello, naming the one that is wrong."""
+        return cls().changed(document)
+
+    def changed(self, document: object) -> Self:
+        """Give these settings with others in their place. Raise BadKatello like `of`."""
+        if not isinstance(document, dict):
+            raise BadKatello(f"settings are a JSON object, not {document!r}")
+        known = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        if unknown := document.keys() - known.keys():
+            raise BadKatello(f"no such setting: {min(unknown)}; there are {', '.join(known)}")
+        checked: dict[str, Any] = {
+            name: _checked(name, value, known[name]) for name, value in document.items()
+        }
+        return replace(self, **checked)
+
+    def document(self) -> dict[str, Any]:
+        """Give the settings for JSON, without the password."""
+        names = (setting.name for setting in fields(self) if setting.name != "password")
+        return {name: getattr(self, name) for name in names}
+
+
+def _checked(name: str, value: Any, now: object) -> object:
+    if name == "outcome":
+        if value in OUTCOMES:
+            return value
+        raise BadKatello(f"outcome: one of {', '.join(OUTCOMES)}, not {value!r}")
+    if isinstance(now, bool | str):
+        if type(value) is type(now):
+            return value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        least = -LONGEST_SECONDS if name == "clock_offset_seconds" else 0
+        if least <= value <= LONGEST_SECONDS:
+            return int(value) if isinstance(now, int) else float(value)
+    kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number"}
+    raise BadKatello(f"{name}: {kinds[type(now)]} up to {LONGEST_SECONDS:g}, not {value!r}")

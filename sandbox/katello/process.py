@@ -1,0 +1,51 @@
+"""What a test says to the stand-in of another process."""
+
+import json
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.katello.control import PATH
+
+
+@dataclass(frozen=True, slots=True)
+class StandInKatello:
+    """A stand-in Katello that runs. `base_url` has no slash at its end."""
+
+    base_url: str
+
+    def behave(self, **settings: object) -> None:
+        """Change settings: `behave(outcome="pause")`; see sandbox.katello.behaviour."""
+        self._say("PATCH", "", settings)
+
+    def expire_sessions(self) -> None:
+        """End all sessions."""
+        self._say("POST", "sessions/expire")
+
+    def cancel_tasks(self) -> None:
+        """Cancel all that runs, as somebody does in Foreman."""
+        self._say("POST", "tasks/cancel")
+
+    def begin_sync(self, **sync: object) -> None:
+        """Begin the sync of somebody else: `begin_sync(repository=3)`, `begin_sync(proxy=2)`."""
+        self._say("POST", "syncs", sync)
+
+    def renew(self) -> None:
+        """Be as at the start."""
+        self._say("POST", "renew")
+
+    def told(self) -> dict[str, Any]:
+        """Give the behaviour, counts of requests, tasks by state, and how often a password was sent."""
+        return self._say("GET", "")
+
+    def _say(self, method: str, what: str, body: object = None) -> dict[str, Any]:
+        request = urllib.request.Request(  # noqa: S310 - it is ours, over HTTP
+            f"{self.base_url}{PATH}{what}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request) as answer:
+            told: dict[str, Any] = json.load(answer)
+        return told
