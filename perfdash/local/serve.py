@@ -23,6 +23,7 @@ from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 WEB_PORT = 8000
 SANDBOX_PORT = 8099
 PULP_PORT = 8199
+KATELLO_PORT = 8299
 INTERRUPT_SECONDS = 10.0
 
 
@@ -42,6 +43,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         _hold_web_port(port, journal),
         ports.hold_first(SANDBOX_PORT),
         ports.hold_first(PULP_PORT),
+        ports.hold_first(KATELLO_PORT),
     ]
     chosen = Ports(*map(ports.number, held))
     variables = services.with_servers(services.environment(directory, ours), chosen)
@@ -52,6 +54,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
             chosen.base_url,
             chosen.sandbox_url,
             chosen.pulp_url,
+            chosen.katello_url,
             environment=environment,
         ),
         directory.state,

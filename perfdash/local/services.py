@@ -24,6 +24,7 @@ class Ports:
     web: int
     sandbox: int
     pulp: int
+    katello: int
 
     @property
     def base_url(self) -> str:
@@ -36,6 +37,10 @@ class Ports:
     @property
     def pulp_url(self) -> str:
         return f"http://{HOST}:{self.pulp}"
+
+    @property
+    def katello_url(self) -> str:
+        return f"http://{HOST}:{self.katello}"
 
 
 def given(name: str) -> bool:
@@ -90,9 +95,10 @@ def environment(
 
 
 def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
-    """Add what is known once the ports are: sandbox and stand-in are always allowed as targets."""
+    """Add what is known once the ports are: sandbox and stand-ins are always allowed as targets."""
     given_ones = variables.get("PERFDASH_ALLOWED_ADDRESSES", "")
-    allowed = [given_ones, f"{HOST}:{ports.sandbox}", f"{HOST}:{ports.pulp}"]
+    ours = (ports.sandbox, ports.pulp, ports.katello)
+    allowed = [given_ones, *(f"{HOST}:{port}" for port in ours)]
     return {
         "PERFDASH_OWNER_CONFIRMS": "True",
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
@@ -114,6 +120,7 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
     """Describe what answers over HTTP, and what works."""
     sandbox = (
         "-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox), "--pulp-port", str(ports.pulp),
+        "--katello-port", str(ports.katello),
     )  # fmt: skip
     web = (
         "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),

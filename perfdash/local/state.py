@@ -40,6 +40,7 @@ class State:
     base_url: str
     sandbox_url: str
     pulp_url: str = ""  # of the sandbox's stand-in
+    katello_url: str = ""  # of the other
     started: str = ""
     ready: bool = False
     services: dict[str, int] = field(default_factory=dict)

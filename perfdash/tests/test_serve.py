@@ -86,6 +86,17 @@ def test_the_sandbox_is_a_pulp_too_and_allowed_as_a_target(shared):
     assert {"core", "stand-in", "file", "rpm"} == components
 
 
+def test_the_sandbox_is_a_katello_too_and_allowed_as_a_target(shared):
+    data, _ = shared
+    url = state(data)["katello_url"]
+
+    allowed = state(data)["environment"]["PERFDASH_ALLOWED_ADDRESSES"].splitlines()
+
+    assert url.removeprefix("http://") in allowed
+    with urllib.request.urlopen(f"{url}/katello/api/v2/status") as status:  # noqa: S310 - ours
+        assert json.load(status)["version"].endswith("stand-in")
+
+
 def test_the_status_says_where_nothing_runs_and_makes_nothing(place):
     DataDirectory(place / "data")
 
