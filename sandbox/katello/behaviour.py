@@ -30,7 +30,7 @@ class KatelloBehaviour:
     iso: bool = False  # instants as ISO 8601 with milliseconds
     request_ids: bool = True  # the header X-Request-Id reaches Foreman
     can_stop: bool = True  # paused tasks can be stopped over the API
-    old_errors: bool = True  # errors say displayMessage, as before Katello 4.22
+    old_errors: bool = True  # errors say displayMessage, as before Katello 5.0
     may_write: bool = True  # without it, the user may only read
     unavailable: bool = False  # 503, as httpd answers where Foreman is away
     broken: bool = False  # 500 pages to everybody
