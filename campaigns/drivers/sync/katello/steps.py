@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 
 from campaigns.clients.katello import Katello
 from campaigns.drivers.base import (
+    STAND_IN,
     Cancelled,
     Context,
     EffectiveSetting,
@@ -122,7 +123,7 @@ class KatelloSteps:
                 f"{each.get('name')} ({', '.join(features_of(each))})"
                 for each in katello.results("/api/v2/smart_proxies")
             )
-        return {
+        facts = {
             "Foreman": versions[0],
             "Katello": versions[1],
             "services": ", ".join(f"{name} {said}" for name, said in sorted(services.items())),
@@ -130,6 +131,9 @@ class KatelloSteps:
             "hardware and network": target.hardware or "not told",
             "certificate": "verified" if target.tls.verify else "not verified",
         }
+        if versions[1].endswith(STAND_IN):
+            facts[STAND_IN] = f"stand-in of Katello {versions[1].removesuffix(STAND_IN).strip()}"
+        return facts
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Cancel what this run began, unless another run may hold the target already."""

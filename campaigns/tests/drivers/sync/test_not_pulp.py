@@ -26,7 +26,7 @@ JSON = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\
         (HTML % b"503 Service Unavailable", r"Pulp answered 503 .*logs of its API"),
         (HTML % b"301 Moved\r\nLocation: /other/", r"no Pulp 3, or not its base URL"),
         (JSON, r"not with Pulp's status"),
-        (b"", r"got no answer.* Check that Pulp runs"),
+        (b"", r"got no answer.* Check that the server runs"),
     ],
     ids=["a page", "404", "403", "500", "503", "redirect", "other JSON", "nothing"],
 )
