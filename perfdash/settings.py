@@ -60,6 +60,7 @@ SECRETS = [
 # Where workers may connect: rules of host or network and port; nothing is allowed by default
 
 ALLOWED_ADDRESSES = environment.text("PERFDASH_ALLOWED_ADDRESSES")
+SANDBOX_URL = environment.text("PERFDASH_SANDBOX_URL").rstrip("/")
 OWNER_CONFIRMS = environment.boolean("PERFDASH_OWNER_CONFIRMS", False)
 OWN_ADDRESSES = own_addresses(
     DATABASE_URL, BROKER_URL, BASE_URL, extra=environment.words("PERFDASH_OWN_ADDRESSES")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from campaigns.drivers.base import Driver, Metric
 
@@ -32,6 +33,10 @@ def described(kind: str, driver: Driver) -> dict[str, Any]:
             _parameter(name, field, driver) for name, field in driver.parameters.base_fields.items()
         ],
         "factors": list(driver.factors),
+        "presets": [
+            {"name": preset.name, "label": preset.label, "parameters": dict(preset.parameters)}
+            for preset in (driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ())
+        ],
         "metrics": [_metric(metric) for metric in driver.metrics],
     }
 

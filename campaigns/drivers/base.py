@@ -246,6 +246,15 @@ class Context:
             raise Cancelled
 
 
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Values of parameters to begin with, that go together."""
+
+    name: str
+    label: str
+    parameters: Mapping[str, str]
+
+
 class Driver(ABC):
     """One kind of test. Subclass it, declare the class variables, write the four steps."""
 
@@ -307,6 +316,10 @@ class Driver(ABC):
         parameters: those that are fixed; factors: the levels of those that vary.
         """
         return {}
+
+    def presets(self, sandbox_url: str) -> Sequence[Preset]:
+        """Offer values to begin with, of things that the sandbox at a URL serves."""
+        return ()
 
     def concurrency(self, parameters: Parameters) -> int | None:
         """Say how many requests at a time the parameters ask for; None where that is not known."""

@@ -22,6 +22,7 @@ from campaigns.web.limits import limits_entered
 from campaigns.web.people import user_of
 from campaigns.web.plans import PlanView, plan_view
 
+PRESET = "preset:"
 Store = Callable[[Definition], Campaign]
 
 
@@ -78,6 +79,8 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
     act = request.POST.get("act", "preview")
     if act == "kind":
         return _draw(request, campaign, forms.with_kind(entered), {})
+    if act.startswith(PRESET):
+        return _draw(request, campaign, forms.with_preset(entered, act.removeprefix(PRESET)), {})
     definition, errors = _checked(entered)
     if definition is None or act not in ("save", "launch", "try"):
         return _draw(request, campaign, entered, errors)

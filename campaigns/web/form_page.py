@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 
 from campaigns.definition.forms import DesignForm
-from campaigns.drivers.base import Driver
+from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign
 from campaigns.web import limits
 from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
-from campaigns.web.forms import NUMBERS, Entered, Errors, kinds_to_choose, targets_of
+from campaigns.web.forms import NUMBERS, Entered, Errors, kinds_to_choose, presets_of, targets_of
 
 UNITS = {
     "repetitions": "of each cell",
@@ -91,6 +91,7 @@ class FormPage:
     orders: Sequence[Choice]
     stop_rules: Sequence[Choice]
     parameters: Sequence[ParameterRow]
+    presets: Sequence[Preset]
     problems: Sequence[Problem]
     errors: Errors
     limits: str
@@ -129,6 +130,7 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
             values.get("stop_rule") or str(Campaign.StopRule.FIXED),
         ),
         parameters=rows,
+        presets=presets_of(driver) if driver is not None else (),
         problems=problems(errors, entered),
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},
         limits=limits.limits_entered(values),

@@ -1,19 +1,20 @@
 """The campaign form between the browser and `definition.checking.check`: read, map, prefill."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import SystemRandom
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers import all_kinds
-from campaigns.drivers.base import Driver
+from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign, Target
 from campaigns.units import written
 from campaigns.web.fields import as_text
@@ -99,6 +100,24 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     elif values.get("target") not in {str(known.pk) for known in possible}:
         values["target"] = str(possible[0].pk) if possible else ""
     return replace(entered, values=values, parameters=initial | dict(entered.parameters))
+
+
+def presets_of(driver: Driver) -> Sequence[Preset]:
+    """What a form may begin with; nothing where there is no sandbox."""
+    return driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ()
+
+
+def with_preset(entered: Entered, name: str) -> Entered:
+    """Fill in the values of a preset; they do not vary any more. An unknown one changes nothing."""
+    found = (
+        [each for each in presets_of(entered.driver) if each.name == name] if entered.driver else []
+    )
+    values = found[0].parameters if found else {}
+    return replace(
+        entered,
+        parameters={**entered.parameters, **values},
+        varied=entered.varied - values.keys(),
+    )
 
 
 def targets_of(driver: Driver) -> list[Target]:

@@ -102,6 +102,7 @@ def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
     return {
         "PERFDASH_OWNER_CONFIRMS": "True",
         "ALLOWED_HOSTS": "127.0.0.1,localhost,[::1]",
+        "PERFDASH_SANDBOX_URL": ports.sandbox_url,
         **variables,
         "PERFDASH_BASE_URL": ports.base_url,
         "PERFDASH_ALLOWED_ADDRESSES": "\n".join(filter(None, allowed)),

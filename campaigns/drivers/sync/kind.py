@@ -10,6 +10,7 @@ from campaigns.drivers.base import (
     Measured,
     Metric,
     Parameters,
+    Preset,
     Proof,
     Target,
 )
@@ -17,6 +18,7 @@ from campaigns.drivers.sync.fitting import ALONE, KATELLO, PULP, misfits
 from campaigns.drivers.sync.form import SyncForm
 from campaigns.drivers.sync.katello.steps import KatelloSteps
 from campaigns.drivers.sync.making import OF_A_REMOTE
+from campaigns.drivers.sync.presets import presets_at
 from campaigns.drivers.sync.steps import PulpSteps
 from campaigns.network import Rules
 
@@ -113,6 +115,10 @@ class Sync(Driver):
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Nothing: what loads the feed is the server, not perfdash."""
         return {}
+
+    def presets(self, sandbox_url: str) -> Sequence[Preset]:
+        """Many small files or packages, and few large ones."""
+        return presets_at(sandbox_url)
 
     def concurrency(self, parameters: Parameters) -> int:
         """One request at a time: perfdash only asks for tasks, and looks at them."""
