@@ -1,0 +1,112 @@
+"""A factor that is hard to change: set once per whole plot, while the others vary inside. Pure.
+
+Complete plans with whole plots in blocks: r blocks, a levels of the hard factor, b combinations of
+the others. STATISTICS 2.2b; Montgomery, Design and Analysis of Experiments, split plots. Incomplete
+plans are served by `blocks.fit_blocks` on the means of the whole plots.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.stats.fit import NO_NOISE
+from campaigns.stats.verdict import Contrast
+
+FEWEST_BLOCKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlotRun:
+    """One run: block, level of the hard factor, combination of the others, and a value above 0."""
+
+    block: int
+    hard: int
+    easy: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitPlot:
+    """logs: shape (r, a, b). whole, sub: mean squares of both kinds of noise, with their df."""
+
+    logs: NDArray[np.float64]
+    whole: float
+    whole_df: int
+    sub: float
+    sub_df: int
+
+    @property
+    def blocks(self) -> int:
+        """How often each level of the hard factor was set; below 3 nothing is said about it."""
+        return int(self.logs.shape[0])
+
+    def of_hard(self, baseline: int, candidate: int) -> Contrast | None:
+        """Compare two levels of the hard factor; None below three blocks."""
+        r, _, b = self.logs.shape
+        if r < FEWEST_BLOCKS:
+            return None
+        means = self.logs.mean(axis=(0, 2))
+        error = math.sqrt(2 * self.whole / (r * b))
+        return Contrast(float(means[candidate] - means[baseline]), error, self.whole_df, r)
+
+    def of_easy(self, baseline: int, candidate: int) -> Contrast | None:
+        """Compare two combinations of the others, over all levels of the hard factor."""
+        r, a, _ = self.logs.shape
+        if self.sub_df < 1:
+            return None
+        means = self.logs.mean(axis=(0, 1))
+        error = math.sqrt(2 * self.sub / (r * a))
+        return Contrast(float(means[candidate] - means[baseline]), error, self.sub_df, r * a)
+
+    def of_hard_at(self, easy: int, baseline: int, candidate: int) -> Contrast | None:
+        """Compare two levels of the hard factor at one combination of the others (Satterthwaite)."""
+        r, _, b = self.logs.shape
+        if r < FEWEST_BLOCKS:
+            return None
+        means = self.logs[:, :, easy].mean(axis=0)
+        inner = (b - 1) * self.sub
+        mixed = inner + self.whole
+        rest = self.whole**2 / self.whole_df
+        rest += inner**2 / self.sub_df if self.sub_df else 0.0
+        df = mixed**2 / rest if rest else float(self.whole_df)
+        error = math.sqrt(2 * mixed / (b * r))
+        return Contrast(float(means[candidate] - means[baseline]), error, df, r)
+
+
+def fit_split_plot(runs: Sequence[PlotRun]) -> SplitPlot | None:
+    """Estimate both kinds of noise; None where the plan is not complete, or has no noise to estimate.
+
+    Raise ValueError for values without a log.
+    """
+    if not all(math.isfinite(run.value) and run.value > 0 for run in runs):
+        raise ValueError("Every value has to be a number above 0.")
+    blocks = sorted({run.block for run in runs})
+    a, b = (len({getattr(run, name) for run in runs}) for name in ("hard", "easy"))
+    if len(blocks) < 2 or a < 2 or len(runs) != len(blocks) * a * b:
+        return None
+    logs = np.full((len(blocks), a, b), np.nan)
+    for run in runs:
+        logs[blocks.index(run.block), run.hard, run.easy] = math.log(run.value)
+    if np.isnan(logs).any():
+        return None
+    r, grand = len(blocks), logs.mean()
+    plots, hard = logs.mean(axis=2), logs.mean(axis=(0, 2))
+    by_block, cells = logs.mean(axis=(1, 2)), logs.mean(axis=0)
+    whole_errors = plots - by_block[:, None] - hard[None, :] + grand
+    sub_errors = logs - plots[:, :, None] - cells[None] + hard[None, :, None]
+    whole_df, sub_df = (a - 1) * (r - 1), a * (r - 1) * (b - 1)
+    return SplitPlot(
+        logs=logs,
+        whole=_mean_square(b * float(np.square(whole_errors).sum()), whole_df),
+        whole_df=whole_df,
+        sub=_mean_square(float(np.square(sub_errors).sum()), sub_df),
+        sub_df=sub_df,
+    )
+
+
+def _mean_square(total: float, df: int) -> float:
+    square = total / df if df else 0.0
+    return square if square >= NO_NOISE**2 else 0.0
