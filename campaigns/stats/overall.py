@@ -1,0 +1,148 @@
+"""One number over many manifests, and why there are four of them. Pure. STATISTICS 2.5.
+
+The published headline is the average of percentage changes; the better number is the geometric one,
+either for these manifests alone or for manifests as a sample.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.interval import Interval
+from campaigns.stats.logs import pct_of
+from campaigns.stats.verdict import Contrast, interval_of
+
+HETEROGENEOUS_P = 0.05
+CELLS_AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """Candidate against baseline over K manifests; changes in %.
+
+    average_pct: the mean of the manifests' changes of means, with average_ci by a bootstrap of pairs
+    within each. geometric_pct: of the mean log ratio; fixed: the contrast for these manifests alone,
+    sample: for manifests as a sample (df K - 1), None with one. q, q_p, i2: Cochran's test that all
+    manifests have one change, None with one. total_pct: of the sum of all times; rate_pct: of the
+    average rate.
+    """
+
+    strata: int
+    average_pct: float
+    average_ci: Interval | None
+    geometric_pct: float
+    fixed: Contrast | None
+    fixed_ci: Interval | None
+    sample: Contrast | None
+    sample_ci: Interval | None
+    q: float | None
+    q_p: float | None
+    i2: float | None
+    total_pct: float
+    rate_pct: float
+
+    @property
+    def heterogeneous(self) -> bool:
+        """Whether manifests differ: then each comes first, and the interval is that of a sample."""
+        return self.q_p is not None and self.q_p < HETEROGENEOUS_P
+
+
+Pairs = tuple[NDArray[np.float64], NDArray[np.float64]]
+DEFAULT = Criteria()
+
+
+def over_strata(strata: Sequence[Pairs], criteria: Criteria = DEFAULT) -> Overall | None:
+    """Read strata of pairs, each baseline and candidate of shape (n,), all above 0, as one number.
+
+    None without strata, or where one has no pair.
+    """
+    if not strata or any(not baseline.size for baseline, _ in strata):
+        return None
+    ratios = [np.log(candidate) - np.log(baseline) for baseline, candidate in strata]
+    means = np.array([each.mean() for each in ratios])
+    geometric = float(means.mean())
+    fixed, sample = _fixed(ratios, geometric), _sample(means)
+    q = _cochran(ratios, means)
+    sums = [(float(base.mean()), float(cand.mean())) for base, cand in strata]
+    return Overall(
+        strata=len(strata),
+        average_pct=float(np.mean([100 * (cand / base - 1) for base, cand in sums])),
+        average_ci=_average_interval(strata, criteria),
+        geometric_pct=pct_of(geometric),
+        fixed=fixed,
+        fixed_ci=_interval(fixed, criteria.alpha),
+        sample=sample,
+        sample_ci=_interval(sample, criteria.alpha),
+        q=q[0] if q else None,
+        q_p=q[1] if q else None,
+        i2=q[2] if q else None,
+        total_pct=100 * (sum(cand for _, cand in sums) / sum(base for base, _ in sums) - 1),
+        rate_pct=float(np.mean([100 * (base / cand - 1) for base, cand in sums])),
+    )
+
+
+def _fixed(ratios: Sequence[NDArray[np.float64]], estimate: float) -> Contrast | None:
+    """These manifests alone: their own noise, with Satterthwaite's df."""
+    if any(each.size < 2 for each in ratios):
+        return None
+    parts = np.array([each.var(ddof=1) / each.size for each in ratios])
+    df = np.array([each.size - 1 for each in ratios])
+    total = float(parts.sum())
+    rest = float((parts**2 / df).sum())
+    error = math.sqrt(total) / len(ratios)
+    return Contrast(
+        estimate,
+        error,
+        total**2 / rest if rest else float(df.sum()),
+        int(sum(each.size for each in ratios)),
+    )
+
+
+def _sample(means: NDArray[np.float64]) -> Contrast | None:
+    if means.size < 2:
+        return None
+    error = float(means.std(ddof=1)) / means.size**0.5
+    return Contrast(float(means.mean()), error, means.size - 1, means.size)
+
+
+def _cochran(
+    ratios: Sequence[NDArray[np.float64]], means: NDArray[np.float64]
+) -> tuple[float, float, float] | None:
+    if len(ratios) < 2 or any(each.size < 2 or np.ptp(each) == 0 for each in ratios):
+        return None
+    weights = np.array([each.size / each.var(ddof=1) for each in ratios])
+    centre = float(weights @ means / weights.sum())
+    q = float(weights @ np.square(means - centre))
+    df = len(ratios) - 1
+    return q, float(stats.chi2.sf(q, df)), max(0.0, 1 - df / q) if q else 0.0
+
+
+def _average_interval(strata: Sequence[Pairs], criteria: Criteria) -> Interval | None:
+    """Percentiles of the headline, pairs drawn within each manifest."""
+    if any(baseline.size < 2 for baseline, _ in strata):
+        return None
+    rng = np.random.default_rng(criteria.seed)
+    total = np.zeros(criteria.resamples)
+    for baseline, candidate in strata:
+        order = np.lexsort((candidate, baseline))
+        base, cand = baseline[order], candidate[order]
+        batch = max(1, CELLS_AT_ONCE // base.size)
+        for start in range(0, criteria.resamples, batch):
+            rows = min(batch, criteria.resamples - start)
+            chosen = rng.integers(base.size, size=(rows, base.size))
+            change = 100 * (cand[chosen].mean(axis=1) / base[chosen].mean(axis=1) - 1)
+            total[start : start + rows] += change
+    bounds = np.quantile(total / len(strata), [criteria.alpha / 2, 1 - criteria.alpha / 2])
+    return Interval(float(bounds[0]), float(bounds[1]))
+
+
+def _interval(contrast: Contrast | None, alpha: float) -> Interval | None:
+    if contrast is None:
+        return None
+    bounds = interval_of(contrast, alpha)
+    return Interval(pct_of(bounds.low), pct_of(bounds.high))
