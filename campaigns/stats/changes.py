@@ -50,7 +50,8 @@ def _same(before: Any, after: Any, path: str, width: float) -> bool:
         return True
     names = set(path.split("."))
     if names & P_VALUES:
-        return max(before, after) < NO_P or math.isclose(before, after, rel_tol=RELATIVE)
+        tiny = bool(max(before, after) < NO_P)
+        return tiny or math.isclose(before, after, rel_tol=RELATIVE)
     if names & SHARES:
         return abs(before - after) <= SHARE
     share = BOOTSTRAP_SHARE if names & BOOTSTRAPPED else RELATIVE
@@ -61,7 +62,7 @@ def _same(before: Any, after: Any, path: str, width: float) -> bool:
 def _width_of(finding: Mapping[str, Any]) -> float:
     """The width of the finding's own interval, by which its numbers are measured."""
     for name in ("ci_pct", "ci", "mean_ci", "geo_ci_pct"):
-        interval = finding.get(name)
+        interval: Any = finding.get(name)
         if _is_list(interval) and _is_interval(interval):
             return float(abs(interval[1] - interval[0]))
     return 0.0

@@ -1,8 +1,10 @@
+from typing import Any
+
 import pytest
 
 from campaigns.stats.changes import differences
 
-FINDING = {
+FINDING: dict[str, Any] = {
     "verdict": {"word": "better", "pct_change": -15.1, "ci_pct": [-23.4, -6.0], "p": 0.0044},
     "badges": ["best_at_edge"],
     "knee": {"interval": [5.0, 8.0], "l_shares": {"5.0": 0.9}},
