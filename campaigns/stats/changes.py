@@ -53,7 +53,7 @@ def _same(before: Any, after: Any, path: str, width: float) -> bool:
         tiny = bool(max(before, after) < NO_P)
         return tiny or math.isclose(before, after, rel_tol=RELATIVE)
     if names & SHARES:
-        return abs(before - after) <= SHARE
+        return bool(abs(before - after) <= SHARE)
     share = BOOTSTRAP_SHARE if names & BOOTSTRAPPED else RELATIVE
     scale = width or max(abs(before), abs(after))
     return bool(abs(before - after) <= share * scale)
