@@ -8,6 +8,7 @@ from http import HTTPStatus
 from sandbox.bodies import Body, WholeBody
 
 TEXT = "text/plain; charset=utf-8"
+SERVER = "Server: perfdash-sandbox"
 
 
 class Ending(Enum):
@@ -51,6 +52,6 @@ def head(status: int, length: int | None, content_type: str, *headers: str) -> b
 
 
 def text(status: int, sentence: str, *headers: str, content_type: str = TEXT) -> Answer:
-    """Answer with a sentence (or a page)."""
+    """Answer with a sentence (or a page), and say who does; files come without, to stay small."""
     body = WholeBody(sentence.encode())
-    return Answer(status, head(status, body.length, content_type, *headers), body)
+    return Answer(status, head(status, body.length, content_type, SERVER, *headers), body)

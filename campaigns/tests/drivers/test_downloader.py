@@ -9,6 +9,7 @@ import pytest
 from campaigns import histogram
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import (
+    STAND_IN,
     AddressRefused,
     Cancelled,
     DriverError,
@@ -109,7 +110,18 @@ def test_a_probe_tells_that_the_server_answers(target, keeper):
 
     assert [proof.ok for proof in proofs] == [True, True]
     assert proofs[0].measured == 200
-    assert "server" in driver.environment(target, keeper.context())
+
+
+def test_the_sandbox_is_a_stand_in_and_says_so_itself(target, keeper):
+    facts = driver.environment(target, keeper.context())
+
+    assert facts == {"server": "perfdash-sandbox", STAND_IN: "sandbox of perfdash"}
+
+
+def test_a_server_of_another_name_is_no_stand_in(target, keeper, monkeypatch):
+    monkeypatch.setattr("campaigns.drivers.downloader.steps.SANDBOX", "another")
+
+    assert driver.environment(target, keeper.context()) == {"server": "perfdash-sandbox"}
 
 
 def test_a_probe_says_what_is_wrong(target):
