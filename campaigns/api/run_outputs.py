@@ -121,7 +121,7 @@ class PhaseOutput(serializers.ModelSerializer[Phase]):
 
     class Meta:
         model = Phase
-        fields = ["of", "name", "seconds", "started_seconds"]
+        fields = ["of", "name", "seconds", "started_seconds", "counted_seconds"]
 
 
 class ProofOutput(serializers.ModelSerializer[Proof]):

@@ -166,11 +166,14 @@ class Phase:
     """A part of the measured time, for example first byte, or save.
 
     started_seconds: since the clock started, where parts overlap; None: they follow one another.
+    counted_seconds: since the clock started, when the target first counted anything of the part, where
+        the part may have begun before; None: it is known when it began.
     """
 
     name: str
     seconds: float
     started_seconds: float | None = None
+    counted_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,9 @@ class Phase(models.Model):
     started_seconds = models.FloatField(
         null=True, blank=True, help_text="Since the clock started; parts that have it may overlap."
     )
+    counted_seconds = models.FloatField(
+        null=True, blank=True, help_text="Since the clock started, when the target first counted."
+    )
 
     class Meta:
         ordering = ["pk"]

@@ -180,6 +180,7 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             name=phase.name,
             seconds=phase.seconds,
             started_seconds=phase.started_seconds,
+            counted_seconds=phase.counted_seconds,
         )
         for phase in measured.phases
     )

@@ -32,12 +32,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class SpanLine:
-    """A part of a time that others may overlap, as a bar at its place."""
+    """A part of a time that others may overlap, as a bar at its place.
+
+    certain, certain_width: of the part of the bar from the first count on, in shares of the whole.
+    """
 
     name: str
     text: str
     start: str
     width: str
+    certain: str
+    certain_width: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +152,18 @@ def _spans(phases: Sequence[Phase]) -> tuple[SpanLine, ...]:
         SpanLine(
             name=phase.name.replace("_", " "),
             text=_from_to(start, start + phase.seconds),
-            start=f"{100 * start / whole:.2f}%",
-            width=f"{100 * phase.seconds / whole:.2f}%",
+            start=_share(start, whole),
+            width=_share(phase.seconds, whole),
+            certain=_share(counted, whole),
+            certain_width=_share(start + phase.seconds - counted, whole),
         )
         for phase, start in places
+        for counted in [start if phase.counted_seconds is None else phase.counted_seconds]
     )
+
+
+def _share(seconds: float, whole: float) -> str:
+    return f"{100 * seconds / whole:.2f}%"
 
 
 def _from_to(start: float, end: float) -> str:

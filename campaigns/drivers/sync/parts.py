@@ -1,14 +1,15 @@
 """The parts of a sync, as the progress reports of its tasks show them at each look. Pure.
 
-Pulp works on all parts at once, as in a pipeline, so they overlap and add up to nothing. Nobody is told
-when a part begins or ends: a look finds that a count has changed since the look before. So a span
-begins with the last look before the first change, and ends with the look that found the last one.
+Pulp works on all parts at once, as in a pipeline, so they overlap and add up to nothing. It opens most
+reports before there is anything to do, and counts late, in lots. So what is certain of a part is: it
+lies between the last look without its report and the look that found its last change; and some of it
+was done when a look first found something counted.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from campaigns.clients.pulp import Progress, Task
+from campaigns.clients.pulp import Task
 from campaigns.drivers.base import Phase
 
 NAMES = {
@@ -22,17 +23,16 @@ NAMES = {
     "sync.was_skipped": "is skipped",
 }
 """By the code of the progress report; others are called by their code."""
-AT_ONCE = frozenset({"sync.downloading.metadata", "sync.parsing.metadata", "sync.parsing.packages"})
-"""Pulp opens these reports when it begins with them, and the others before there is anything to do."""
 LONGEST_NAME = 50
 
 
 @dataclass(slots=True)
 class Span:
-    """Seconds since the clock started, by the looks around the first change and at the last."""
+    """Seconds since the clock started: the look before its report, the first count, the last change."""
 
-    began: float
+    opened: float
     ended: float
+    counted: float | None = None
 
 
 @dataclass(slots=True)
@@ -49,32 +49,34 @@ class Parts:
         """Note what has changed since the last look. `at`: seconds since the clock started."""
         for task in tasks:
             for code, report in task.progress.items():
-                if self._is_news(task.href, report):
-                    span = self.spans.setdefault(code, Span(self.last_look, at))
-                    span.ended = at
+                key, now = (task.href, code), (report.done, report.state)
+                if self._seen.get(key) == now:
+                    continue
+                self._seen[key] = now
+                span = self.spans.setdefault(code, Span(self.last_look, at))
+                span.ended = at
+                if report.done and span.counted is None:
+                    span.counted = at
         self.longest_between = max(self.longest_between, at - self.last_look)
         self.last_look = at
 
-    def _is_news(self, href: str, report: Progress) -> bool:
-        """Whether it changed; where it counts nothing yet, only if it is open because work began."""
-        key, now = (href, report.code), (report.done, report.state)
-        before, self._seen[key] = self._seen.get(key), now
-        return before != now and (report.done > 0 or report.code in AT_ONCE)
-
     def phases(self) -> list[Phase]:
-        """The parts that did something, in the order in which they began."""
-        counted = {code for (_, code), (done, _) in self._seen.items() if done}
-        found = sorted(
-            (span.began, span.ended, _name(code))
+        """The parts that did something, in the order in which they counted."""
+        found = [
+            (span.counted, span.ended, span.opened, code)
             for code, span in self.spans.items()
-            if code in counted
-        )
-        return list(
-            {
-                name: Phase(name, ended - began, started_seconds=began)
-                for began, ended, name in found
-            }.values()
-        )
+            if span.counted is not None
+        ]
+        by_name = {
+            _name(code): Phase(
+                _name(code),
+                ended - opened,
+                started_seconds=opened,
+                counted_seconds=counted,
+            )
+            for counted, ended, opened, code in sorted(found)
+        }
+        return list(by_name.values())
 
 
 def phases_of(

@@ -85,7 +85,7 @@ def test_parts_that_overlap_stand_at_their_places(page_of):
         phases=[
             Phase("waits for a worker", 1.0, started_seconds=0.0),
             Phase("task", 3.0, started_seconds=1.0),
-            Phase("downloads files", 2.0, started_seconds=1.5),
+            Phase("downloads files", 2.0, started_seconds=1.5, counted_seconds=3.0),
         ]
     )
 
@@ -94,6 +94,11 @@ def test_parts_that_overlap_stand_at_their_places(page_of):
         ("0.00%", "25.00%"),
         ("25.00%", "75.00%"),
         ("37.50%", "50.00%"),
+    ]
+    assert [(span.certain, span.certain_width) for span in view.spans] == [
+        ("0.00%", "25.00%"),
+        ("25.00%", "75.00%"),
+        ("75.00%", "12.50%"),
     ]
     assert view.parts == ()
     assert "downloads files 1.50 … 3.50 s" in Page(page).text

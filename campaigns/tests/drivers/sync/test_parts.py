@@ -41,13 +41,18 @@ def seen(*looks):
 
 
 def spans(parts):
+    """When each report was open at the earliest, first counted, and changed last."""
     return {
-        phase.name: (phase.started_seconds, phase.started_seconds + phase.seconds)
+        phase.name: (
+            phase.started_seconds,
+            phase.counted_seconds,
+            phase.started_seconds + phase.seconds,
+        )
         for phase in parts.phases()
     }
 
 
-def test_a_part_lasts_from_the_look_before_its_first_change_to_the_look_at_its_last():
+def test_a_part_lasts_from_the_look_before_its_report_to_the_look_at_its_last_change():
     parts = seen(
         (1.0, task(metadata=0, files=0)),
         (2.0, task(metadata=1, files=0)),
@@ -56,7 +61,10 @@ def test_a_part_lasts_from_the_look_before_its_first_change_to_the_look_at_its_l
         (5.0, task(metadata=1, files=9)),
     )
 
-    assert spans(parts) == {"downloads metadata": (0.0, 2.0), "downloads files": (2.0, 4.0)}
+    assert spans(parts) == {
+        "downloads metadata": (0.0, 2.0, 2.0),
+        "downloads files": (0.0, 3.0, 4.0),
+    }
 
 
 def test_parts_may_overlap():
@@ -66,7 +74,10 @@ def test_parts_may_overlap():
         (3.0, task(files=3, **{"associating.content": 2})),
     )
 
-    assert spans(parts) == {"downloads files": (0.0, 3.0), "associates content": (0.0, 2.0)}
+    assert spans(parts) == {
+        "downloads files": (0.0, 1.0, 3.0),
+        "associates content": (0.0, 1.0, 2.0),
+    }
 
 
 def test_a_part_that_never_counted_anything_is_none():
@@ -82,7 +93,7 @@ def test_of_several_tasks_a_part_lasts_from_the_first_to_the_last():
         (3.0, task("a", files=1), task("b", files=7)),
     )
 
-    assert spans(parts) == {"downloads files": (0.0, 3.0)}
+    assert spans(parts) == {"downloads files": (0.0, 1.0, 3.0)}
 
 
 def test_a_report_of_another_plug_in_is_called_by_its_code():
