@@ -8,6 +8,7 @@ was done when a look first found something counted.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from campaigns.clients.pulp import Task
 from campaigns.drivers.base import Phase
@@ -24,6 +25,16 @@ NAMES = {
 }
 """By the code of the progress report; others are called by their code."""
 LONGEST_NAME = 50
+
+
+class Reporting(Protocol):
+    """A task, by a name of its own, and its progress reports by their codes."""
+
+    @property
+    def href(self) -> str: ...
+
+    @property
+    def progress(self) -> Mapping[str, Progress]: ...
 
 
 @dataclass(slots=True)
@@ -45,7 +56,7 @@ class Parts:
     """The longest time between two looks: nothing is known more exactly than that."""
     _seen: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
 
-    def look(self, at: float, tasks: Iterable[Task]) -> None:
+    def look(self, at: float, tasks: Iterable[Reporting]) -> None:
         """Note what has changed since the last look. `at`: seconds since the clock started."""
         for task in tasks:
             for code, report in task.progress.items():

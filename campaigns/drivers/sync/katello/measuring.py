@@ -3,7 +3,7 @@
 from typing import Any
 
 from campaigns import histogram
-from campaigns.drivers.base import Distribution, Health, Measured, TargetUnavailable
+from campaigns.drivers.base import Distribution, Health, Measured, Phase, TargetUnavailable
 from campaigns.drivers.sync.failures import NOT_THE_FEEDS
 from campaigns.drivers.sync.katello.watching import ARTIFACTS, Watched, failure_of
 
@@ -32,7 +32,7 @@ def measured_of(watched: Watched, limit: float) -> Measured:
         distributions=[
             Distribution("task_duration", encoded.encoded, encoded.count, encoded.dropped)
         ],
-        phases=watched.phases(),
+        phases=_phases(watched),
         units_done=0 if watched.timed_out else len(watched.tasks) - failed,
         units_failed=failed,
         failures=failures,
@@ -82,6 +82,25 @@ def _failure(watched: Watched, failures: dict[str, int], limit: float) -> str:
     return ""
 
 
+def _phases(watched: Watched) -> list[Phase]:
+    """Waiting and work by Foreman's clock; by ours the parts that lines of progress show, and the rest."""
+    seconds = watched.seconds
+    if seconds is None:
+        return []
+    waited = max(task.queue_seconds or 0.0 for task in watched.tasks.values())
+    parts = watched.spans.phases()
+    found = [
+        Phase("waits to begin", waited, started_seconds=0.0),
+        Phase("task", seconds, started_seconds=waited),
+        *parts,
+    ]
+    if parts:
+        end = max((part.started_seconds or 0.0) + part.seconds for part in parts)
+        left = max(0.0, watched.wall_seconds - end)
+        found.append(Phase("indexes, and the rest", left, started_seconds=end))
+    return found
+
+
 def _samples(watched: Watched) -> dict[str, list[Any]]:
     """One row a task."""
     tasks = list(watched.tasks.values())
@@ -89,8 +108,8 @@ def _samples(watched: Watched) -> dict[str, list[Any]]:
         "repository": [str(part) for part in watched.parts][: len(tasks)],
         "state": [f"{task.state}, {task.result}" for task in tasks],
         "queue_seconds": [task.queue_seconds for task in tasks],
-        "task_seconds": [task.seconds for task in tasks],
-        "artifacts": [task.done(ARTIFACTS) for task in tasks],
+        "work_seconds": [task.seconds for task in tasks],
+        "files": [task.done(ARTIFACTS) for task in tasks],
         "failure": [failure_of(task) for task in tasks],
     }
 
@@ -98,7 +117,11 @@ def _samples(watched: Watched) -> dict[str, list[Any]]:
 def _health(watched: Watched) -> Health:
     """Perfdash only looks on; it warns where Foreman's seconds are coarse beside the duration."""
     resolution, seconds = watched.resolution, watched.seconds
-    figures = {"looks": float(len(watched.looks)), "resolution_seconds": resolution}
+    figures = {
+        "looks": float(watched.looks),
+        "longest_between_looks_seconds": watched.spans.longest_between,
+        "resolution_seconds": resolution,
+    }
     if seconds and resolution > MOST_RESOLUTION_SHARE * seconds:
         reason = f"Foreman tells the duration to {resolution:g} s, which is {resolution / seconds:.0%} of it"
         return Health("warned", (reason,), figures)

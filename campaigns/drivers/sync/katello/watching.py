@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from secrets import token_hex
 from typing import Any
 
@@ -16,10 +15,12 @@ from campaigns.clients.foreman_tasks import (
     ForemanTask,
 )
 from campaigns.clients.katello import Katello
-from campaigns.drivers.base import Context, NotClean, Parameters, Phase, TargetUnavailable
+from campaigns.clients.pulp import Progress
+from campaigns.drivers.base import Context, NotClean, Parameters, TargetUnavailable
 from campaigns.drivers.sync.failures import failure_class
 from campaigns.drivers.sync.katello.clearing import mark_of
 from campaigns.drivers.sync.katello.parts import Part, Work, body_of, known
+from campaigns.drivers.sync.parts import Parts
 
 AWAY_SECONDS = 60.0
 """So long may Foreman's API be away while its tasks go on."""
@@ -27,12 +28,33 @@ ARTIFACTS = "Downloading Artifacts"
 LOCKED = 422
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What all tasks together had done, by the words of their lines, so many seconds after the start."""
+CODES = {
+    "downloading metadata files": "sync.downloading.metadata",
+    "parsed packages": "sync.parsing.packages",
+    "downloading artifacts": "sync.downloading.artifacts",
+    "associating content": "associating.content",
+    "un-associating content": "unassociating.content",
+    "skipping sync (no change from previous sync)": "sync.was_skipped",
+}
+"""Of Pulp's progress reports, by the words that Katello's lines have of them."""
 
-    seconds: float
-    done: dict[str, int]
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What the lines of a task's output count, as Pulp's progress reports."""
+
+    href: str
+    progress: dict[str, Progress]
+
+
+def lines_of(task: ForemanTask) -> Lines:
+    """Give the lines of a task; their sum is left out."""
+    reports = {}
+    for words, (done, total) in task.progress.items():
+        if words != TOTAL:
+            code = CODES.get(words.lower(), words)
+            reports[code] = Progress(code, done, total, words)
+    return Lines(task.id, reports)
 
 
 @dataclass(slots=True)
@@ -42,7 +64,8 @@ class Watched:
     parts: Sequence[Part]
     tasks: dict[str, ForemanTask] = field(default_factory=dict)
     wall_seconds: float = 0.0
-    looks: list[Look] = field(default_factory=list)
+    looks: int = 0
+    spans: Parts = field(default_factory=Parts)
     timed_out: bool = False
     words: str = ""
     """What Foreman says of the first task that failed."""
@@ -82,23 +105,6 @@ class Watched:
         """Count the tasks that did not come through, by class."""
         classes = (failure_of(task) for task in self.tasks.values() if task.at_rest)
         return dict(Counter(each for each in classes if each))
-
-    def phases(self) -> list[Phase]:
-        """Share out the time between the looks: to what went on most, or to what tells nothing.
-
-        Between two looks more than one thing may have gone on, so this is no finer than they are.
-        """
-        spent: dict[str, float] = {}
-        for before, after in pairwise([Look(0.0, {}), *self.looks]):
-            gains = {
-                name: done - before.done.get(name, 0)
-                for name, done in after.done.items()
-                if name != TOTAL and done > before.done.get(name, 0)
-            }
-            quiet = "indexing and the rest" if before.done else "waits to begin"
-            name = max(gains, key=lambda name: gains[name]) if gains else quiet
-            spent[name] = spent.get(name, 0.0) + after.seconds - before.seconds
-        return [Phase(name, seconds) for name, seconds in spent.items()]
 
 
 def failure_of(task: ForemanTask) -> str:
@@ -142,7 +148,7 @@ def watch(
                 ) from None
             continue
         last_answer = time.monotonic()
-        context.progress(_progress(watched))
+        context.progress(_progress(watched, last_answer - started_at))
     watched.wall_seconds = time.monotonic() - started_at
     watched.words = _words_of_failure(katello, watched)
     return watched
@@ -168,10 +174,8 @@ def _look(katello: Katello, watched: Watched, started_at: float) -> None:
     for pk, task in watched.tasks.items():
         if not task.at_rest:
             watched.tasks[pk] = katello.task(pk)
-    done: Counter[str] = Counter()
-    for task in watched.tasks.values():
-        done.update({name: count for name, (count, _) in task.progress.items()})
-    watched.looks.append(Look(time.monotonic() - started_at, dict(done)))
+    watched.looks += 1
+    watched.spans.look(time.monotonic() - started_at, map(lines_of, watched.tasks.values()))
 
 
 def _words_of_failure(katello: Katello, watched: Watched) -> str:
@@ -190,10 +194,10 @@ def _words_of_failure(katello: Katello, watched: Watched) -> str:
     return ""
 
 
-def _progress(watched: Watched) -> dict[str, Any]:
+def _progress(watched: Watched, seconds: float) -> dict[str, Any]:
     return {
         "files_done": watched.artifacts,
-        "repositories": len(watched.tasks),
-        "repositories_done": sum(task.at_rest for task in watched.tasks.values()),
-        "seconds": watched.looks[-1].seconds,
+        "syncs_total": len(watched.tasks),
+        "syncs_done": sum(task.at_rest for task in watched.tasks.values()),
+        "seconds": seconds,
     }

@@ -134,7 +134,9 @@ def test_a_sync_that_looks_at_everything_is_timed_by_foremans_duration(katello, 
     assert found(proofs)["units of content, repository 3"] == 120
     assert measured.samples["state"] == ["stopped, success"]
     assert stand_in.told()["forced"] == [True]
-    assert "Parsed Packages" in {phase.name for phase in measured.phases}
+    assert {phase.name: phase.seconds for phase in measured.phases}["task"] == pytest.approx(0.4)
+    assert "parses packages" in {phase.name for phase in measured.phases}
+    assert measured.phases[-1].name == "indexes, and the rest"
 
 
 def test_an_unchanged_sync_may_be_skipped_and_that_is_recorded(katello):
