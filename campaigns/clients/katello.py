@@ -95,8 +95,10 @@ class Katello:
         answer = self._send("GET", "/katello/api/v2/status", None, None, "")
         if answer.status == 404:
             raise Strange(f"{answer}: this Foreman has no Katello. {answer.shown}")
-        if answer.status >= 300:
+        if answer.status in (401, 403) or answer.status >= 500:
             raise _refused(answer)
+        if answer.status != 200:
+            raise Strange(f"{answer}: this is no Katello, or not its base URL. {answer.shown}")
         return _version(answer)
 
     def date(self) -> str | None:
