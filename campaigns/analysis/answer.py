@@ -1,4 +1,4 @@
-"""The answer: one sentence, one caveat, a few numbers.
+"""The answer: one sentence, its caveat (the strongest, after where it was measured), a few numbers.
 
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
@@ -31,15 +31,13 @@ def answer(
     else:
         said = _of_cells(metric, cells, driver_of(campaign.kind).work)
     found = {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
+    caveats = [found["caveat"]]
+    if changed := changes_of(campaign, environment_of(campaign)):
+        caveats.insert(0, _of_changes(changed))
     if stand_ins := stand_ins_of(campaign):
         found["badges"] = [STAND_IN, *found["badges"]]
-        found["caveat"] = (
-            f"Measured on a {' and a '.join(stand_ins)}, which is no real server: it says nothing "
-            "about one."
-        )
-    elif changed := changes_of(campaign, environment_of(campaign)):
-        found["caveat"] = _of_changes(changed)
-    return found
+        caveats.insert(0, f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
+    return found | {"caveat": " ".join(caveats)}
 
 
 def _of_changes(changes: Sequence[Change]) -> str:

@@ -6,8 +6,15 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models.functions import Now
 
+from campaigns.drivers.base import STAND_IN
 from campaigns.models import Attempt, EnvironmentFact, Run
-from campaigns.results.storing import Value, store_environment, store_values
+from campaigns.results.storing import (
+    MOST_LETTERS,
+    Value,
+    storable,
+    store_environment,
+    store_values,
+)
 
 
 @transaction.atomic
@@ -33,6 +40,7 @@ def import_run(
         measure_finished_at=finished_at,
         finished_at=finished_at or Now(),
         units_done=1,
+        stand_in=storable((environment or {}).get(STAND_IN, ""))[:MOST_LETTERS],
     )
     store_values(attempt, values)
     store_environment(attempt, {EnvironmentFact.Side.TARGET: environment or {}})

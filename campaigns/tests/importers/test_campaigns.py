@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -5,9 +6,11 @@ import pytest
 
 from campaigns import importers
 from campaigns.definition.checking import Invalid
+from campaigns.drivers.base import STAND_IN
 from campaigns.importers.campaigns import About, import_runs
 from campaigns.importers.rows import read_rows
 from campaigns.models import Attempt, Campaign, Run, Session
+from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.runs import observed_runs_by_metric
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +70,14 @@ def test_every_run_has_one_accepted_attempt_with_its_duration_and_facts(rows):
         measurement = attempt.measurements.get()
         assert (measurement.unit, measurement.lower_is_better) == ("s", True)
         assert attempt.environment.get().value == "7200 rpm"
+
+
+def test_runs_of_a_stand_in_are_imported_as_such(rows):
+    about = replace(ABOUT, facts={STAND_IN: "model of a server"})
+
+    campaign = import_runs(rows, about, None)
+
+    assert stand_ins_of(campaign) == ["model of a server"]
 
 
 def test_levels_with_different_numbers_of_runs_are_imported(rows):

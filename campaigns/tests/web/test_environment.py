@@ -104,7 +104,15 @@ def test_the_answer_has_the_change_as_its_caveat(measured):
     campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3)
 
     caveat = campaign.findings.get(name="answer").result["caveat"]
-    assert "The environment changed during the campaign: workers (target)" in caveat
+    assert caveat.startswith("The environment changed during the campaign: workers (target)")
+
+
+def test_a_stand_in_hides_no_other_caveat(measured):
+    campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3, stand_in=STAND_IN)
+
+    caveat = campaign.findings.get(name="answer").result["caveat"]
+    assert caveat.startswith(f"Measured on a {STAND_IN}, not on a real server. The environment")
+    assert len(caveat.split(". ")) > 2
 
 
 def test_rest_and_json_tell_the_changes(browser, measured):
