@@ -1,0 +1,113 @@
+"""A campaign through a Katello, made and run by a whole perfdash, on the stand-in that comes with it."""
+
+import json
+import urllib.request
+
+import pytest
+
+from e2e.conftest import FAST, served, wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+
+SYNC = {
+    "question": "What does skip_metadata_check cost?",
+    "kind": "sync",
+    "parameters": {"repository_ids": "3, 5", "repeat": "unchanged"},
+    "factors": {"optimize": ["on", "off"]},
+    "order": "interleaved",
+    "repetitions": 2,
+    "seed": 1,
+    "launch": True,
+}
+
+
+@pytest.fixture(scope="module")
+def perfdash(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("katello") / "data", **FAST) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def target(perfdash):
+    sent = {
+        "name": "stand-in",
+        "family": "katello",
+        "base_url": perfdash.state["katello_url"],
+        "username": "admin",
+        "password": "password",
+    }
+    return perfdash.api("POST", "targets", sent)["id"]
+
+
+def behave(perfdash, **settings):
+    request = urllib.request.Request(  # noqa: S310 - ours
+        f"{perfdash.state['katello_url']}/stand-in/",
+        method="PATCH",
+        data=json.dumps(settings).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    urllib.request.urlopen(request, timeout=10).close()  # noqa: S310 - ours
+
+
+def test_a_probe_tells_what_it_is(perfdash, target):
+    perfdash.api("POST", f"targets/{target}/probe")
+    told = wait_for(
+        lambda: (
+            (found := perfdash.api("GET", f"targets/{target}"))["health"] != "unknown" and found
+        ),
+        "an answer",
+    )
+
+    assert told["health"] == "ready", told["health_message"]
+    proofs = {proof["name"]: proof["measured"] for proof in told["proofs"]}
+    assert proofs["Katello"].endswith("stand-in")
+
+
+def test_a_campaign_is_run_proved_and_labelled(perfdash, target):
+    behave(perfdash, sync_seconds=1.5, skip_seconds=0.5)
+
+    campaign = perfdash.api("POST", "campaigns", SYNC | {"target": target})["id"]
+
+    done = wait_for(
+        lambda: (
+            (found := perfdash.api("GET", f"campaigns/{campaign}"))["state"] == "finished" and found
+        ),
+        "the campaign's end",
+        120,
+    )
+    assert done["stand_in"] == ["stand-in of Katello 4.16.0"]
+    runs = perfdash.api("GET", f"campaigns/{campaign}/runs")["results"]
+    assert [run["state"] for run in runs] == ["done"] * 4
+    for run in runs:
+        told = perfdash.api("GET", f"campaigns/{campaign}/runs/{run['position']}")
+        text = json.dumps(told)
+        assert "units of content, repository 5" in text
+        assert "stand-in of Katello" in text
+
+
+def test_a_sync_that_fails_is_told_in_foremans_words(perfdash, target):
+    behave(perfdash, sync_seconds=0.5, outcome="pause", error="the step broke")
+    try:
+        sent = SYNC | {"target": target, "repetitions": 1, "factors": {"optimize": ["off"]}}
+        campaign = perfdash.api("POST", "campaigns", sent)["id"]
+        run = wait_for(
+            lambda: (
+                (found := perfdash.api("GET", f"campaigns/{campaign}/runs")["results"][0])["state"]
+                == "failed"
+                and found
+            ),
+            "a run that failed",
+            60,
+        )
+    finally:
+        behave(perfdash, outcome="success")
+    assert "the step broke" in json.dumps(
+        perfdash.api("GET", f"campaigns/{campaign}/runs/{run['position']}")
+    )
+
+
+def test_what_only_a_pulp_has_is_refused_over_rest(perfdash, target):
+    feed = {"feed": "http://127.0.0.1:8099/repo/files=3/PULP_MANIFEST"}
+
+    with pytest.raises(AssertionError, match=r"400: .*Only a pulp target has it"):
+        perfdash.api("POST", "campaigns", SYNC | {"target": target, "parameters": feed})
