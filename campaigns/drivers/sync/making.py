@@ -148,7 +148,7 @@ def _refusal(
         f"{name} = {_shown(parameters.get(name))} ({words})" for name, words in refused.items()
     )
     return ParametersRefused(
-        f"Pulp refuses a parameter: {said} Change it in a clone of the campaign, where the sentence "
+        f"Pulp refuses a parameter: {said}. Change it in a clone of the campaign, where the sentence "
         "stands beside its field.",
         refused,
     )
