@@ -48,6 +48,8 @@ from campaigns.drivers.sync.syncing import (
 from campaigns.network import Rules
 
 MOST_CLOCK_SKEW_SECONDS = 60.0
+TREE = "rpm.distribution_tree"
+"""Content of a feed that systems can be installed from; its images are files, too."""
 RATE_BINDS = 0.9
 
 
@@ -120,7 +122,8 @@ class PulpSteps:
         pairs = made_pairs(context)
         offers: list[Offer | None] = measured.work["offers"]
         with _opened(target, context) as pulp:
-            units = [_units_of(pulp, pair, parameters["content"]) for pair in pairs]
+            held = [_held(pulp, pair) for pair in pairs]
+        units = [_units_of(each, parameters["content"]) for each in held]
         skips = parameters["repeat"] == "unchanged" and parameters["optimize"] == "on"
         expected = len(pairs) if skips else 0
         proofs = [
@@ -138,6 +141,7 @@ class PulpSteps:
                 units=sum(units),
                 artifacts=measured.work["artifacts"],
                 downloaded=syncs.artifacts,
+                trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in held),
             ),
         ]
 
@@ -258,11 +262,16 @@ def _health(syncs: Syncs, parameters: Parameters) -> Health:
     return Health("healthy", (), figures)
 
 
-def _units_of(pulp: Pulp, pair: Pair, content: str) -> int:
-    """How many units the repository's newest version holds, of the type that is synced."""
+def _held(pulp: Pulp, pair: Pair) -> Mapping[str, Any]:
+    """What the repository's newest version holds, by type of content."""
     repository = pulp.get(pair.repository)
     version = pulp.get(repository["latest_version_href"])
-    present = (version.get("content_summary") or {}).get("present") or {}
+    present: Mapping[str, Any] = (version.get("content_summary") or {}).get("present") or {}
+    return present
+
+
+def _units_of(present: Mapping[str, Any], content: str) -> int:
+    """How many units there are of the type that is synced."""
     plugin = content.partition("/")[0]
     if content == "rpm/rpm":
         return int(present.get("rpm.package", {}).get("count", 0))

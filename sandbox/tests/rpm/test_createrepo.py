@@ -9,7 +9,9 @@ from sandbox.rpm.package import Packing
 from sandbox.rpm.repodata import Part, Repodata
 from sandbox.tests.rpm.conftest import packages, whole
 
-createrepo_c = pytest.importorskip("createrepo_c", reason="createrepo_c is not installed")
+createrepo_c = pytest.importorskip(
+    "createrepo_c", reason="createrepo_c or libglib2.0-0 is not installed", exc_type=ImportError
+)
 COUNT = 12
 
 

@@ -9,7 +9,7 @@ FILES = {"a": 10, "b": 20}
 MANIFEST = frozenset(["manifest"])
 
 
-def refused(offers, units, artifacts, downloaded, **changes):
+def refused(offers, units, artifacts, downloaded, trees=0, **changes):
     """The proofs that are not as expected, by name."""
     parameters = {
         "content": "file/file",
@@ -17,7 +17,9 @@ def refused(offers, units, artifacts, downloaded, **changes):
         "sync_policy": "additive",
         "repeat": "first",
     } | changes
-    proofs = same_work(offers, parameters, units=units, artifacts=artifacts, downloaded=downloaded)
+    proofs = same_work(
+        offers, parameters, units=units, artifacts=artifacts, downloaded=downloaded, trees=trees
+    )
     return {proof.name: (proof.expected, proof.measured) for proof in proofs if not proof.ok}
 
 
@@ -65,4 +67,19 @@ def test_what_must_not_be_downloaded_is_refused(changes):
     assert refused([Offer(2, FILES, MANIFEST)], 2, kept, 0, **changes) == {}
     assert refused([Offer(2, FILES, MANIFEST)], 2, kept, 1, **changes) == {
         "files downloaded by these syncs": (0, 1)
+    }
+
+
+def test_trees_bring_images_and_their_description_each_time():
+    offer = Offer(2, FILES, frozenset(["repomd"]))
+    packages = {"content": "rpm/rpm", "trees": 1}
+
+    assert refused([offer], 2, 9, 9, **packages) == {}
+    assert refused([offer], 2, 2, 1, **packages) == {
+        "files downloaded by these syncs": ("2 or more", 1)
+    }
+    assert refused([offer], 2, 1, 2, **packages) == {"artifacts": ("2 or more", 1)}
+    assert refused([offer], 2, 9, 1, **packages, repeat="unchanged") == {}
+    assert refused([offer], 2, 9, 2, **packages, repeat="unchanged") == {
+        "files downloaded by these syncs": ("0 to 1", 2)
     }
