@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from campaigns.analysis.answer import answer
 from campaigns.analysis.cells import summarise_cells
+from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.pairs import compare
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
@@ -63,6 +64,9 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     pairs = compare(campaign, primary, runs[primary.name], criteria)
     if pairs is not None:
         results["pairs"] = pairs
+    levels = levels_of(campaign, primary, runs[primary.name], criteria)
+    if levels is not None:
+        results["levels"] = levels
     results["answer"] = answer(campaign, primary, results["cells"], pairs)
     return results, _hash(campaign, runs, criteria)
 

@@ -1,0 +1,291 @@
+"""The runs of a campaign as the statistics take them, and what is said of a group of cells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.analysis.sessions import split_sessions
+from campaigns.drivers.base import Metric
+from campaigns.models import Campaign, Cell
+from campaigns.queries.runs import ObservedRun
+from campaigns.stats.best import find_best
+from campaigns.stats.blocks import BlockRun
+from campaigns.stats.cells import CellRuns, too_many_failures
+from campaigns.stats.comparisons import Comparison, Comparisons, Model, compare_cells
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.fit import Fit
+from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
+from campaigns.stats.resamples import Resampler, of_blocks, of_levels
+from campaigns.stats.sessions import SessionEstimate, Standing, over_sessions
+from campaigns.stats.words import advice, display
+
+SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
+"""Within so much of the best a setting is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cells that differ in one factor only, in the order of its levels."""
+
+    levels: Mapping[str, Any]
+    cells: tuple[int, ...]
+    values: tuple[Any, ...]
+    numeric: bool
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Steps between numbers; words against the first of them, which nobody ordered."""
+        if self.numeric:
+            return list(pairwise(self.cells))
+        return [(self.cells[0], cell) for cell in self.cells[1:]]
+
+
+class Family:
+    """The runs of a campaign as the statistics take them."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        metric: Metric,
+        criteria: Criteria,
+        cells: Sequence[Cell],
+        runs: Sequence[ObservedRun],
+    ) -> None:
+        self.metric, self.criteria, self.cells = metric, criteria, cells
+        self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
+        self.place = {cell.pk: place for place, cell in enumerate(cells)}
+        self.sessions = split_sessions(runs)
+        self.alone: list[dict[tuple[int, int], Comparison]] = []
+        self.taken = self._taken(runs)
+        self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
+
+    def compare(self, wanted: Sequence[tuple[int, int]]) -> Comparisons:
+        """Judge the wanted pairs by all runs, and by those of each session."""
+        self.alone = [
+            dict(zip(wanted, self._compared(self._taken(session), wanted).comparisons, strict=True))
+            for session in self.sessions
+        ]
+        return self._compared(self.taken, wanted)
+
+    def described(
+        self,
+        group: Group,
+        rows: Mapping[tuple[int, int], Comparison],
+        compared: Comparisons,
+    ) -> dict[str, Any]:
+        """Write one group as JSON holds it."""
+        return {
+            "levels": dict(group.levels),
+            "values": list(group.values),
+            "cells": [self.cells[place].pk for place in group.cells],
+            "numeric": group.numeric,
+            "reading": [self._reading(compared, place) for place in group.cells],
+            "comparisons": [self._row(pair, rows[pair]) for pair in group.pairs],
+            "best": self._best(group, compared),
+            "knee": self._knee(group, compared),
+        }
+
+    def _taken(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
+        by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]
+        for run in runs:
+            by_cell[self.place[run.cell]].append(run)
+        return [self._cell(members) for members in by_cell]
+
+    def _cell(self, runs: Sequence[ObservedRun]) -> CellRuns:
+        values = [run for run in runs if run.state == "ok" and run.value is not None]
+        failed = [run for run in runs if run.state in ("failed", "censored")]
+        worked = [run for run in (*values, *failed) if run.units_done + run.units_failed > 1]
+        return CellRuns(
+            values=[run.value for run in values if run.value is not None],
+            blocks=[run.block for run in values],
+            failed=len(failed),
+            lost=sum(run.state in ("lost", "bound") for run in runs),
+            failed_units=[run.units_failed for run in worked],
+            units=[run.units_done + run.units_failed for run in worked],
+        )
+
+    def _compared(
+        self, taken: Sequence[CellRuns], wanted: Sequence[tuple[int, int]]
+    ) -> Comparisons:
+        return compare_cells(
+            taken,
+            wanted,
+            interleaved=self.interleaved,
+            lower_is_better=self.metric.lower_is_better,
+            criteria=self.criteria,
+        )
+
+    def _row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
+        noun = "block" if comparison.model in (Model.BLOCKS, Model.PAIRED) else "run a level"
+        return {
+            "baseline": self.cells[pair[0]].pk,
+            "candidate": self.cells[pair[1]].pk,
+            "comparison": asdict(comparison),
+            "display": asdict(
+                display(
+                    comparison.verdict.word,
+                    self.metric.unit,
+                    self.metric.lower_is_better,
+                    metric=self.metric.name,
+                    margin=self.criteria.margin,
+                )
+            ),
+            "advice": advice(comparison.verdict, self.criteria, noun),
+            "standing": self._standing(pair),
+        }
+
+    def _standing(self, pair: tuple[int, int]) -> dict[str, Any]:
+        """Say whether sessions agree; those that hold nothing of the pair are left aside."""
+        estimates = [found for session in self.alone if (found := _estimate(session[pair]))]
+        judged = over_sessions(
+            estimates, lower_is_better=self.metric.lower_is_better, criteria=self.criteria
+        )
+        if judged is None:
+            several = len(self.sessions) > 1
+            reason = "across_sessions" if several else "not_enough_sessions"
+            return {"standing": str(Standing.NOT_CONFIRMED), "reason": reason, "sessions": 0}
+        return {
+            "standing": str(judged.standing),
+            "reason": judged.reason,
+            "sessions": len(estimates),
+            "word": str(judged.verdict.word),
+            "ci_pct": list(judged.verdict.ci_pct) if judged.verdict.ci_pct else None,
+            "each": [str(each.word) for each in judged.each],
+            "differ": judged.differ,
+            "differ_p": judged.differ_p,
+        }
+
+    def _reading(self, compared: Comparisons, place: int) -> list[float] | None:
+        """Bounds for comparing levels on the chart, in the unit of the metric."""
+        if compared.fit is None or place not in compared.fitted:
+            return None
+        interval = compared.fit.reading_interval(compared.fitted.index(place), self.criteria.alpha)
+        return list(interval) if interval else None
+
+    def _members(self, group: Group, compared: Comparisons) -> list[int]:
+        """The places of the group's cells that have a number, in the order of the levels."""
+        return [place for place in group.cells if place in compared.fitted and self.usable[place]]
+
+    def _best(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+        members = self._members(group, compared)
+        if compared.fit is None or len(members) < 2:
+            return None
+        fit = _part(compared.fit, [compared.fitted.index(place) for place in members])
+        best = find_best(
+            fit, lower_is_better=self.metric.lower_is_better, alpha=self.criteria.alpha
+        )
+        if best is None:
+            return None
+
+        def cells(found: Sequence[int]) -> list[int]:
+            return [self.cells[members[cell]].pk for cell in found]
+
+        return {
+            "cells": cells(range(len(members))),
+            "seen": self.cells[members[best.seen]].pk,
+            "at_edge": best.at_edge and group.numeric,
+            "possibly": cells(best.possibly),
+            "cost_pct": list(best.cost_pct),
+            "upper_pct": list(best.upper_pct),
+            "smallest_share": best.smallest_share,
+            "critical": list(best.critical),
+            "df": best.df,
+            "within": {
+                f"{share:g}": next(iter(cells(best.within(share))), None) for share in SHARES
+            },
+            "blocks_needed": {f"{share:g}": best.blocks_needed(share) for share in SHARES},
+        }
+
+    def _knee(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+        members = self._members(group, compared)
+        values = [group.values[group.cells.index(place)] for place in members]
+        positive = group.numeric and all(value > 0 for value in values)
+        if compared.fit is None or len(members) < FEWEST_LEVELS or not positive:
+            return None
+        places = [compared.fitted.index(place) for place in members]
+        logs = [np.log(self.taken[place].array) for place in members]
+        adjusted = compared.fit.means[places] if compared.blocks else None
+        means = (
+            np.exp(adjusted)
+            if adjusted is not None
+            else np.array([self.taken[place].array.mean() for place in members])
+        )
+        knee = find_knee(
+            levels_of(values, logs, adjusted),
+            means,
+            resampler=self._resampler(members, logs),
+            seed=self.criteria.seed,
+            alpha=self.criteria.alpha,
+        )
+        if knee is None:
+            return None
+        found = asdict(knee)
+        if found["uncertainty"]:
+            breaks = np.array(found["uncertainty"].pop("breaks"))
+            found["uncertainty"]["between"] = _between(breaks, values)
+        return found
+
+    def _resampler(self, members: Sequence[int], logs: Sequence[NDArray[np.float64]]) -> Resampler:
+        """Draw from the group's own runs, in whole blocks where there are any."""
+        if not self.interleaved:
+            return of_levels(logs)
+        runs = [
+            BlockRun(cell, block, value)
+            for cell, place in enumerate(members)
+            for block, value in zip(self.taken[place].blocks, self.taken[place].values, strict=True)
+        ]
+        fitted = self._compared([self.taken[place] for place in members], []).blocks
+        return of_blocks(fitted, runs) if fitted else of_levels(logs)
+
+
+def _part(fit: Fit, places: Sequence[int]) -> Fit:
+    """The same fit, of some of its cells."""
+    return Fit(
+        means=fit.means[places],
+        covariance=fit.covariance[np.ix_(places, places)],
+        sd=fit.sd,
+        df=fit.df,
+        groups=fit.groups[places],
+        n=fit.n[places],
+        complete=fit.complete,
+    )
+
+
+def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[str, float]]:
+    """The share of resamples whose break lies strictly between two neighbouring levels.
+
+    A break at an end of where it was looked for lies there or beyond: that is between the two levels
+    outside of it.
+    """
+    first, last = levels[1] * (1 + 1e-9), levels[-2] * (1 - 1e-9)
+    inner = (breaks > first) & (breaks < last)
+    shares = [(levels[0], levels[1], breaks <= first)]
+    shares += [
+        (low, high, inner & (breaks >= low) & (breaks < high))
+        for low, high in pairwise(levels[1:-1])
+    ]
+    shares.append((levels[-2], levels[-1], breaks >= last))
+    return [
+        {"low": low, "high": high, "share": float(inside.mean())} for low, high, inside in shares
+    ]
+
+
+def _estimate(alone: Comparison) -> SessionEstimate | None:
+    """Turn the comparison of one session into its estimate; None where it says nothing."""
+    if alone.standard_error is None or not alone.df or not alone.effective_n:
+        return None
+    return SessionEstimate(
+        estimate=_log(alone),
+        variance=alone.standard_error**2 * alone.effective_n,
+        n=alone.effective_n,
+        df=max(1, int(alone.df)),
+    )
+
+
+def _log(comparison: Comparison) -> float:
+    change = comparison.verdict.pct_change
+    return 0.0 if change is None else float(np.log1p(change / 100))

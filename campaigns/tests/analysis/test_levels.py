@@ -1,0 +1,170 @@
+"""What the analysis says of campaigns of levels, from runs in the database."""
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from campaigns.importers import demonstration
+from campaigns.models import Run
+from campaigns.tests.analysis.conftest import findings, store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def published():
+    """The imported campaign of Pulp's download_concurrency."""
+    campaign, _ = demonstration.published_campaign(None)
+    return campaign
+
+
+def noisy(levels, sd=0.01, seed=1):
+    rng = np.random.default_rng(seed)
+
+    def value_of(run):
+        level = run.cell.levels_by_factor["concurrency"]
+        return float(levels[level] * math.exp(rng.normal(0, sd)))
+
+    return value_of
+
+
+def words(found):
+    (group,) = found["levels"]["groups"]
+    return [row["comparison"]["verdict"]["word"] for row in group["comparisons"]]
+
+
+def test_neighbours_are_compared_in_blocks(interleaved):
+    campaign = interleaved([2, 8, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0, 8: 20.0}))
+
+    found = findings(campaign)["levels"]
+
+    assert (found["factor"], found["model"]) == ("concurrency", "blocks")
+    (group,) = found["groups"]
+    assert group["values"] == [2, 4, 8]
+    first, second = group["comparisons"]
+    assert first["display"]["word"] == "faster"
+    assert first["comparison"]["verdict"]["pct_change"] == pytest.approx(-50, abs=3)
+    assert second["comparison"]["verdict"]["word"] == "equivalent"
+    assert found["noise"]["blocks"] == 3
+    assert found["noise"]["sd_pct"] < 3
+
+
+def test_the_best_setting_is_the_cheapest_within_a_share(interleaved):
+    campaign = interleaved([2, 4, 8, 16])
+    store(campaign, noisy({2: 40.0, 4: 20.2, 8: 20.0, 16: 19.9}, sd=0.003))
+
+    (group,) = findings(campaign)["levels"]["groups"]
+
+    by_cell = dict(zip(group["cells"], group["values"], strict=True))
+    best = group["best"]
+    assert by_cell[best["within"]["0.05"]] == 4
+    assert by_cell[best["within"]["1"]] == 4
+    assert 2 not in [by_cell[cell] for cell in best["possibly"]]
+
+
+def test_a_knee_is_looked_for_in_five_levels(interleaved):
+    levels = {level: 100.0 / min(level, 6) for level in (1, 2, 4, 6, 10, 16)}
+    campaign = interleaved(list(levels))
+    store(campaign, noisy(levels))
+
+    (group,) = findings(campaign)["levels"]["groups"]
+
+    knee = group["knee"]
+    assert knee["strength"] == "strong"
+    assert knee["at"] == pytest.approx(6, rel=0.1)
+    shares = knee["uncertainty"]["between"]
+    assert sum(each["share"] for each in shares) == pytest.approx(1)
+    assert [each["low"] for each in shares] == [1, 2, 4, 6, 10]
+
+
+def test_cells_of_other_work_are_groups_of_their_own(interleaved):
+    manifests = ["http://127.0.0.1:9/a", "http://127.0.0.1:9/b"]
+    campaign = interleaved([2, 4], manifest=manifests)
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+
+    found = findings(campaign)["levels"]
+
+    assert [group["levels"] for group in found["groups"]] == [
+        {"manifest": manifest} for manifest in manifests
+    ]
+    assert all(len(group["comparisons"]) == 1 for group in found["groups"])
+
+
+def test_a_failed_cell_leaves_the_others_their_words(interleaved):
+    campaign = interleaved([2, 4, 8])
+    failing = [
+        run.position
+        for run in campaign.runs.select_related("cell")
+        if run.cell.levels_by_factor["concurrency"] == 8
+    ]
+    store(campaign, noisy({2: 40.0, 4: 20.0}), failing=failing)
+
+    found = findings(campaign)
+
+    assert words(found) == ["better", "too_many_failures"]
+    assert found["levels"]["groups"][0]["reading"][2] is None
+
+
+def test_a_campaign_that_stopped_half_way_is_no_error(interleaved):
+    campaign = interleaved([2, 4, 8])
+    store(campaign, noisy({2: 40.0, 4: 20.0, 8: 10.0}))
+    Run.objects.filter(campaign=campaign, position__gt=4).update(state=Run.State.CANCELLED)
+
+    assert set(words(findings(campaign))) == {"not_enough_data"}
+
+
+def test_nothing_measured_is_not_enough(interleaved):
+    assert words(findings(interleaved([2, 4]))) == ["not_enough_data"]
+
+
+def test_one_cell_and_pairs_have_no_levels(interleaved, paired):
+    assert "levels" not in findings(interleaved([4]))
+    assert "levels" not in findings(paired(["http://127.0.0.1:9/a"], 3))
+
+
+def test_findings_can_be_stored_as_json(interleaved):
+    campaign = interleaved([1, 2, 4, 8, 16])
+    store(campaign, lambda run: 5.0)
+
+    found = findings(campaign)["levels"]
+
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert words({"levels": found}) == ["equivalent"] * 4
+
+
+def test_the_published_campaign_is_read_rigorously(published):
+    found = findings(published)["levels"]
+
+    assert found["model"] == "pooled"
+    (group,) = found["groups"]
+    assert group["values"] == [3, 5, 7, 10, 15, 20]
+    steps = {
+        f"{low}->{high}": row
+        for (low, high), row in zip(pairwise(group["values"]), group["comparisons"], strict=True)
+    }
+    verdicts = {key: row["comparison"]["verdict"] for key, row in steps.items()}
+    assert {key: verdict["word"] for key, verdict in verdicts.items()} == {
+        "3->5": "better",
+        "5->7": "better",
+        "7->10": "better",
+        "10->15": "not_enough_data",
+        "15->20": "better",
+    }
+    assert verdicts["5->7"]["pct_change"] == pytest.approx(-15.1, abs=0.05)
+    assert verdicts["5->7"]["ci_pct"] == pytest.approx([-23.4, -6.0], abs=0.05)
+    assert verdicts["10->15"]["more"] == 20
+    best = group["best"]
+    by_cell = dict(zip(group["cells"], group["values"], strict=True))
+    assert by_cell[best["seen"]] == 20
+    assert best["at_edge"]
+    assert best["cost_pct"][1] == pytest.approx(71.4, abs=0.05)
+    assert best["upper_pct"][1] == pytest.approx(92.7, abs=0.05)
+    assert [by_cell[cell] for cell in best["possibly"]] == [20]
+    knee = group["knee"]
+    assert knee["methods"]["consensus"] == 5
+    assert knee["uncertainty"]["interval"] == pytest.approx([5.0, 7.95], abs=0.3)
+    assert steps["5->7"]["standing"]["standing"] == "one_session"
