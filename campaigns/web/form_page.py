@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django import forms
-
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign
 from campaigns.web import limits
-from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
-from campaigns.web.forms import NUMBERS, Entered, Errors, kinds_to_choose, presets_of, targets_of
+from campaigns.web.fields import Choice, Field, from_form
+from campaigns.web.forms import Entered, Errors, kinds_to_choose, presets_of, targets_of
+from campaigns.web.parameter_rows import ParameterRows, parameter_rows
 
 UNITS = {
     "repetitions": "of each cell",
@@ -30,7 +29,6 @@ ORDERS = {
     Campaign.Order.BLOCKED: "level after level; confounds level with time",
 }
 STOP_RULES = {Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value"}
-LEVELS_HINT = {True: "Numbers, one a line or with blanks between.", False: "One level a line."}
 LABELS = {
     "kind": "Kind",
     "target": "Target",
@@ -42,35 +40,6 @@ LABELS = {
     "paired_factor": "Paired factor",
     "stop_rule": "Stop rule",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterRow:
-    """One parameter: its single value, and, where it can vary, its levels.
-
-    initial: the value that nobody chose; it does not become a level by itself.
-    only_for: the one family of servers that knows it, where the kind measures several.
-    """
-
-    name: str
-    help: str
-    single: Field
-    levels: Field | None
-    varied: bool
-    numeric: bool
-    errors: Sequence[str]
-    initial: str = ""
-    only_for: str = ""
-
-    @property
-    def id(self) -> str:
-        """Where links to its errors lead."""
-        return f"row-{self.name}"
-
-    @property
-    def described_id(self) -> str:
-        """The id of the input that is shown; that of its errors begins with it."""
-        return self.levels.id if self.levels is not None and self.varied else self.single.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +59,7 @@ class FormPage:
     kinds: Sequence[Choice]
     orders: Sequence[Choice]
     stop_rules: Sequence[Choice]
-    parameters: Sequence[ParameterRow]
+    parameters: ParameterRows
     presets: Sequence[Preset]
     problems: Sequence[Problem]
     errors: Errors
@@ -116,7 +85,9 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
         fields["target"] = _target(driver, values.get("target", ""), errors)
         fields["primary_metric"] = _metric(driver, values.get("primary_metric", ""), errors)
         fields["paired_factor"] = _paired(driver, values.get("paired_factor", ""), errors)
-    rows = _parameters(driver, entered, {**(told or {}), **errors}) if driver is not None else []
+    rows = ParameterRows((), (), elsewhere_is_open=False)
+    if driver is not None:
+        rows = parameter_rows(driver, entered, {**(told or {}), **errors})
     return FormPage(
         fields=fields,
         kinds=[
@@ -130,7 +101,7 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
             values.get("stop_rule") or str(Campaign.StopRule.FIXED),
         ),
         parameters=rows,
-        presets=presets_of(driver) if driver is not None else (),
+        presets=_presets(driver, rows) if driver is not None else (),
         problems=problems(errors, entered),
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},
         limits=limits.limits_entered(values),
@@ -193,6 +164,12 @@ def _target(driver: Driver, chosen: str, errors: Errors) -> Field:
     )
 
 
+def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
+    """Those that fit the chosen target."""
+    elsewhere = {row.name for row in rows.elsewhere}
+    return [preset for preset in presets_of(driver) if not elsewhere & preset.parameters.keys()]
+
+
 def _metric(driver: Driver, chosen: str, errors: Errors) -> Field:
     choices = [
         Choice(
@@ -236,54 +213,4 @@ def _excluded(entered: Entered, errors: Errors) -> Field:
         hint="One a line, such as engine=futures, concurrency=100. Empty: every combination is run.",
         rows=2,
         errors=errors.get("excluded", ()),
-    )
-
-
-def _parameters(driver: Driver, entered: Entered, errors: Errors) -> list[ParameterRow]:
-    return [
-        _row(driver, name, form_field, entered, errors)
-        for name, form_field in driver.parameters.base_fields.items()
-    ]
-
-
-def _row(
-    driver: Driver, name: str, form_field: forms.Field, entered: Entered, errors: Errors
-) -> ParameterRow:
-    messages = [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
-    varied = name in entered.varied
-    single = from_form(
-        f"p-{name}", form_field, entered.parameters.get(name, ""), () if varied else messages
-    )
-    levels = _levels(name, form_field, entered, messages) if name in driver.factors else None
-    numeric = isinstance(form_field, NUMBERS)
-    help_text = str(form_field.help_text)
-    return ParameterRow(
-        name,
-        help_text,
-        single,
-        levels,
-        varied,
-        numeric,
-        messages,
-        as_text(form_field.initial),
-        driver.of_one_family.get(name, ""),
-    )
-
-
-def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequence[str]) -> Field:
-    given = entered.levels.get(name, ())
-    options: list[tuple[str, str]] = [
-        (as_text(key), str(label)) for key, label in getattr(form_field, "choices", ())
-    ]
-    if shape_of(form_field) == "checkbox":
-        options = [("True", "on"), ("False", "off")]
-    return Field(
-        f"levels-{name}",
-        f"Levels of {name}",
-        "\n".join(given),
-        "checks" if options else "textarea",
-        hint="" if options else LEVELS_HINT[isinstance(form_field, NUMBERS)],
-        errors=messages,
-        rows=3,
-        choices=[Choice(value, label, value in given) for value, label in options],
     )

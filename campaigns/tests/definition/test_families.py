@@ -90,3 +90,43 @@ def test_the_form_shows_a_misfit_beside_its_field_and_marks_what_one_family_has(
     assert "repository_ids katello only" in page.text
     assert "feed pulp only" in page.text
     assert "optimize pulp only" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("family", "sent", "is_open"),
+    [
+        ("pulp", {}, False),
+        ("katello", {}, False),
+        ("katello", {"p-policy": "on_demand"}, True),
+        ("katello", {"vary-policy": "on"}, True),
+    ],
+)
+def test_what_the_chosen_target_does_not_know_is_put_aside(browser, family, sent, is_open):
+    chosen = {"kind": "sync", "act": "preview", "target": str(target_of(family).pk)}
+
+    page = browser.post("/campaigns/new/", chosen | sent).content.decode()
+
+    aside = page[page.index("Parameters of other families of targets") - 60 :]
+    aside = aside[: aside.index("</details>")]
+    assert (" open>" in aside) == is_open
+    for name, alone in (("feed", "pulp"), ("policy", "pulp"), ("repository_ids", "katello")):
+        assert (f'id="row-{name}"' in aside) == (alone != family)
+    assert 'id="row-optimize"' not in aside
+
+
+@pytest.mark.parametrize(("family", "offered"), [("pulp", True), ("katello", False)])
+def test_feeds_to_begin_with_are_offered_where_they_fit(browser, settings, family, offered):
+    settings.SANDBOX_URL = "http://127.0.0.1:8099"
+    chosen = {"kind": "sync", "act": "preview", "target": str(target_of(family).pk)}
+
+    page = Page(browser.post("/campaigns/new/", chosen))
+
+    assert ("Feeds of the sandbox to begin with" in page.text) == offered
+
+
+def test_all_is_there_as_long_as_no_target_is_chosen(browser):
+    page = browser.post("/campaigns/new/", {"kind": "sync", "act": "preview"}).content.decode()
+
+    assert "Parameters of other families" not in page
+    assert 'id="row-feed"' in page
+    assert 'id="row-proxy"' in page

@@ -361,7 +361,7 @@ def test_a_clone_begins_with_the_same_definition(browser, draft, person):
 
     assert form.fields["seed"].value == "5"
     assert draft.name in Page(page).text
-    assert [row.varied for row in form.parameters if row.name == "engine"] == [True]
+    assert [row.varied for row in form.parameters.fitting if row.name == "engine"] == [True]
 
 
 @pytest.mark.parametrize(("name", "level"), [("workers", 4), ("engine", "old")])
@@ -376,7 +376,7 @@ def test_what_the_target_refused_stands_beside_its_field(browser, draft, person,
 
     form = answer.context["form"]
     told = f"The target refused {'old' if name == 'engine' else 'this'}: Ensure <this>."
-    assert {row.name: row.errors for row in form.parameters if row.errors} == {name: [told]}
+    assert {row.name: row.errors for row in form.parameters.fitting if row.errors} == {name: [told]}
     assert (answer.status_code, form.problems) == (200, [])
     assert told in Page(answer).text
 

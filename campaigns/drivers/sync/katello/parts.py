@@ -71,10 +71,10 @@ def read_back(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]
             )
         of = f"repository {found.id}"
         settings += [
-            EffectiveSetting(of, "Katello's own", f"{found.name} ({found.content_type})", ok=True),
-            EffectiveSetting(f"{of}: url", "Katello's own", found.url or "none", ok=True),
+            EffectiveSetting(of, "as it is", f"{found.name} ({found.content_type})", ok=True),
+            EffectiveSetting(f"{of}: url", "as it is", found.url or "none", ok=True),
             EffectiveSetting(
-                f"{of}: download policy", "Katello's own", found.download_policy or "none", ok=True
+                f"{of}: download policy", "as it is", found.download_policy or "none", ok=True
             ),
             EffectiveSetting(f"{of}: units of content", "1 or more", found.units, ok=True),
         ]
@@ -94,7 +94,7 @@ def proxies_of(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting
                 f"{', '.join(named)}. Choose one with {CONTENT_FEATURE}."
             )
         shown = f"{found.get('name')} ({', '.join(named) or 'features not told'})"
-        settings.append(EffectiveSetting(f"proxy {proxy}", "Katello's own", shown, ok=True))
+        settings.append(EffectiveSetting(f"proxy {proxy}", "as it is", shown, ok=True))
     return settings
 
 

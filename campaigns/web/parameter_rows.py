@@ -1,0 +1,114 @@
+"""The rows of a kind's parameters in the campaign form. No HTML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django import forms
+
+from campaigns.drivers.base import Driver
+from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
+from campaigns.web.forms import NUMBERS, Entered, Errors, targets_of
+
+LEVELS_HINT = {True: "Numbers, one a line or with blanks between.", False: "One level a line."}
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One parameter: its single value, and, where it can vary, its levels.
+
+    initial: the value that nobody chose; it does not become a level by itself.
+    only_for: the one family of servers that knows it, where the kind measures several.
+    """
+
+    name: str
+    help: str
+    single: Field
+    levels: Field | None
+    varied: bool
+    numeric: bool
+    errors: Sequence[str]
+    initial: str = ""
+    only_for: str = ""
+
+    @property
+    def id(self) -> str:
+        """Where links to its errors lead."""
+        return f"row-{self.name}"
+
+    @property
+    def described_id(self) -> str:
+        """The id of the input that is shown; that of its errors begins with it."""
+        return self.levels.id if self.levels is not None and self.varied else self.single.id
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRows:
+    """Rows that fit the chosen target, and those that another family of servers has.
+
+    elsewhere_is_open: something of them was entered, or is wrong.
+    """
+
+    fitting: Sequence[ParameterRow]
+    elsewhere: Sequence[ParameterRow]
+    elsewhere_is_open: bool
+
+
+def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> ParameterRows:
+    """Draw every parameter; all of them fit as long as no target is chosen."""
+    rows = [
+        _row(driver, name, form_field, entered, errors)
+        for name, form_field in driver.parameters.base_fields.items()
+    ]
+    chosen = entered.values.get("target", "")
+    families = [target.family for target in targets_of(driver) if str(target.pk) == chosen]
+    elsewhere = [row for row in rows if families and row.only_for not in ("", *families)]
+    return ParameterRows(
+        fitting=[row for row in rows if row not in elsewhere],
+        elsewhere=elsewhere,
+        elsewhere_is_open=any(
+            row.errors or row.varied or row.single.value != row.initial for row in elsewhere
+        ),
+    )
+
+
+def _row(
+    driver: Driver, name: str, form_field: forms.Field, entered: Entered, errors: Errors
+) -> ParameterRow:
+    messages = [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
+    varied = name in entered.varied
+    single = from_form(
+        f"p-{name}", form_field, entered.parameters.get(name, ""), () if varied else messages
+    )
+    levels = _levels(name, form_field, entered, messages) if name in driver.factors else None
+    numeric = isinstance(form_field, NUMBERS)
+    help_text = str(form_field.help_text)
+    return ParameterRow(
+        name,
+        help_text,
+        single,
+        levels,
+        varied,
+        numeric,
+        messages,
+        as_text(form_field.initial),
+        driver.of_one_family.get(name, ""),
+    )
+
+
+def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequence[str]) -> Field:
+    given = entered.levels.get(name, ())
+    options: list[tuple[str, str]] = [
+        (as_text(key), str(label)) for key, label in getattr(form_field, "choices", ())
+    ]
+    if shape_of(form_field) == "checkbox":
+        options = [("True", "on"), ("False", "off")]
+    return Field(
+        f"levels-{name}",
+        f"Levels of {name}",
+        "\n".join(given),
+        "checks" if options else "textarea",
+        hint="" if options else LEVELS_HINT[isinstance(form_field, NUMBERS)],
+        errors=messages,
+        rows=3,
+        choices=[Choice(value, label, value in given) for value, label in options],
+    )
