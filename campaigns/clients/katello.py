@@ -177,6 +177,11 @@ class Katello:
         found = map(read_task, self.results(TASKS, search=search))
         return list({task.id: task for task in found}.values())
 
+    def count_tasks(self, search: str) -> int:
+        """Count the tasks that a search finds; -1 where Foreman does not tell."""
+        said = self.get(TASKS, search=search, per_page=1).get("subtotal")
+        return said if isinstance(said, int) else -1
+
     def cancel(self, tasks: Sequence[str]) -> None:
         """Ask for the end of tasks; those that cannot be cancelled are left alone."""
         self._ask("POST", f"{TASKS}/bulk_cancel", body={"task_ids": list(tasks)})

@@ -85,6 +85,7 @@ class Control:
         """Begin the sync of somebody else."""
         user, request_id = str(body.get("user", "somebody")), str(body.get("request_id", ""))
         if "proxy" in body:
-            self.syncs.of_proxy(str(body["proxy"]), body, request_id, user)
+            task = self.syncs.of_proxy(str(body["proxy"]), body, request_id, user)
         else:
-            self.syncs.of_repository(str(body.get("repository", 3)), body, request_id, user)
+            task = self.syncs.of_repository(str(body.get("repository", 3)), body, request_id, user)
+        task.label = str(body.get("label", task.label))

@@ -11,6 +11,8 @@ from campaigns.drivers.sync.katello.parts import Part, known
 
 MARK = "perfdash-"
 """Begins the name of each request with which perfdash begins a task."""
+SYNCS = ("Actions::Katello::Repository::Sync", "Actions::Katello::CapsuleContent::Sync")
+"""Labels of the tasks that perfdash begins. What Katello begins after them bears their mark, too."""
 CLEAR_SECONDS = 300.0
 CANCEL_SECONDS = 20.0
 
@@ -25,26 +27,38 @@ def clear(katello: Katello, parts: Sequence[Part], begun: Sequence[str], seconds
             f"{task.state} (task {task.id}){f', and {more} more' if more else ''}. Wait for its end, "
             "or end it in Foreman; perfdash ends only what it began itself."
         )
-    return end_ours(katello, found, seconds)
+    began_at = time.monotonic()
+    ended = end_ours(katello, [task for task in found if task.label in SYNCS], seconds)
+    for task in found:
+        if task.label not in SYNCS:
+            _wait(
+                katello, task, began_at + seconds,
+                "Katello began it after a sync of an earlier run; wait for its end, or give the "
+                "campaign a cool-down.",
+            )  # fmt: skip
+    return ended
 
 
 def end_ours(katello: Katello, tasks: Sequence[ForemanTask], seconds: float) -> int:
-    """Cancel tasks, stop those that are paused, and wait for their end. Raise NotClean."""
+    """Cancel syncs, stop those that are paused, and wait for their end. Raise NotClean."""
     began_at = time.monotonic()
     if running := [task.id for task in tasks if task.state != "paused"]:
         katello.cancel(running)
     if paused := [task.id for task in tasks if task.state == "paused"]:
         _stop(katello, paused)
     for task in tasks:
-        left = max(1.0, began_at + seconds - time.monotonic())
-        try:
-            katello.wait_until_stopped(task.id, left)
-        except StillGoesOn as error:
-            raise NotClean(
-                f"{error} Foreman was asked to end it; look at it there, and unlock it if nothing "
-                "goes on any more."
-            ) from None
+        _wait(
+            katello, task, began_at + seconds,
+            "Foreman was asked to end it; look at it there, and unlock it if nothing goes on any more.",
+        )  # fmt: skip
     return len(tasks)
+
+
+def _wait(katello: Katello, task: ForemanTask, until: float, advice: str) -> None:
+    try:
+        katello.wait_until_stopped(task.id, max(1.0, until - time.monotonic()))
+    except StillGoesOn as error:
+        raise NotClean(f"{error} {advice}") from None
 
 
 def unfinished(katello: Katello, parts: Sequence[Part]) -> list[ForemanTask]:

@@ -67,9 +67,11 @@ class KatelloSteps:
             proxies_of(katello, parts)
             ended = clearing.clear(katello, parts, begun_tasks(context), clearing.CLEAR_SECONDS)
             left = len(clearing.unfinished(katello, parts))
+            others = katello.count_tasks("state = running")
         return [
             Proof("tasks of earlier runs ended", "any", ended, "count", ok=True),
             Proof("unfinished tasks on what is synced", 0, left, "count", left == 0),
+            Proof("other tasks running in Foreman", "any", others, "count", ok=True),
         ]
 
     def apply(
@@ -148,7 +150,8 @@ class KatelloSteps:
             ours = [
                 task
                 for task in clearing.unfinished(katello, parts_of(parameters))
-                if clearing.is_ours(task, begun, clearing.mark_of(context))
+                if task.label in clearing.SYNCS
+                and clearing.is_ours(task, begun, clearing.mark_of(context))
             ]
             clearing.end_ours(katello, ours, clearing.CANCEL_SECONDS)
 

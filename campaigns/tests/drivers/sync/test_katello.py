@@ -255,7 +255,7 @@ def test_a_sync_of_somebody_else_on_the_proxy_is_named_too(katello, stand_in):
 
     with pytest.raises(NotClean, match=r"capsule\.example.* of jane"):
         katello.reset(parameters(repository_ids="", proxy=2))
-    katello.reset(parameters())
+    assert found(katello.reset(parameters()))["other tasks running in Foreman"] == 1
 
 
 def test_a_lock_makes_the_run_void_and_names_who_holds_it(katello, stand_in):
@@ -367,6 +367,36 @@ def test_a_run_that_nobody_ended_is_ended_by_the_next(katello, stand_in):
     assert found(proofs)["tasks of earlier runs ended"] == 1
     assert unfinished(stand_in) == {}
     assert not katello.run(parameters())[0].failure
+
+
+FOLLOWS = {
+    "repository": 3,
+    "skip_metadata_check": True,
+    "request_id": "perfdash-attempt-1-beef",
+    "label": "Actions::Katello::Repository::CapsuleSync",
+}
+"""What Katello begins by itself after a sync, with the same request's id."""
+
+
+def test_what_katello_begins_after_a_sync_is_waited_for_and_not_cancelled(katello, stand_in):
+    stand_in.behave(sync_seconds=0.5)
+    stand_in.begin_sync(**FOLLOWS)
+    driver.clean_up(katello.target, parameters(), katello.context())
+    assert unfinished(stand_in) == {"running": 1}
+
+    proofs = found(katello.reset(parameters()))
+
+    assert proofs["tasks of earlier runs ended"] == 0
+    assert proofs["unfinished tasks on what is synced"] == 0
+
+
+def test_what_katello_begins_after_a_sync_and_does_not_end_is_told(katello, stand_in, monkeypatch):
+    monkeypatch.setattr(clearing, "CLEAR_SECONDS", 0.1)
+    stand_in.behave(sync_seconds=30)
+    stand_in.begin_sync(**FOLLOWS)
+
+    with pytest.raises(NotClean, match="Katello began it after a sync of an earlier run"):
+        katello.reset(parameters())
 
 
 def test_a_clean_up_ends_what_another_attempt_began_never(katello, stand_in):
