@@ -6,8 +6,9 @@ It states findings; what to *do* is a conclusion, and conclusions are a person's
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from campaigns.analysis.level_answer import answer_of_levels
+from campaigns.analysis.names import names_of
 from campaigns.charts.formats import amount, percent, span_pct
-from campaigns.charts.labels import told_apart
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
@@ -21,16 +22,21 @@ STAND_IN = {"word": "stand-in", "tone": "warn", "icon": "warn", "form": "solid"}
 
 
 def answer(
-    campaign: Campaign, metric: Metric, cells: Cells, pairs: Mapping[str, Any] | None
+    campaign: Campaign,
+    metric: Metric,
+    cells: Cells,
+    pairs: Mapping[str, Any] | None,
+    levels: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Compose sentence, caveat, tone, badges and facts from the stored findings."""
+    """Compose sentence, caveat, tone, badges, facts and statements from the stored findings."""
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
         said = _nothing(cells)
     elif pairs is not None:
         said = _of_pairs(pairs)
     else:
-        said = _of_cells(metric, cells, driver_of(campaign.kind).work)
-    found = {"caveat": _caveat(campaign, cells, pairs), "badges": [], "facts": [], **said}
+        compared = answer_of_levels(metric, cells, levels) if levels else None
+        said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work)
+    found = {"caveat": _caveat(campaign, cells, pairs, levels), "badges": [], "facts": [], **said}
     caveats = [found["caveat"]]
     if changed := changes_of(campaign, environment_of(campaign)):
         caveats.insert(0, _of_changes(changed))
@@ -142,7 +148,7 @@ def _of_cells(metric: Metric, cells: Cells, work: Sequence[str]) -> dict[str, An
     groups: dict[str, list[Cells]] = {}
     for cell in ordered:
         groups.setdefault(str([cell["levels"].get(name) for name in work]), []).append(cell)
-    names = _names(cells["cells"])
+    names = names_of(cells["cells"])
     if len(groups) == 1:
         sentence = _best_of_all(metric, ordered, names)
     else:
@@ -176,8 +182,8 @@ def _best_of_all(metric: Metric, ordered: Sequence[Cells], names: Mapping[int, s
 def _best_of_each(
     metric: Metric, groups: Sequence[Sequence[Cells]], cells: Sequence[Cells], work: Sequence[str]
 ) -> str:
-    works = _names([{**c, "levels": _only(c, work, among=True)} for c in cells])
-    others = _names([{**c, "levels": _only(c, work, among=False)} for c in cells])
+    works = names_of([{**c, "levels": _only(c, work, among=True)} for c in cells])
+    others = names_of([{**c, "levels": _only(c, work, among=False)} for c in cells])
     parts = []
     for best in (group[0] for group in groups):
         value = amount(_centre_or_zero(best), metric.unit)
@@ -203,21 +209,6 @@ def _centre_or_zero(cell: Cells) -> float:
     return _centre(cell) or 0.0
 
 
-def _names(cells: Sequence[Cells]) -> dict[int, str]:
-    """Levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
-    levels: dict[str, list[str]] = {}
-    for cell in cells:
-        for factor, level in cell["levels"].items():
-            levels.setdefault(factor, []).append(str(level))
-    short = {factor: told_apart(texts) for factor, texts in levels.items()}
-    return {
-        cell["cell"]: ", ".join(
-            f"{factor} {short[factor][str(level)]}" for factor, level in cell["levels"].items()
-        )
-        for cell in cells
-    }
-
-
 def _superlative(metric: Metric) -> str:
     word = display("better", metric.unit, metric.lower_is_better, metric=metric.name).word
     return "fastest" if word == "faster" else "best"
@@ -240,7 +231,12 @@ def _interval(cell: Mapping[str, Any], metric: Metric) -> str:
     return f"{amount(interval[0], metric.unit)} to {amount(interval[1], metric.unit)}"
 
 
-def _caveat(campaign: Campaign, cells: Cells, pairs: Mapping[str, Any] | None) -> str:
+def _caveat(
+    campaign: Campaign,
+    cells: Cells,
+    pairs: Mapping[str, Any] | None,
+    levels: Mapping[str, Any] | None,
+) -> str:
     """The strongest reservation that applies; one, not a list."""
     summaries = [cell["summary"] for cell in cells["cells"]]
     failed = sum(summary["n_failed"] for summary in summaries)
@@ -270,9 +266,23 @@ def _caveat(campaign: Campaign, cells: Cells, pairs: Mapping[str, Any] | None) -
             f"The pairs of {pairs['sessions']} sessions are taken together; whether the sessions "
             "agree is not judged."
         )
-    if pairs is not None:
+    if levels is not None and levels["sessions"] > 1:
+        return _of_sessions(levels)
+    if pairs is not None or levels is not None:
         return "Seen in one session: repeat it on another day before calling it confirmed."
     return (
         "Each interval is its cell's own; whether two cells differ is not judged by comparing "
         "their intervals."
+    )
+
+
+def _of_sessions(levels: Mapping[str, Any]) -> str:
+    rows = [row["standing"] for group in levels["groups"] for row in group["comparisons"]]
+    confirmed = sum(row["standing"] == "confirmed" for row in rows)
+    differ = sum(bool(row.get("differ")) for row in rows)
+    said = f"{confirmed} of {len(rows)} comparisons are confirmed by {levels['sessions']} sessions"
+    return (
+        f"{said}; in {differ} the sessions differ by more than their noise."
+        if differ
+        else f"{said}."
     )

@@ -67,7 +67,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
-    results["answer"] = answer(campaign, primary, results["cells"], pairs)
+    results["answer"] = answer(campaign, primary, results["cells"], pairs, levels)
     return results, _hash(campaign, runs, criteria)
 
 

@@ -62,6 +62,7 @@ class Findings:
 
     cells: Mapping[str, Any] | None
     pairs: Mapping[str, Any] | None
+    levels: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     metrics: tuple[str, ...]
     computed_at: datetime | None
@@ -152,11 +153,15 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
     others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
-    rows = {row.name: row for row in campaign.findings.filter(name__in=["answer", "pairs", cells])}
+    rows = {
+        row.name: row
+        for row in campaign.findings.filter(name__in=["answer", "pairs", "levels", cells])
+    }
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
         cells=rows[cells].result if cells in rows else None,
         pairs=rows["pairs"].result if "pairs" in rows else None,
+        levels=rows["levels"].result if "levels" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         metrics=tuple(
             dict.fromkeys(

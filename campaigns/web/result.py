@@ -29,6 +29,7 @@ from campaigns.queries.rows import RunRow, chosen, run_rows
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.changes import changed_facts
 from campaigns.web.fields import Choice, Field
+from campaigns.web.level_tables import LevelTables, level_tables
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.phrases import (
     MISSING,
@@ -96,6 +97,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "stand_ins": stand_ins,
         "plot": labelled(plot, stand_ins) if plot else None,
         "strata": strata_table(pairs, words) if pairs else None,
+        "levels": _levels(findings, words) if primary and not is_open else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
         "drift": labelled(drift, stand_ins) if drift else None,
         "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],
@@ -119,6 +121,13 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
+
+
+def _levels(findings: Findings, words: Levels) -> LevelTables | None:
+    """Comparisons of levels; none before the stop rule says so, as for pairs."""
+    if not findings.levels or not findings.cells:
+        return None
+    return level_tables(findings.levels, findings.cells, words)
 
 
 def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:

@@ -192,17 +192,17 @@ def test_an_analysis_of_older_data_does_not_replace_a_newer_one(paired, monkeypa
     assert {cell["summary"]["n_ok"] for cell in cells} == {3}
 
 
-def test_the_answer_of_single_cells_names_the_fastest_and_the_slowest(interleaved):
+def test_the_answer_of_levels_names_the_fastest(interleaved):
     campaign = interleaved([2, 4, 8])
     store(campaign, lambda run: 80.0 / run.cell.levels_by_factor["concurrency"])
 
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"] == (
-        "Concurrency 8 is the fastest setting measured: 10 s on average; "
-        "concurrency 2 takes 300.0 % longer."
+        "Concurrency 8 is the fastest setting measured (10 s), and the last one; "
+        "none below it is within 5 % of it."
     )
-    assert "not judged by comparing their intervals" in answer["caveat"]
+    assert "one session" in answer["caveat"]
 
 
 def test_one_run_a_cell_is_enough_to_be_named(interleaved):
@@ -241,8 +241,10 @@ def test_cells_that_did_other_work_are_not_ranked_together(interleaved):
     sentence = findings(campaign)["answer"]["sentence"]
 
     assert sentence == (
-        "Manifest /small: concurrency 4 is the fastest (2.5 s); "
-        "manifest /large: concurrency 4 is the fastest (22.5 s)."
+        "Manifest /small, concurrency 4 is the fastest setting measured (2.5 s), and the last one; "
+        "none below it is within 5 % of it. "
+        "Manifest /large, concurrency 4 is the fastest setting measured (22.5 s), and the last one; "
+        "none below it is within 5 % of it."
     )
 
 

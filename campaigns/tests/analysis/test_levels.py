@@ -168,3 +168,20 @@ def test_the_published_campaign_is_read_rigorously(published):
     assert knee["methods"]["consensus"] == 5
     assert knee["uncertainty"]["interval"] == pytest.approx([5.0, 7.95], abs=0.3)
     assert steps["5->7"]["standing"]["standing"] == "one_session"
+
+
+def test_the_page_of_the_published_campaign_says_it_by_itself(published):
+    answer = findings(published)["answer"]
+
+    assert answer["sentence"].startswith(
+        "Concurrency 20 is the fastest setting measured (10:39), and the last one; "
+        "none below it is within 5 % of it. "
+        "The knee lies between 5 and 8 (95 %), most often between 5 and 7 (8"
+    )
+    assert "level and time of day cannot be told apart" in answer["caveat"]
+    said = [statement["text"] for statement in answer["statements"]]
+    assert any(text.startswith("7 against 5: faster, −15.1 % (−23.4 … −6.0 %).") for text in said)
+    assert any(text.startswith("15 against 10: not enough data") for text in said)
+    assert any("The best is the last level measured, 20" in text for text in said)
+    (five,) = [fact for fact in answer["facts"] if fact["label"] == "concurrency 7"]
+    assert five["value"] == "+45.5 %"

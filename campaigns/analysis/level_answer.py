@@ -1,0 +1,180 @@
+"""The answer of a campaign of levels, and what else its runs say, sentence by sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.analysis.names import names_of
+from campaigns.charts.formats import amount, number, percent, span_pct
+from campaigns.drivers.base import Metric
+from campaigns.stats.words import display
+
+Finding = Mapping[str, Any]
+MOST_FACTS = 4
+
+
+def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any] | None:
+    """Compose sentence, tone, badges, facts and statements; None where no cell can be best."""
+    groups = [group for group in levels["groups"] if group["best"]]
+    if not groups or len(groups) < len(levels["groups"]):
+        return None
+    told = _Told(metric, cells, levels)
+    parts = [told.best(group) for group in groups[:MOST_FACTS]]
+    more = len(groups) - MOST_FACTS
+    sentence = " ".join(parts) + (f" And {more} more." if more > 0 else "")
+    return {
+        "sentence": sentence,
+        "tone": "info",
+        "badges": told.badges(),
+        "facts": told.facts(groups),
+        "statements": told.statements(),
+    }
+
+
+class _Told:
+    """Puts the findings of levels into words."""
+
+    def __init__(self, metric: Metric, cells: Finding, levels: Finding) -> None:
+        self.metric, self.levels = metric, levels
+        self.factor = str(levels["factor"])
+        self.names = names_of(cells["cells"])
+        self.by_cell = {cell["cell"]: cell for cell in cells["cells"]}
+        self.several = len(levels["groups"]) > 1
+
+    def best(self, group: Finding) -> str:
+        """The best setting, whether it is the last one, the cheapest that is nearly as good."""
+        best, seen = group["best"], group["best"]["seen"]
+        word = display(
+            "better", self.metric.unit, self.metric.lower_is_better, metric=self.metric.name
+        ).word
+        superlative = "fastest" if word == "faster" else "best"
+        value = amount(self._centre(seen), self.metric.unit)
+        name = self._setting(group, seen)
+        said = f"{name[:1].upper()}{name[1:]} is the {superlative} setting measured ({value})"
+        rivals = [cell for cell in best["possibly"] if cell != seen]
+        if rivals:
+            others = ", ".join(self._level(group, cell) for cell in rivals)
+            said += f"; {others} may be as good"
+        elif best["at_edge"]:
+            said += ", and the last one"
+        near = self._nearly_as_good(group)
+        knee = f" {self.knee(group)}" if self._has_knee(group) else ""
+        return f"{said}{near}.{knee}"
+
+    def knee(self, group: Finding) -> str:
+        """Where the curve bends, and how sure that is."""
+        knee = group["knee"]
+        if not self._has_knee(group):
+            return "Diminishing returns, without a distinct knee."
+        low, high = self._rounded(group, knee["uncertainty"]["interval"])
+        shares = max(knee["uncertainty"]["between"], key=lambda each: each["share"])
+        most = (
+            f", most often between {number(shares['low'])} and {number(shares['high'])} "
+            f"({100 * shares['share']:.0f} %)"
+        )
+        return f"The knee lies between {number(low)} and {number(high)} (95 %){most}."
+
+    def badges(self) -> list[dict[str, Any]]:
+        """How many comparisons have which word."""
+        rows = [row for group in self.levels["groups"] for row in group["comparisons"]]
+        counted: dict[str, list[Finding]] = {}
+        for row in rows:
+            counted.setdefault(row["comparison"]["verdict"]["word"], []).append(row)
+        noun = "step" if all(group["numeric"] for group in self.levels["groups"]) else "comparison"
+        return [
+            {
+                **members[0]["display"],
+                "word": f"{members[0]['display']['word']}: {len(members)} of {len(rows)} {noun}s",
+            }
+            for members in counted.values()
+        ]
+
+    def facts(self, groups: Sequence[Finding]) -> list[dict[str, str]]:
+        """The best value, and what the cheaper settings cost."""
+        found = []
+        for group in groups[:MOST_FACTS]:
+            best = group["best"]
+            rows = sorted(
+                zip(best["cells"], best["cost_pct"], best["upper_pct"], strict=True),
+                key=lambda row: row[1],
+            )
+            for cell, cost, upper in rows[: MOST_FACTS if len(groups) == 1 else 1]:
+                seen = cell == best["seen"]
+                value = amount(self._centre(cell), self.metric.unit)
+                found.append(
+                    {
+                        "label": self._setting(group, cell),
+                        "value": value if seen else percent(cost),
+                        "note": "best measured" if seen else f"{value}; at most {percent(upper)}",
+                    }
+                )
+        return found[:MOST_FACTS]
+
+    def statements(self) -> list[dict[str, str]]:
+        """Each comparison, the knee and the edge, a sentence each."""
+        said: list[dict[str, str]] = []
+        for group in self.levels["groups"]:
+            said += [self._step(group, row) for row in group["comparisons"]]
+            if group["knee"]:
+                said.append({"tone": "info", "text": self._where(group) + self.knee(group)})
+            if group["best"] and group["best"]["at_edge"]:
+                text = (
+                    f"The best is the last level measured, {self._level(group, group['best']['seen'])}"
+                    ": the curve may go on, measure higher."
+                )
+                said.append({"tone": "warn", "text": self._where(group) + text})
+        return said
+
+    def _step(self, group: Finding, row: Finding) -> dict[str, str]:
+        verdict = row["comparison"]["verdict"]
+        pair = (
+            f"{self._level(group, row['candidate'])} against {self._level(group, row['baseline'])}"
+        )
+        if verdict["pct_change"] is None:
+            text = f"{pair}: {row['display']['word']}."
+        else:
+            interval = span_pct(verdict["ci_pct"])
+            change = f"{percent(verdict['pct_change'])} ({interval} %)"
+            text = f"{pair}: {row['display']['word']}, {change}."
+        if row["advice"]:
+            text += f" {row['advice']}"
+        return {"tone": row["display"]["tone"], "text": self._where(group) + text}
+
+    def _nearly_as_good(self, group: Finding) -> str:
+        best, delta = group["best"], f"{self.levels['delta_pct']:g}"
+        share = f"{self.levels['delta_pct'] / 100:g}"
+        cell = best["within"].get(share)
+        if cell is None:
+            return f"; no setting is shown to be within {delta} % of the best"
+        if cell == best["seen"]:
+            cheaper = best["cells"].index(cell) > 0
+            return f"; none below it is within {delta} % of it" if cheaper else ""
+        return f"; {self._level(group, cell)} is within {delta} % of the best with 95 % confidence"
+
+    def _has_knee(self, group: Finding) -> bool:
+        knee = group["knee"]
+        return bool(knee and knee["strength"] != "smooth" and knee["uncertainty"])
+
+    def _rounded(self, group: Finding, interval: Sequence[float]) -> tuple[float, float]:
+        """Write bounds as whole numbers where the levels are whole: a bootstrap knows no better."""
+        low, high = interval
+        if all(float(value).is_integer() for value in group["values"]):
+            return float(round(low)), float(round(high))
+        return low, high
+
+    def _setting(self, group: Finding, cell: int) -> str:
+        return self.names[cell] if self.several else f"{self.factor} {self._level(group, cell)}"
+
+    def _level(self, group: Finding, cell: int) -> str:
+        value = group["values"][group["cells"].index(cell)]
+        return number(value) if isinstance(value, float) else str(value)
+
+    def _where(self, group: Finding) -> str:
+        if not self.several:
+            return ""
+        levels = ", ".join(f"{name} {level}" for name, level in group["levels"].items())
+        return f"{levels}: " if levels else ""
+
+    def _centre(self, cell: int) -> float:
+        summary = self.by_cell[cell]["summary"]
+        centre = summary["mean"] if summary["gmean"] is None else summary["gmean"]
+        return float(centre or 0.0)

@@ -1,0 +1,233 @@
+"""Tables of a campaign of levels, ready to be written: its steps, and what each setting costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts import formats, strips
+from campaigns.web.phrases import BADGES, MISSING, Levels, amount, p_text, percent
+
+MODELS = {
+    "blocks": "cell and block: the noise within a block",
+    "pooled": "noise pooled over all levels (no blocks)",
+    "welch": "each level with its own noise (Welch)",
+    "paired": "each pair of levels by its own blocks, since noise differs",
+}
+STANDINGS = {
+    "one_session": "one session",
+    "confirmed": "confirmed",
+    "not_confirmed": "not confirmed",
+}
+REASONS = {
+    "sessions_disagree": "the sessions disagree",
+    "not_enough_sessions": "not enough sessions",
+    "across_sessions": "measured in different sessions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One comparison of two levels."""
+
+    baseline: str
+    candidate: str
+    change: str
+    interval: str
+    forest: strips.Forest | None
+    tone: str
+    p_holm: str
+    p_ranks: str
+    alone: str
+    display: Mapping[str, str]
+    advice: str
+    standing: str
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CostLine:
+    """What a setting costs against the best. upper: with 95 % confidence at most."""
+
+    level: str
+    mean: str
+    cost: str
+    upper: str
+    best: bool
+    possibly: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """The levels of one combination of the other factors."""
+
+    title: str
+    steps: tuple[StepLine, ...]
+    costs: tuple[CostLine, ...]
+    recommended: tuple[tuple[str, str], ...]
+    knee: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTables:
+    """All groups; model and noise in words. numeric: levels are steps, else against the first."""
+
+    factor: str
+    model: str
+    noise: tuple[tuple[str, str], ...]
+    groups: tuple[GroupTable, ...]
+    scale: str
+    numeric: bool
+
+
+def level_tables(
+    finding: Mapping[str, Any], cells: Mapping[str, Any], words: Levels
+) -> LevelTables:
+    """Write the levels of a finding, beside the summaries of the cells."""
+    rows = [row for group in finding["groups"] for row in group["comparisons"]]
+    verdicts = [row["comparison"]["verdict"] for row in rows]
+    drawn = [verdict["pct_change"] for verdict in verdicts]
+    drawn += [bound for verdict in verdicts for bound in verdict["ci_pct"] or ()]
+    known = [value for value in drawn if value is not None]
+    scale = strips.scale_of(known, zero=True)
+    summaries = {cell["cell"]: cell["summary"] for cell in cells["cells"]}
+    labels = {factor.name: factor.label for factor in words.factors}
+    return LevelTables(
+        factor=labels.get(finding["factor"], finding["factor"]),
+        model=MODELS.get(finding["model"], finding["model"]),
+        noise=tuple(_noise(finding["noise"])),
+        groups=tuple(
+            _group(group, finding, summaries, scale, words) for group in finding["groups"]
+        ),
+        scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if known else "",
+        numeric=all(group["numeric"] for group in finding["groups"]),
+    )
+
+
+def _group(
+    group: Mapping[str, Any],
+    finding: Mapping[str, Any],
+    summaries: Mapping[int, Any],
+    scale: strips.Scale,
+    words: Levels,
+) -> GroupTable:
+    names = {
+        cell: words.short(finding["factor"], value)
+        for cell, value in zip(group["cells"], group["values"], strict=True)
+    }
+    return GroupTable(
+        title=words.sentence(group["levels"]),
+        steps=tuple(_step(row, names, scale) for row in group["comparisons"]),
+        costs=tuple(_costs(group["best"], names, summaries, finding["unit"])),
+        recommended=tuple(_recommended(group["best"], names)),
+        knee=tuple(_knee(group["knee"])),
+    )
+
+
+def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale) -> StepLine:
+    comparison, verdict = row["comparison"], row["comparison"]["verdict"]
+    shown = verdict["pct_change"] is not None
+    other = comparison["sensitivity"]
+    standing = row["standing"]
+    said = STANDINGS.get(standing["standing"], standing["standing"])
+    reason = REASONS.get(standing["reason"], standing["reason"])
+    return StepLine(
+        baseline=names[row["baseline"]],
+        candidate=names[row["candidate"]],
+        change=percent(verdict["pct_change"]),
+        interval=formats.span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else MISSING,
+        forest=strips.forest(verdict["pct_change"], verdict["ci_pct"], scale) if shown else None,
+        tone=row["display"]["tone"],
+        p_holm=p_text(verdict["p_adjusted"]),
+        p_ranks=p_text(comparison["ranks"]["p"] if comparison["ranks"] else None),
+        alone=formats.span_pct(other["ci_pct"]) if other else MISSING,
+        display=row["display"],
+        advice=row["advice"],
+        standing=f"{said}: {reason}" if reason else said,
+        remarks=tuple(BADGES.get(badge, badge) for badge in verdict["badges"]),
+    )
+
+
+def _costs(
+    best: Mapping[str, Any] | None,
+    names: Mapping[int, str],
+    summaries: Mapping[int, Any],
+    unit: str,
+) -> list[CostLine]:
+    if not best:
+        return []
+    return [
+        CostLine(
+            level=names[cell],
+            mean=amount(summaries[cell]["gmean"] or summaries[cell]["mean"], unit),
+            cost="best measured" if cell == best["seen"] else percent(cost),
+            upper=percent(upper),
+            best=cell == best["seen"],
+            possibly=cell in best["possibly"],
+        )
+        for cell, cost, upper in zip(
+            best["cells"], best["cost_pct"], best["upper_pct"], strict=True
+        )
+    ]
+
+
+def _recommended(best: Mapping[str, Any] | None, names: Mapping[int, str]) -> list[tuple[str, str]]:
+    """The cheapest setting within so much of the best, for several shares."""
+    if not best:
+        return []
+    return [
+        (f"{100 * float(share):g} %", names[cell] if cell is not None else "none is shown to be")
+        for share, cell in best["within"].items()
+    ]
+
+
+def _knee(knee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """What each method says, and how sure it is."""
+    if not knee:
+        return []
+    methods, doubt = knee["methods"], knee["uncertainty"]
+    said = [
+        ("evidence", _evidence(knee)),
+        ("break of a power law", _level(knee["at"])),
+        ("L-method", _level(methods["l_method"])),
+        ("slope ratio", _level(methods["slope_ratio"])),
+        ("Kneedle, linear axis", _level(methods["kneed_linear"])),
+        ("Kneedle, log axis", _level(methods["kneed_log"])),
+        ("two of three agree on", _level(methods["consensus"])),
+        ("exponent below, above", f"{knee['below']:.2f}, {knee['above']:.2f}"),
+    ]
+    if doubt:
+        low, high = doubt["interval"]
+        said.insert(2, ("95 % of the break", f"{_level(low)} to {_level(high)}"))
+        shares = ", ".join(
+            f"{_level(each['low'])} to {_level(each['high'])}: {100 * each['share']:.0f} %"
+            for each in doubt["between"]
+            if each["share"] > 0
+        )
+        said.insert(3, ("share of resamples", shares))
+    return said
+
+
+def _evidence(knee: Mapping[str, Any]) -> str:
+    words = {
+        "strong": "strong",
+        "moderate": "moderate",
+        "smooth": "none: a smooth curve fits as well",
+    }
+    return f"{words[knee['strength']]} (AICc better by {knee['delta_aicc']:.1f})"
+
+
+def _level(value: float | None) -> str:
+    return "none found" if value is None else formats.number(value)
+
+
+def _noise(noise: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    if not noise:
+        return []
+    said = [("noise", f"{noise['sd_pct']:.1f} % (df {noise['df']})")]
+    if "block_sd_pct" in noise:
+        said.append(("between blocks", f"{noise['block_sd_pct']:.1f} %"))
+    if noise.get("efficiency"):
+        said.append(
+            ("without blocks it would have taken", f"{noise['efficiency']:.1f} times the runs")
+        )
+    return said
