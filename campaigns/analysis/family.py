@@ -120,7 +120,8 @@ class Family:
         )
 
     def _row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
-        noun = "block" if comparison.model in (Model.BLOCKS, Model.PAIRED) else "run a level"
+        in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED)
+        noun, where = ("block", "") if in_blocks else ("run", " of each level")
         return {
             "baseline": self.cells[pair[0]].pk,
             "candidate": self.cells[pair[1]].pk,
@@ -134,7 +135,7 @@ class Family:
                     margin=self.criteria.margin,
                 )
             ),
-            "advice": advice(comparison.verdict, self.criteria, noun),
+            "advice": advice(comparison.verdict, self.criteria, noun, where),
             "standing": self._standing(pair),
         }
 
@@ -194,10 +195,14 @@ class Family:
             "smallest_share": best.smallest_share,
             "critical": list(best.critical),
             "df": best.df,
-            "within": {
-                f"{share:g}": next(iter(cells(best.within(share))), None) for share in SHARES
-            },
-            "blocks_needed": {f"{share:g}": best.blocks_needed(share) for share in SHARES},
+            "within": [
+                {
+                    "share": share,
+                    "cell": next(iter(cells(best.within(share))), None),
+                    "blocks_needed": best.blocks_needed(share),
+                }
+                for share in SHARES
+            ],
         }
 
     def _knee(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:

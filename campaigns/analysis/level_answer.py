@@ -141,14 +141,18 @@ class _Told:
 
     def _nearly_as_good(self, group: Finding) -> str:
         best, delta = group["best"], f"{self.levels['delta_pct']:g}"
-        share = f"{self.levels['delta_pct'] / 100:g}"
-        cell = best["within"].get(share)
+        cell = self._within(best, self.levels["delta_pct"])
         if cell is None:
             return f"; no setting is shown to be within {delta} % of the best"
         if cell == best["seen"]:
             cheaper = best["cells"].index(cell) > 0
             return f"; none below it is within {delta} % of it" if cheaper else ""
         return f"; {self._level(group, cell)} is within {delta} % of the best with 95 % confidence"
+
+    def _within(self, best: Finding, pct: float) -> int | None:
+        """The first setting that is shown to cost no more than so many per cent."""
+        rows = zip(best["cells"], best["upper_pct"], strict=True)
+        return next((cell for cell, upper in rows if upper <= pct), None)
 
     def _has_knee(self, group: Finding) -> bool:
         knee = group["knee"]

@@ -69,8 +69,13 @@ def display(
     )
 
 
-def advice(verdict: Verdict, criteria: Criteria = DEFAULT, noun: str = "pair") -> str:
-    """Say in one sentence what would decide, or what is excluded; empty where nothing is to say."""
+def advice(
+    verdict: Verdict, criteria: Criteria = DEFAULT, noun: str = "pair", where: str = ""
+) -> str:
+    """Say in one sentence what would decide, or what is excluded; empty where nothing is to say.
+
+    noun: what n counts; where: of what, as “ of each level”.
+    """
     delta, confidence = f"{100 * criteria.delta:g} %", f"{100 * (1 - criteria.alpha):g} %"
     match verdict.word:
         case Word.NO_DIFFERENCE_SHOWN:
@@ -80,12 +85,12 @@ def advice(verdict: Verdict, criteria: Criteria = DEFAULT, noun: str = "pair") -
         case Word.NOT_ENOUGH_DATA if verdict.reason == "lost_runs":
             return "Too many runs were lost; see why before running more."
         case Word.NOT_ENOUGH_DATA if verdict.reason == "n_below_minimum" and not verdict.more:
-            return f"Run {_counted(criteria.minimum_n - verdict.n, noun)} more at least."
+            return f"Run {_counted(criteria.minimum_n - verdict.n, noun)} more{where} at least."
         case Word.NOT_ENOUGH_DATA if verdict.more:
-            return f"Run about {_counted(verdict.more, noun)} more to detect {delta}."
+            return f"Run about {_counted(verdict.more, noun)} more{where} to detect {delta}."
         case Word.NOT_ENOUGH_DATA if verdict.n_to_decide and verdict.n_to_decide > verdict.n:
             further = verdict.n_to_decide - verdict.n
-            return f"Run about {_counted(further, noun)} more to tell 0 from {delta}."
+            return f"Run about {_counted(further, noun)} more{where} to tell 0 from {delta}."
         case Word.NOT_ENOUGH_DATA if verdict.required_n is None and verdict.ci_pct is not None:
             return f"The runs differ too much: no sensible number of {noun}s would detect {delta}."
     return ""

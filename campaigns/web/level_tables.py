@@ -175,8 +175,7 @@ def _recommended(best: Mapping[str, Any] | None, names: Mapping[int, str]) -> li
     if not best:
         return []
     return [
-        (f"{100 * float(share):g} %", names[cell] if cell is not None else "none is shown to be")
-        for share, cell in best["within"].items()
+        (f"{100 * each['share']:g} %", names.get(each["cell"], "none")) for each in best["within"]
     ]
 
 
