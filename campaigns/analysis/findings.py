@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from campaigns.analysis.answer import answer
 from campaigns.analysis.cells import summarise_cells
+from campaigns.analysis.checks import check
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.pairs import compare
 from campaigns.definition import drafts
@@ -67,6 +68,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
+    results["checks"] = check(campaign, primary, runs[primary.name], results["cells"])
     results["answer"] = answer(campaign, primary, results["cells"], pairs, levels)
     return results, _hash(campaign, runs, criteria)
 

@@ -63,6 +63,7 @@ class Findings:
     cells: Mapping[str, Any] | None
     pairs: Mapping[str, Any] | None
     levels: Mapping[str, Any] | None
+    checks: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     metrics: tuple[str, ...]
     computed_at: datetime | None
@@ -162,6 +163,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         cells=rows[cells].result if cells in rows else None,
         pairs=rows["pairs"].result if "pairs" in rows else None,
         levels=rows["levels"].result if "levels" in rows else None,
+        checks=rows["checks"].result if "checks" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         metrics=tuple(
             dict.fromkeys(

@@ -76,7 +76,7 @@ def fit_blocks(runs: Sequence[BlockRun], cells: int) -> BlockFit | None:
         ),
         blocks=tuple(int(number) for number in numbers),
         effects=effects,
-        residuals=residuals,
+        residuals=residuals if sd else np.zeros_like(residuals),
         block_sd=_between_blocks(logs, cell, sse, sd, design),
         rank=design.rank,
         efficiency=_efficiency(effects, cells, sd) if design.complete else None,

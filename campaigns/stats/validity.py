@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal, stats
 
+from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.little import check_little
 from campaigns.stats.logs import pct_of
 
-DRIFT_P = 0.05
+DRIFT_P, NOISE_P = 0.05, 0.01
 FEWEST_FOR_DRIFT, FEWEST_BLOCKS = 8, 5
 FEWEST_FOR_AUTOCORRELATION, FEWEST_FOR_MODES = 10, 20
 SMALLEST_MODE = 0.1
@@ -98,7 +99,7 @@ def autocorrelation(residuals: Sequence[float]) -> Check:
     series = np.array(residuals, dtype=float)
     series = series - series.mean() if series.size else series
     energy = float(series @ series)
-    if series.size < FEWEST_FOR_AUTOCORRELATION or energy == 0:
+    if series.size < FEWEST_FOR_AUTOCORRELATION or energy < NO_NOISE**2:
         return Check("autocorrelation", Outcome.NOT_POSSIBLE)
     r1 = float(series[:-1] @ series[1:]) / energy
     threshold = 2 / series.size**0.5
@@ -150,6 +151,19 @@ def aa_noise(log_ratios: Sequence[float]) -> Check:
     p = _p(stats.ttest_1samp(ratios, 0).pvalue) if np.ptp(ratios) else 1.0
     floor = pct_of(float(np.quantile(np.abs(ratios), 0.95)))
     return _check("aa_noise", floor, warn=p < DRIFT_P, sd=float(ratios.std(ddof=1)), mean_p=p)
+
+
+def equal_noise(samples: Sequence[Sequence[float]]) -> Check:
+    """Whether cells vary alike (Levene's test on logs or residuals), of three runs or more each."""
+    groups = [np.array(sample, dtype=float) for sample in samples if len(sample) > 2]
+    if len(groups) < 2 or all(np.ptp(group) < NO_NOISE for group in groups):
+        return Check("equal_noise", Outcome.NOT_POSSIBLE)
+    with np.errstate(all="ignore"):
+        p = _p(stats.levene(*groups).pvalue)
+    spreads = [100 * float(np.expm1(group.std(ddof=1))) for group in groups]
+    return _check(
+        "equal_noise", p, warn=p < NOISE_P, smallest_pct=min(spreads), largest_pct=max(spreads)
+    )
 
 
 def little(n: float, throughput: float, response_seconds: float) -> Check:
@@ -204,7 +218,7 @@ def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[flo
 
 
 def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fewest: int) -> Check:
-    if len(values) < fewest or np.ptp(np.array(values, dtype=float)) == 0:
+    if len(values) < fewest or np.ptp(np.array(values, dtype=float)) < NO_NOISE:
         return Check(name, Outcome.NOT_POSSIBLE)
     order = np.arange(len(values)) if hours is None else np.array(hours, dtype=float)
     tau = stats.kendalltau(order, values)

@@ -28,6 +28,7 @@ from campaigns.queries.pages import (
 from campaigns.queries.rows import RunRow, chosen, run_rows
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.changes import changed_facts
+from campaigns.web.check_lines import check_lines
 from campaigns.web.fields import Choice, Field
 from campaigns.web.level_tables import LevelTables, level_tables
 from campaigns.web.limits import limits_of, stopped_of
@@ -98,6 +99,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "plot": labelled(plot, stand_ins) if plot else None,
         "strata": strata_table(pairs, words) if pairs else None,
         "levels": _levels(findings, words) if primary and not is_open else None,
+        "checks": check_lines(findings.checks) if primary and findings.checks else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
         "drift": labelled(drift, stand_ins) if drift else None,
         "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],

@@ -186,6 +186,8 @@ def test_the_place_within_a_block_may_matter():
         validity.autocorrelation([1.0, 2.0]),
         validity.modes([1.0, 2.0]),
         validity.aa_noise([0.1]),
+        validity.equal_noise([[1.0, 2.0, 3.0]]),
+        validity.equal_noise([[1.0] * 3, [2.0] * 3]),
         validity.cold_start([], [], []),
         validity.rows([], [], []),
     ],
@@ -193,6 +195,16 @@ def test_the_place_within_a_block_may_matter():
 def test_a_check_without_enough_data_is_not_possible(check):
     assert check.outcome == Outcome.NOT_POSSIBLE
     assert check.value is None
+
+
+def test_a_cell_that_varies_more_is_seen():
+    rng = np.random.default_rng(2)
+    quiet, loud = rng.normal(0, 0.01, (3, 10)), rng.normal(0, 0.3, 10)
+
+    assert not flagged(validity.equal_noise(list(quiet)))
+    found = validity.equal_noise([*quiet, loud])
+    assert flagged(found)
+    assert found.figures["largest_pct"] > 10 * found.figures["smallest_pct"]
 
 
 def test_checks_raise_few_false_alarms():

@@ -1,0 +1,154 @@
+"""Can these numbers be trusted? Each check as a sentence, with its number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts.formats import counted
+from campaigns.web.phrases import p_text, percent
+
+TONES = {
+    "pass": ("pass", "check"),
+    "warn": ("warn", "warn"),
+    "fail": ("fail", "x"),
+    "not_possible": ("thin", "no"),
+}
+TITLES = {
+    "interleaving": "Interleaving",
+    "drift": "Drift",
+    "block_drift": "Drift of blocks",
+    "order_in_block": "Place in the block",
+    "cold_start": "Cold start",
+    "equal_noise": "Equal noise",
+    "autocorrelation": "Neighbours",
+    "modes": "Modes",
+    "outliers": "Outliers",
+    "identical": "Identical values",
+    "rows": "Row consistency",
+    "saturation": "Generator saturation",
+    "proofs": "Clean state, same work",
+    "environment": "Environment",
+}
+IMPOSSIBLE = {
+    "interleaving": "There is one level only, or its runs can stand in one order only.",
+    "drift": "It takes 8 runs and some spread.",
+    "block_drift": "It takes 5 blocks.",
+    "order_in_block": "It takes 8 runs, in blocks of two or more.",
+    "cold_start": "It takes 3 runs of several levels, some of which opened a block.",
+    "equal_noise": "It takes 3 runs of several levels.",
+    "autocorrelation": "It takes 5 runs of each level and 10 in all.",
+    "modes": "It takes 20 runs of a level.",
+    "rows": "Only imports have durations beside start and finish.",
+    "saturation": "The import holds no health of the generator.",
+    "proofs": "No probes were stored.",
+    "environment": "No facts of target or generator were stored.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """One check as it is written."""
+
+    title: str
+    tone: str
+    icon: str
+    value: str
+    text: str
+
+
+def check_lines(finding: Mapping[str, Any]) -> list[CheckLine]:
+    """Write all checks: what warns first, what was not possible last."""
+    order = ("fail", "warn", "pass", "not_possible")
+    checks = sorted(finding["checks"], key=lambda each: order.index(each["outcome"]))
+    return [_line(each) for each in checks]
+
+
+def _line(check: Mapping[str, Any]) -> CheckLine:
+    tone, icon = TONES[check["outcome"]]
+    name = check["name"]
+    if check["outcome"] == "not_possible":
+        value, text = "not possible", IMPOSSIBLE.get(name, "There is too little of it.")
+    else:
+        value, text = _said(name, check)
+    return CheckLine(TITLES.get(name, name), tone, icon, value, text)
+
+
+def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
+    """The number of a check, and what it means."""
+    value, figures, good = check["value"], check["figures"], check["outcome"] == "pass"
+    runs = ", ".join(str(position) for position in check["positions"][:8])
+    match name:
+        case "interleaving":
+            switches = (
+                f"{figures['switches']:.0f} switches of level, of {figures['most']:.0f} possible"
+            )
+            meaning = "" if good else ": level and time of day are fully confounded"
+            return f"{value:.2f}", f"{switches}{meaning}."
+        case "drift" | "block_drift":
+            trend = f"{percent(figures['slope_pct'], 2)} an hour" if "slope_pct" in figures else ""
+            if good:
+                text = f"No trend with time is shown ({trend})."
+            elif name == "drift":
+                text = f"Runs change with time ({trend}): compare levels with care."
+            else:
+                text = f"The target drifts ({trend}): contrasts are protected, absolute levels are not."
+            return f"τ {figures['tau']:.2f}, p {p_text(value)}", text
+        case "order_in_block":
+            text = "No effect of the place within the block is shown."
+            if not good:
+                text = f"Each place later in the block changes a run by {percent(figures['slope_pct'])}."
+            return f"p {p_text(value)}", text
+        case "cold_start":
+            text = "The first runs of blocks are not the extremes of their levels."
+            if not good:
+                text = (
+                    "The first run of a block is the extreme of its level in most levels: warm up."
+                )
+            return f"{100 * value:.0f} %", text
+        case "equal_noise":
+            spread = f"{figures['smallest_pct']:.1f} to {figures['largest_pct']:.1f} %"
+            text = f"The noise of the levels is {spread}"
+            text += "; no difference is shown." if good else ": each is judged by its own."
+            return f"p {p_text(value)}", text
+        case "autocorrelation":
+            text = f"Worth {figures['n_eff']:.0f} independent runs."
+            return f"r₁ {value:.2f}", text if not good else "Neighbours in time are not alike."
+        case "modes":
+            if good:
+                return "one", "The runs of each level have one mode."
+            return f"{value:.0f}", "Levels with several modes: compare per mode, means mislead."
+        case "outliers":
+            if good:
+                return "none", "No run lies far from the others of its level."
+            return (
+                f"{value:.0f}",
+                f"Far from the others of their level: runs {runs}. None is left out.",
+            )
+        case "identical":
+            if good:
+                return "none", "No level has equal values only."
+            return f"{value:.0f}", "Levels with equal values only: suspect the clock or a cache."
+        case "rows":
+            listed = f"; off by a second: runs {runs}" if runs else ""
+            if good:
+                return "pass", f"Durations are what start and finish say{listed}."
+            return f"{value:.0f}", f"Rows that overlap or contradict their instants: runs {runs}."
+        case "saturation":
+            if good:
+                return "none", "The generator was not saturated in any run."
+            return f"{value:.0f}", f"The values of these runs are bounds: {runs}."
+        case "proofs":
+            total = f"{figures['readings']:.0f} readings"
+            return (
+                ("all", f"{total}, all as they had to be.")
+                if good
+                else (f"{value:.0f}", f"Of {total} so many were not as they had to be.")
+            )
+        case "environment":
+            facts = counted(int(figures["facts"]), "fact")
+            if value:
+                return f"{value:.0f} changes", "Runs before and after a change are not comparable."
+            if good:
+                return facts, "The same before the first and after the last run."
+            return "as text", f"{facts}, described by the import, not captured with each run."
+    return f"{value:g}", ""
