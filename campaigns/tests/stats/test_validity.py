@@ -202,7 +202,7 @@ def test_a_cell_that_varies_more_is_seen():
     quiet, loud = rng.normal(0, 0.01, (3, 10)), rng.normal(0, 0.3, 10)
 
     assert not flagged(validity.equal_noise(list(quiet)))
-    found = validity.equal_noise([*quiet, loud])
+    found = validity.equal_noise([*quiet.tolist(), loud.tolist()])
     assert flagged(found)
     assert found.figures["largest_pct"] > 10 * found.figures["smallest_pct"]
 
