@@ -109,12 +109,15 @@ def squares_around(
     y: NDArray[np.float64], levels: Levels, grid: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Sums of squares of rows of means, shape (r, m), around each break of the grid: (r, g)."""
-    root = np.sqrt(levels.n)
-    weighted, found = y * root, np.empty((len(y), grid.size))
-    for place, k in enumerate(grid):
-        basis, _ = np.linalg.qr(root[:, None] * broken_design(levels.x, float(k)))
-        found[:, place] = np.square(weighted - weighted @ basis @ basis.T).sum(axis=1)
-    return found
+    root, log_x = np.sqrt(levels.n), np.log(levels.x)
+    line, _ = np.linalg.qr(root[:, None] * np.column_stack([np.ones_like(log_x), log_x]))
+    left = y * root
+    left = left - left @ line @ line.T
+    bends = root[:, None] * np.maximum(0, log_x[:, None] - np.log(grid)[None, :])
+    bends = bends - line @ (line.T @ bends)
+    bends = bends / np.linalg.norm(bends, axis=0)
+    explained = np.square(left @ bends)
+    return np.asarray(np.maximum(0, np.square(left).sum(axis=1)[:, None] - explained))
 
 
 def fit_broken(y: NDArray[np.float64], levels: Levels, k: float) -> tuple[float, float]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from campaigns.stats import student
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import ratio_of
 from campaigns.stats.verdict import Contrast
@@ -68,7 +68,7 @@ class Fit:
         """
         if self.df < 1:
             return None
-        half = float(stats.t.ppf(1 - alpha / 2, self.df)) * self.sd
+        half = student.quantile(1 - alpha / 2, self.df) * self.sd
         half *= math.sqrt(float(self.covariance[cell, cell]))
         mean = float(self.means[cell])
         return Interval(ratio_of(mean - half), ratio_of(mean + half))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def shift(
     if max(baseline.size, candidate.size) > MOST_EXACT:
         return None
     differences = np.sort(np.subtract.outer(candidate, baseline).ravel())
-    cumulative = np.cumsum(_distribution(baseline.size, candidate.size))
+    cumulative = _cumulative(baseline.size, candidate.size)
     k = int(np.searchsorted(cumulative, (1 - confidence) / 2))
     estimate = pct_of(float(np.median(differences)))
     if k < 1:
@@ -84,8 +85,9 @@ def shift(
     )
 
 
-def _distribution(m: int, n: int) -> NDArray[np.float64]:
-    """Probability of each value 0 .. m n of U without any difference."""
+@lru_cache(maxsize=256)
+def _cumulative(m: int, n: int) -> NDArray[np.float64]:
+    """Chance of at most 0 .. m n for U, without any difference."""
     rows = [np.ones(1) for _ in range(n + 1)]
     for i in range(1, m + 1):
         row = [np.ones(1)]
@@ -95,4 +97,6 @@ def _distribution(m: int, n: int) -> NDArray[np.float64]:
             probability[: row[-1].size] += j / (i + j) * row[-1]
             row.append(probability)
         rows = row
-    return rows[n]
+    cumulative = np.cumsum(rows[n])
+    cumulative.setflags(write=False)
+    return cumulative

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scipy import optimize, stats
 
+from campaigns.stats import student
 from campaigns.stats.logs import pct_of
 
 LARGEST_PLAN = 1_000_000
@@ -44,7 +46,7 @@ def design_of_blocks(cells: int) -> Design:
 
 def power_of(noncentrality: float, df: float, alpha: float = 0.05) -> float:
     """Chance that a two-sided t test finds an effect of so many standard errors."""
-    critical = float(stats.t.ppf(1 - alpha / 2, df))
+    critical = student.quantile(1 - alpha / 2, df)
     upper = float(stats.nct.sf(critical, df, abs(noncentrality)))
     if math.isnan(upper):  # scipy's nct has no value for a large non-centrality (seen from 48 on)
         return 1.0
@@ -57,6 +59,7 @@ def power(n: int, effect_size: float, *, design: Design = PAIRS, alpha: float = 
     return power_of(effect_size / design.error(n, 1.0), design.df(n), alpha)
 
 
+@lru_cache(maxsize=4096)
 def required_n(
     sd_log: float,
     *,
@@ -86,11 +89,18 @@ def detectable_by(
     """Find the smallest change, in %, that a contrast of such precision detects."""
     if standard_error == 0:
         return 0.0
+    return pct_of(_detectable_size(df, alpha, chance) * standard_error)
+
+
+@lru_cache(maxsize=4096)
+def _detectable_size(df: float, alpha: float, chance: float) -> float:
+    """Find the effect, in standard errors, that is found with that chance."""
     low, high = 0.0, 1.0
     while power_of(high, df, alpha) < chance:
         high *= 2
-    size = optimize.brentq(lambda nc: power_of(nc, df, alpha) - chance, low, high, xtol=1e-13)
-    return pct_of(float(size) * standard_error)
+    return float(
+        optimize.brentq(lambda nc: power_of(nc, df, alpha) - chance, low, high, xtol=1e-13)
+    )
 
 
 def n_to_decide(
@@ -108,7 +118,7 @@ def n_to_decide(
     room = max(abs(estimate), math.log1p(delta) - abs(estimate))
 
     def decides(n: int) -> bool:
-        return float(stats.t.ppf(1 - alpha / 2, design.df(n))) * design.error(n, sd_log) <= room
+        return student.quantile(1 - alpha / 2, design.df(n)) * design.error(n, sd_log) <= room
 
     return _smallest(decides)
 

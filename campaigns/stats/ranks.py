@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ def hodges_lehmann(differences: NDArray[np.float64], confidence: float) -> Hodge
         return None
     rows, columns = np.triu_indices(n)
     averages = np.sort((differences[rows] + differences[columns]) / 2)
-    cumulative = np.cumsum(_signed_rank_distribution(n))
+    cumulative = _signed_rank_cumulative(n)
     k = int(np.searchsorted(cumulative, (1 - confidence) / 2))
     estimate = pct_of(float(np.median(averages)))
     if k < 1:
@@ -74,12 +75,15 @@ def hodges_lehmann(differences: NDArray[np.float64], confidence: float) -> Hodge
     )
 
 
-def _signed_rank_distribution(n: int) -> NDArray[np.float64]:
-    """Probability of each value 0 .. n (n + 1) / 2 of the signed rank without any difference."""
+@lru_cache(maxsize=64)
+def _signed_rank_cumulative(n: int) -> NDArray[np.float64]:
+    """Chance of at most 0 .. n (n + 1) / 2 for the signed rank, without any difference."""
     probability = np.zeros(math.comb(n + 1, 2) + 1)
     probability[0] = 1.0
     for rank in range(1, n + 1):
         shifted = np.zeros_like(probability)
         shifted[rank:] = probability[:-rank]
         probability = (probability + shifted) / 2
-    return probability
+    cumulative = np.cumsum(probability)
+    cumulative.setflags(write=False)
+    return cumulative

@@ -68,7 +68,7 @@ class WholeBlocks:
         while given < count:
             chosen = [self.blocks[i] for i in rng.integers(len(self.blocks), size=len(self.blocks))]
             cells = np.concatenate([block[0] for block in chosen])
-            if np.unique(cells).size < self.means.size:
+            if not np.bincount(cells, minlength=self.means.size).all():
                 continue
             deviations = np.concatenate([block[1] for block in chosen])
             given += 1
@@ -85,9 +85,11 @@ class WithinLevels:
     def draws(self, count: int, seed: int) -> Iterator[Draw]:
         """Give `count` draws with as many runs of each level."""
         rng = np.random.default_rng(seed)
-        cells = np.repeat(np.arange(len(self.levels)), [level.size for level in self.levels])
+        sizes = np.array([level.size for level in self.levels])
+        cells, values = np.repeat(np.arange(sizes.size), sizes), np.concatenate(self.levels)
+        first, width = np.repeat(np.cumsum(sizes) - sizes, sizes), np.repeat(sizes, sizes)
         for _ in range(count):
-            yield Draw(cells, np.concatenate([rng.choice(lv, lv.size) for lv in self.levels]))
+            yield Draw(cells, values[first + (rng.random(cells.size) * width).astype(np.int64)])
 
 
 Resampler = Residuals | WholeBlocks | WithinLevels

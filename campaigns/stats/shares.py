@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from campaigns.stats import student
 from campaigns.stats.interval import Interval
 
 CLUMPED = 10.0
@@ -55,7 +56,8 @@ def failed_share(
     share, n = total_failed / total, len(pairs)
     effect = _design_effect(counts, share)
     effective = total / effect
-    quantile = float(stats.norm.ppf(1 - alpha / 2) if n == 1 else stats.t.ppf(1 - alpha / 2, n - 1))
+    tail = 1 - alpha / 2
+    quantile = float(stats.norm.ppf(tail)) if n == 1 else student.quantile(tail, n - 1)
     return FailedShare(
         share=share,
         ci=_wilson(share, effective, quantile),

@@ -8,8 +8,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scipy import stats
-
+from campaigns.stats import student
 from campaigns.stats.power import LARGEST_PLAN, Design, design_of_blocks
 from campaigns.stats.verdict import Contrast, interval_of
 
@@ -141,7 +140,7 @@ def _stop(
 def _width(n: int, sd_log: float, design: Design, alpha: float) -> float:
     if n < 2 or design.df(n) < 1:
         return math.inf
-    half = float(stats.t.ppf(1 - alpha / 2, design.df(n))) * design.error(n, sd_log)
+    half = student.quantile(1 - alpha / 2, design.df(n)) * design.error(n, sd_log)
     return math.sinh(half) if half < 700 else math.inf
 
 

@@ -5,11 +5,13 @@ A run is the unit: one value is one run's own summary (its duration, its p99), n
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from campaigns.stats import student
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import is_number, ratio_of
 
@@ -180,6 +182,7 @@ def median_interval(values: NDArray[np.float64], confidence: float) -> MedianInt
     )
 
 
+@lru_cache(maxsize=4096)
 def _median_confidence(n: int, k: int) -> float:
     return float(1 - 2 * stats.binom.cdf(k - 1, n, 0.5))
 
@@ -192,7 +195,7 @@ def _location(values: NDArray[np.float64], confidence: float) -> _Location:
         return _Location(mean, None, None, None)
     sd = 0.0 if (values == values[0]).all() else float(values.std(ddof=1))
     sem = sd / n**0.5
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * sem
+    half = student.quantile((1 + confidence) / 2, n - 1) * sem
     return _Location(mean, sd, sem, Interval(mean - half, mean + half))
 
 

@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scipy import stats
-
+from campaigns.stats import student
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of, ratio_of
@@ -133,7 +132,7 @@ def _word(
 
 def interval_of(contrast: Contrast, alpha: float) -> Interval:
     """Give the bounds of the log ratio, with confidence 1 - alpha."""
-    half = float(stats.t.ppf(1 - alpha / 2, contrast.df)) * contrast.standard_error
+    half = student.quantile(1 - alpha / 2, contrast.df) * contrast.standard_error
     return Interval(contrast.estimate - half, contrast.estimate + half)
 
 
@@ -148,4 +147,4 @@ def _p_equivalence(contrast: Contrast, margin: float) -> float:
 def _tails(distance: float, contrast: Contrast, tails: int) -> float:
     if contrast.standard_error == 0:
         return 0.0 if distance > 0 else 1.0
-    return tails * float(stats.t.sf(distance / contrast.standard_error, contrast.df))
+    return tails * student.upper_tail(distance / contrast.standard_error, contrast.df)

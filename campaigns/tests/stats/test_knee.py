@@ -188,3 +188,19 @@ def test_a_break_stays_between_the_second_and_the_last_but_one_level():
 
     assert places[0] == pytest.approx(5)
     assert places[-1] == pytest.approx(15)
+
+
+def test_the_squares_around_every_break_are_those_of_a_fit(pulp):
+    x, logs, _ = pulp
+    levels = levels_of(x, logs)
+    rows = np.array([levels.y, levels.y[::-1] + 0.1 * np.sin(x)])
+    grid = curves.candidates(x)[::50]
+
+    found = curves.squares_around(rows, levels, grid)
+
+    for row, squares in zip(rows, found, strict=True):
+        for k, square in zip(grid, squares, strict=True):
+            root = np.sqrt(levels.n)[:, None]
+            design = root * curves.broken_design(x, float(k))
+            _, expected, _, _ = np.linalg.lstsq(design, root[:, 0] * row, rcond=None)
+            assert square == pytest.approx(float(expected[0]), rel=1e-9)

@@ -1,0 +1,16 @@
+"""Student's t distribution, without the weight of a distribution object: it is asked for thousands of times.
+
+Pure; the same functions that `scipy.stats.t` rests on.
+"""
+
+from scipy import special
+
+
+def quantile(share: float, df: float) -> float:
+    """Give the t below which a share of the distribution lies; `share` between 0 and 1, df > 0."""
+    return float(special.stdtrit(df, share))
+
+
+def upper_tail(t: float, df: float) -> float:
+    """Give the share of the distribution above t."""
+    return float(special.stdtr(df, -t))
