@@ -39,7 +39,8 @@ class RunPoint:
 class LevelCell:
     """The runs at one level, of one level of the second factor (`series`) where there is one.
 
-    mean: geometric where there is one. interval: of the cell's own runs.
+    mean: geometric where there is one. interval: of the cell's own runs. reading: bounds for
+    comparing levels, with the noise of all of them.
     """
 
     level: float | str
@@ -47,6 +48,7 @@ class LevelCell:
     series: str = ""
     mean: float | None = None
     interval: tuple[float, float] | None = None
+    reading: tuple[float, float] | None = None
 
     @property
     def label(self) -> str:
@@ -67,13 +69,17 @@ class LevelCell:
 
 @dataclass(frozen=True, slots=True)
 class LevelsChart:
-    """Cells in the order in which categories are to stand; numbers sort themselves."""
+    """Cells in the order in which categories are to stand; numbers sort themselves.
+
+    knee: where the curve bends, with 95 % confidence, on an axis of numbers.
+    """
 
     factor: str
     quantity: Quantity
     cells: Sequence[LevelCell]
     factor_unit: str = ""
     series_factor: str = ""
+    knee: tuple[float, float] | None = None
 
     @property
     def series(self) -> list[str]:
@@ -113,4 +119,5 @@ def _scaled(cell: LevelCell, factor: float) -> LevelCell:
         ],
         mean=None if cell.mean is None else factor * cell.mean,
         interval=cell.interval and (factor * cell.interval[0], factor * cell.interval[1]),
+        reading=cell.reading and (factor * cell.reading[0], factor * cell.reading[1]),
     )

@@ -44,7 +44,7 @@ class KeyItem:
     """One entry of the HTML legend. Entries with a count of 0 are shown too, as "none".
 
     mark: the drawing, an open symbol of SYMBOLS or one of `diamond` (filled), `diamond-open`,
-    `interval`, `line`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
+    `interval`, `bar`, `band`, `line`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
     token: its colour, without `@`.
     """
 

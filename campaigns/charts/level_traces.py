@@ -66,6 +66,27 @@ def intervals(places: Sequence[Place]) -> list[Trace]:
     return traces
 
 
+def readings(places: Sequence[Place]) -> list[Trace]:
+    """Draw the bounds for comparing levels as broad bars, behind the cells' own intervals."""
+    drawn = [
+        (each.x, each.cell.mean, each.cell.reading)
+        for each in places
+        if each.cell.mean is not None and each.cell.reading is not None
+    ]
+    error = {
+        "type": "data",
+        "symmetric": False,
+        "array": [bounds[1] - mean for _, mean, bounds in drawn],
+        "arrayminus": [mean - bounds[0] for _, mean, bounds in drawn],
+        "thickness": 6,
+        "width": 0,
+        "color": "@series-1/30",
+    }
+    marker = {"size": 1, "color": "@series-1/30"}
+    points = [(x, mean) for x, mean, _ in drawn]
+    return [markers(points, marker, name="for comparing levels", error_y=error)]
+
+
 def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
     """Draw the geometric means, filled: a diamond, or the symbol of each series."""
     several = len(chart.series) > 1

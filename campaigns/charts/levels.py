@@ -27,8 +27,16 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount, counted
-from campaigns.charts.level_traces import failed, intervals, joined, means, observed, special
+from campaigns.charts.formats import amount, counted, number
+from campaigns.charts.level_traces import (
+    failed,
+    intervals,
+    joined,
+    means,
+    observed,
+    readings,
+    special,
+)
 from campaigns.charts.places import level_axis, log_level_axis, place_cells
 
 INTERVAL_ROOM = 1.6
@@ -62,13 +70,19 @@ def draw(chart: LevelsChart) -> Figure:
     return figure(
         [
             *joined(chart, places),
+            *readings(places),
             *intervals(places),
             *means(chart, places),
             *observed(chart, places),
             *special(chart, places),
             *failed(chart, places, extent.rail, levels["range"]),
         ],
-        {"xaxis": levels, "yaxis": values, "margin": {"l": 8, "r": 8, "t": 8, "b": 8}},
+        {
+            "xaxis": levels,
+            "yaxis": values,
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            **_knee_band(chart),
+        },
         scales=_scales(chart, extent),
         narrow={"yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}}},
     )
@@ -95,6 +109,8 @@ def describe(chart: LevelsChart) -> str:
         parts.append("No value yet.")
     elif lower is not None and len(with_mean) > 1:
         parts.append(f"Best at {best[0].name}.")
+    if chart.knee and chart.is_numeric:
+        parts.append(f"The knee lies between {number(chart.knee[0])} and {number(chart.knee[1])}.")
     told = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
     parts += [
         f"{counted(chart.count(state), 'run')} {words}."
@@ -123,14 +139,40 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
             KeyItem("diamond", "geometric mean", None, "ink"),
         ]
     bound = "bound-down" if chart.quantity.lower_is_better else "bound-up"
+    band = [KeyItem("band", "knee, 95 %", None, "warn")] if _knee_band(chart) else []
+    has_reading = any(cell.reading for cell in chart.cells)
+    reading = (
+        [KeyItem("bar", "for comparing levels, 95 %", None, "series-1")] if has_reading else []
+    )
     return (
         *shown,
+        *reading,
+        *band,
         KeyItem("interval", "95 % interval, own runs only", None, "ink-3"),
         KeyItem("failed", "failed, no value", chart.count("failed"), "fail"),
         KeyItem("censored", "timed out, true value above", chart.count("censored"), "warn"),
         KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4"),
         KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3"),
     )
+
+
+def _knee_band(chart: LevelsChart) -> dict[str, Any]:
+    """Shade where the curve bends; on a log axis shapes keep the values of the data."""
+    if chart.knee is None or not chart.is_numeric:
+        return {}
+    band = {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": chart.knee[0],
+        "x1": chart.knee[1],
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": "@warn/14",
+        "line": {"width": 0},
+        "layer": "below",
+    }
+    return {"shapes": [band]}
 
 
 def _reading(cell: LevelCell, unit: str) -> str:

@@ -154,10 +154,8 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
     others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
-    rows = {
-        row.name: row
-        for row in campaign.findings.filter(name__in=["answer", "pairs", "levels", cells])
-    }
+    wanted = ["answer", "pairs", "levels", "checks", cells]
+    rows = {row.name: row for row in campaign.findings.filter(name__in=wanted)}
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
         cells=rows[cells].result if cells in rows else None,

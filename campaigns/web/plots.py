@@ -67,9 +67,19 @@ def quantity_of(finding: Mapping[str, Any]) -> Quantity:
     return Quantity(inside(finding["label"]), finding["unit"], finding["lower_is_better"])
 
 
-def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline | None) -> Plot:
-    """Every run against the levels of one factor; all other factors together make the series."""
+def levels_plot(
+    finding: Mapping[str, Any],
+    words: Levels,
+    factor: FactorOutline | None,
+    compared: Mapping[str, Any] | None = None,
+) -> Plot:
+    """Every run against the levels of one factor; all other factors together make the series.
+
+    compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
+    where there is one curve along its factor.
+    """
     name = factor.name if factor else ""
+    readings = _readings(compared)
     cells = [
         LevelCell(
             level=_axis_level(cell["levels"].get(name), factor, words),
@@ -77,6 +87,7 @@ def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline
             series=words.values(cell["levels"], without=name),
             mean=_mean(cell["summary"]),
             interval=_interval(cell["summary"]),
+            reading=readings.get(cell["cell"]),
         )
         for cell in finding["cells"]
     ]
@@ -85,6 +96,7 @@ def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline
         quantity=quantity_of(finding),
         cells=cells,
         series_factor=" and ".join(inside(f.label) for f in words.factors if f.name != name),
+        knee=_knee(compared, name),
     )
     return Plot(
         id="curve",
@@ -94,6 +106,28 @@ def levels_plot(finding: Mapping[str, Any], words: Levels, factor: FactorOutline
         key=levels.legend(chart),
         height="28rem",
     )
+
+
+def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, float]]:
+    """Bounds for comparing levels, by cell."""
+    groups = compared["groups"] if compared else ()
+    return {
+        cell: (bounds[0], bounds[1])
+        for group in groups
+        for cell, bounds in zip(group["cells"], group["reading"], strict=True)
+        if bounds
+    }
+
+
+def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float] | None:
+    """Where the only curve of the chart bends, if it does."""
+    if not compared or compared["factor"] != factor or len(compared["groups"]) != 1:
+        return None
+    knee = compared["groups"][0]["knee"]
+    if not knee or knee["strength"] == "smooth" or not knee["uncertainty"]:
+        return None
+    low, high = knee["uncertainty"]["interval"]
+    return (low, high)
 
 
 def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:

@@ -85,7 +85,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         pairs = _undecided(pairs)
     facts = environment_of(campaign)
     stand_ins = stand_ins_of(campaign)
-    plot = _plot(findings, words, axis, pairs=pairs)
+    compared = findings.levels if primary and not is_open else None
+    plot = _plot(findings, words, axis, pairs=pairs, compared=compared)
     drift = drift_plot(findings.cells, words) if findings.cells else None
     return {
         "campaign": campaign,
@@ -171,10 +172,11 @@ def _plot(
     axis: FactorOutline | None,
     *,
     pairs: Mapping[str, Any] | None,
+    compared: Mapping[str, Any] | None,
 ) -> Plot | None:
     if pairs:
         return pairs_plot(pairs, words)
-    return levels_plot(findings.cells, words, axis) if findings.cells else None
+    return levels_plot(findings.cells, words, axis, compared) if findings.cells else None
 
 
 def _choices(

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -314,3 +315,27 @@ def test_the_legend_names_each_series():
 def test_an_unknown_state_is_a_mistake():
     with pytest.raises(ValueError, match="no state"):
         RunPoint(1.0, "void")
+
+
+def test_bounds_for_comparing_levels_are_broad_bars(traces):
+    drawn = traces(draw(chart([cell(3, [60, 61], reading=(55.0, 66.0)), cell(5, [40, 41])])))
+
+    bars = drawn["for comparing levels"]
+    assert bars["x"] == [3]
+    assert bars["error_y"]["array"] == pytest.approx([66 - math.sqrt(60 * 61)], rel=1e-4)
+
+
+def test_the_knee_is_a_band_on_both_axes(published):
+    drawn = draw(replace(published, knee=(5.0, 8.0)))
+
+    (band,) = drawn["layout"]["shapes"]
+    assert (band["x0"], band["x1"], band["yref"]) == (5.0, 8.0, "paper")
+    assert "shapes" not in drawn["scales"]["log"]
+    assert "The knee lies between 5 and 8." in describe(replace(published, knee=(5.0, 8.0)))
+    assert any(item.mark == "band" for item in legend(replace(published, knee=(5.0, 8.0))))
+
+
+def test_words_have_no_knee():
+    words = chart([cell("asyncio", [60, 61]), cell("futures", [40, 41])], knee=(1.0, 2.0))
+
+    assert "shapes" not in draw(words)["layout"]

@@ -52,6 +52,36 @@ def test_the_published_runs_answer_with_a_caveat_on_their_order(browser, publish
     assert "10:39" in page.text
 
 
+def test_the_published_page_compares_steps_and_names_the_cost_of_each_setting(browser, published):
+    page = Page(get(browser, published))
+
+    assert "Concurrency, step by step" in page.text
+    assert "Run about 20 runs more of each level to detect 5 %." in page.text
+    assert "+71.4 %" in page.text
+    assert "Can these numbers be trusted?" in page.text
+    assert "level and time of day are fully confounded" in page.text
+    band = figure(get(browser, published), "curve-figure")["layout"]["shapes"][0]
+    assert (band["x0"], band["x1"]) == (pytest.approx(5, abs=0.3), pytest.approx(8, abs=0.6))
+
+
+def test_no_step_is_judged_while_a_campaign_goes_on(browser, target, person):
+    campaign = launched(
+        target,
+        person,
+        factors={"workers": [2, 4]},
+        order="interleaved",
+        paired_factor="",
+        baseline=None,
+        repetitions=3,
+    )
+    store(campaign, lambda run: 10.0 / run.cell.levels_by_factor["workers"])
+    analysis.analyse(campaign)
+
+    assert "step by step" not in Page(get(browser, campaign)).text
+    finish(campaign)
+    assert "step by step" in Page(get(browser, campaign)).text
+
+
 def test_an_import_shows_how_exact_it_is_and_no_seed(browser, published):
     text = Page(get(browser, published)).text
 
