@@ -5,7 +5,7 @@ its traceback and is raised again by the caller, once it is stored.
 """
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter_ns
@@ -23,14 +23,14 @@ from campaigns.drivers.base import (
     Context,
     Driver,
     DriverError,
-    EffectiveSetting,
+    Measured,
     ParametersRefused,
-    Proof,
     Target,
 )
 from campaigns.execution import machine
 from campaigns.execution.environment import generator_facts
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
+from campaigns.execution.proofs import in_words, unproved_of
 from campaigns.execution.record import Record
 from campaigns.execution.workplace import workplace
 from campaigns.models import Attempt, EnvironmentFact, LogLine
@@ -38,9 +38,10 @@ from campaigns.queries.allowed import allowed_on
 from campaigns.results import MOST_LETTERS, Outcome, storable
 
 Result = TypeVar("Result")
-MOST_DETAILS = 5
 SLACK_SECONDS = 30.0
 """How much longer than the run's limit `measure` may take: the driver keeps to the limit itself."""
+LOOK_AGAIN_SECONDS = 30.0
+"""How long the target may take to tell its facts after the run; what was measured does not wait for it."""
 
 
 class MoreThanAllowed(DriverError):
@@ -63,6 +64,7 @@ class Steps:
         self.keeper = keeper
         self.record = Record()
         self.phase = Attempt.Phase.NONE
+        self.looks_again = False
         run = attempt.run
         self.campaign = run.campaign
         self.driver: Driver
@@ -143,7 +145,7 @@ class Steps:
         record.clean_state = self._step(
             Attempt.Phase.RESET, context, lambda: driver.reset(target, values, context)
         )
-        if unproved := _unproved(record.clean_state):
+        if unproved := unproved_of(record.clean_state):
             return record.outcome(Attempt.State.VOID, f"Not clean before the run: {unproved}.")
         record.settings = self._step(
             Attempt.Phase.APPLY, context, lambda: driver.apply(target, values, context)
@@ -170,10 +172,14 @@ class Steps:
                 lambda: driver.verify(target, values, context, measured),
             )
         self._look_again(target, context)
+        return self._judged(measured)
+
+    def _judged(self, measured: Measured) -> Outcome | None:
+        """Return the outcome of what was measured, and is not to be accepted; else None."""
         if measured.failure:
-            return record.outcome(Attempt.State.FAILED, measured.failure)
-        if unproved := _unproved(record.same_work):
-            return record.outcome(Attempt.State.VOID, f"Not the same work: {unproved}.")
+            return self.record.outcome(Attempt.State.FAILED, measured.failure)
+        if unproved := unproved_of(self.record.same_work):
+            return self.record.outcome(Attempt.State.VOID, f"Not the same work: {unproved}.")
         return None
 
     def _label(self, stand_in: str) -> None:
@@ -187,15 +193,24 @@ class Steps:
     def _look_again(self, target: Target, context: Context) -> None:
         """Ask for the target's facts once more: what changed after the last run is seen, too.
 
-        Where they cannot be read, that is noted; what was measured stays what it is.
+        Where they cannot be read in time, that is noted; what was measured stays what it is.
         """
-        self.keeper.begin("the look at the facts", settings.STEP_SECONDS)
+        self.keeper.begin("the look at the facts", LOOK_AGAIN_SECONDS)
+        self.looks_again = True
         side = EnvironmentFact.Side.TARGET
         try:
             self.record.environment_after[side] = self.driver.environment(target, context)
         except DriverError as error:
-            self.record.facts_unread = str(error)
-            self._log(f"environment after the run: {error}", LogLine.Tone.BAD)
+            self._note_unread(str(error))
+        except Cancelled:
+            if context.lease_seconds() <= 0:
+                raise
+            self._note_unread(self.keeper.why)
+        self.looks_again = False
+
+    def _note_unread(self, why: str) -> None:
+        self.record.facts_unread = why
+        self._log(f"environment after the run: {why}", LogLine.Tone.BAD)
 
     def _step(self, phase: Attempt.Phase, context: Context, action: Callable[[], Result]) -> Result:
         context.check()
@@ -215,7 +230,7 @@ class Steps:
             self.record.steps[phase] = (perf_counter_ns() - started) / 1e9
         context.check()
         if not measuring and isinstance(result, list):
-            self._log(f"{phase}: {_words(result)}")
+            self._log(f"{phase}: {in_words(result)}")
         return result
 
     def _longest(self, phase: Attempt.Phase) -> float:
@@ -236,6 +251,10 @@ class Steps:
 
     def hung(self) -> Outcome:
         """The outcome of an attempt that a step keeps from ending, though it was told to."""
+        if self.looks_again and self.record.measured is not None:
+            self.record.facts_unread = self.keeper.why
+            accepted = self.record.outcome(Attempt.State.ACCEPTED)
+            return self._judged(self.record.measured) or accepted
         return self._stopped()
 
     def _too_late(self, reason: str) -> Outcome:
@@ -265,23 +284,3 @@ class Steps:
                 text=storable(f"run {run.position} {text}"),
             )
         )
-
-
-def _unproved(proofs: Sequence[Proof]) -> str:
-    """What is not as it has to be, in words; empty where all is proved."""
-    if not proofs:
-        return "nothing proves it"
-    return _words([proof for proof in proofs if not proof.ok])
-
-
-def _words(things: Sequence[Proof | EffectiveSetting]) -> str:
-    """Proofs and settings as one line of the log."""
-    texts = [
-        f"{thing.name} {thing.measured}{f' {thing.unit}' if thing.unit else ''}"
-        + ("" if thing.ok else f", expected {thing.expected}")
-        if isinstance(thing, Proof)
-        else f"{thing.name} {thing.asked}, read back {thing.in_force}"
-        for thing in things
-    ]
-    more = f" and {len(texts) - MOST_DETAILS} more" if len(texts) > MOST_DETAILS else ""
-    return "; ".join(texts[:MOST_DETAILS]) + more

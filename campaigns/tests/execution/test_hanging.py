@@ -7,10 +7,11 @@ from math import inf
 
 import pytest
 from django.db import OperationalError, connection
+from django.db.models import F
 
 from campaigns import dispatch, execution
-from campaigns.execution import keeper, running
-from campaigns.execution.steps import SLACK_SECONDS
+from campaigns.execution import keeper, running, steps
+from campaigns.execution.steps import LOOK_AGAIN_SECONDS, SLACK_SECONDS
 from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,10 +93,9 @@ def test_measure_may_take_as_long_as_the_longest_run_and_each_other_step_its_own
 
     execution.execute(open_attempt().pk, "measure@here", "here")
 
-    steps = ["preparation", "reset", "apply", "verify", "the look at the facts", "clean-up"]
-    usual = dict.fromkeys(steps, 70)
-    whole_run = run_limit + SLACK_SECONDS
-    assert given == {**usual, "apply": apply, "measure": whole_run, "": inf}
+    usual = dict.fromkeys(["preparation", "reset", "apply", "verify", "clean-up"], 70)
+    its_own = {"measure": run_limit + SLACK_SECONDS, "the look at the facts": LOOK_AGAIN_SECONDS}
+    assert given == {**usual, "apply": apply, **its_own, "": inf}
 
 
 @pytest.mark.parametrize("step", STEPS[:4])
@@ -136,6 +136,73 @@ def test_a_step_that_hangs_is_ended_with_its_process(launched, hanging, open_att
     assert lease.attempt == attempt
     assert lease.expires_at is not None
     assert campaign.log.filter(text__contains=words(step)).exists()
+
+
+@pytest.fixture
+def slow_to_tell(stand_in, monkeypatch):
+    """Let the target wait before it tells its facts after the run, for which it has little time."""
+    monkeypatch.setattr(steps, "LOOK_AGAIN_SECONDS", 0.2)
+
+    def let_wait(wait):
+        looks = iter([lambda context: None, wait])
+
+        def environment(target, context):
+            next(looks)(context)
+            return {}
+
+        monkeypatch.setattr(stand_in, "environment", environment, raising=False)
+
+    return let_wait
+
+
+@pytest.mark.parametrize(("manners", "state"), [("good", "accepted"), ("timed out", "failed")])
+def test_a_target_that_is_slow_to_tell_its_facts_takes_nothing_from_the_run(
+    attempt_of, stand_in, slow_to_tell, manners, state
+):
+    slow_to_tell(wait_for_the_context)
+    attempt = attempt_of(manners)
+
+    execution.execute(attempt.pk, "measure@here", "here")
+
+    attempt.refresh_from_db()
+    assert (attempt.state, stand_in.cleaned) == (state, 1)
+    assert attempt.measurements.exists()
+    assert attempt.facts_unread.startswith("the look at the facts took longer than ")
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.usefixtures("impatient")
+def test_a_look_at_the_facts_that_hangs_ends_the_process_and_keeps_the_run(
+    attempt_of, slow_to_tell
+):
+    slow_to_tell(lambda context: time.sleep(60))
+    attempt = attempt_of()
+
+    assert execute_in_a_process_of_its_own(attempt.pk) == signal.SIGKILL
+
+    attempt.refresh_from_db()
+    assert attempt.state == Attempt.State.ACCEPTED
+    assert attempt.measurements.exists()
+    assert attempt.facts_unread.startswith("the look at the facts took longer than ")
+
+
+def test_a_lease_that_is_lost_while_the_facts_are_told_loses_the_run(
+    attempt_of, slow_to_tell, monkeypatch, settings
+):
+    monkeypatch.setattr(steps, "LOOK_AGAIN_SECONDS", 60.0)
+    settings.RENEW_SECONDS = 0.05
+
+    def lose_the_lease(context):
+        TargetLease.objects.update(token=F("token") + 1)
+        wait_for_the_context(context)
+
+    slow_to_tell(lose_the_lease)
+    attempt = attempt_of()
+
+    execution.execute(attempt.pk, "measure@here", "here")
+
+    attempt.refresh_from_db()
+    assert attempt.state == Attempt.State.LOST
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
