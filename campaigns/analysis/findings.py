@@ -20,6 +20,7 @@ from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
+from campaigns.stats.methods import METHODS
 
 NOT_HASHED = frozenset({"time_budget_seconds", "max_failed_percent", "max_consecutive_failures"})
 """Of a definition: what bounds the execution and changes no finding. A field that a version adds
@@ -86,7 +87,8 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
         return
-    versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram")}
+    versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
+    versions["methods"] = METHODS
     for name, result in results.items():
         Finding.objects.update_or_create(
             campaign=campaign,

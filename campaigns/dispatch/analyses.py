@@ -9,6 +9,7 @@ from campaigns.dispatch.sending import CONTROL
 from campaigns.dispatch.untouched import untouched
 from campaigns.models import Attempt, Campaign, Finding, Run
 from campaigns.queries import workers
+from campaigns.stats.methods import METHODS
 
 ANALYSIS_SECONDS = 60
 REST_SECONDS_A_RUN = 0.05
@@ -45,6 +46,13 @@ def request_analysis_after(run: Run) -> None:
     )
     if not recent.exists():
         request_analysis(run.campaign)
+
+
+def request_outdated() -> int:
+    """Request analyses of campaigns whose findings other methods computed; say of how many."""
+    outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
+    campaigns = Campaign.objects.filter(pk__in=outdated, analysis_requested_at=None)
+    return campaigns.update(analysis_requested_at=Now(), analysis_sent_at=None)
 
 
 def due_analyses() -> list[int]:

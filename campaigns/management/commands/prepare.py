@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, transaction
 
 from campaigns.definition.checking import Invalid
+from campaigns.dispatch.analyses import request_outdated
 from campaigns.importers import demonstration
 from campaigns.models.teams import default_team
 
@@ -36,6 +37,9 @@ class Command(BaseCommand):
             from campaigns.analysis import analyse
 
             analyse(campaign)
+        if count := request_outdated():
+            noun = "campaign is" if count == 1 else "campaigns are"
+            self.stdout.write(f"{count} {noun} analysed anew, by the methods of this version.")
         if options["sandbox_url"]:
             try:
                 done = demonstration.sandbox_target(options["sandbox_url"], owner)

@@ -4,7 +4,7 @@ from django.core.management import CommandError
 
 from campaigns.definition import checking, drafts, life, preview
 from campaigns.definition.servers import retire_target, save_target
-from campaigns.models import Campaign, Run, Target, Team
+from campaigns.models import Campaign, Finding, Run, Target, Team
 from campaigns.queries.pages import findings_of
 
 pytestmark = pytest.mark.django_db
@@ -176,3 +176,15 @@ def test_an_address_that_the_rules_exclude_is_refused_in_words(manage, settings)
         manage("prepare", "--sandbox-url", URL)
 
     assert Campaign.objects.get().kind == "external"
+
+
+def test_findings_of_other_methods_are_computed_anew(prepared, manage):
+    assert not Campaign.objects.exclude(analysis_requested_at=None).exists()
+    Finding.objects.update(versions={"numpy": "2.0.0"})
+
+    said = manage("prepare", "--sandbox-url", URL)
+
+    assert "1 campaign is analysed anew" in said
+    waiting = Campaign.objects.exclude(analysis_requested_at=None)
+    assert [campaign.kind for campaign in waiting] == ["external"]
+    assert "analysed anew" not in manage("prepare", "--sandbox-url", URL)
