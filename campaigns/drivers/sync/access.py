@@ -18,6 +18,8 @@ from campaigns.clients.pulp import Login, Pulp
 from campaigns.clients.tls import BadCertificate
 from campaigns.drivers.base import (
     AddressRefused,
+    Cancelled,
+    Context,
     DriverError,
     NotClean,
     Target,
@@ -114,6 +116,26 @@ def in_words() -> Iterator[None]:
         raise NotClean(f"{str(error).rstrip('.')}. Check the target's base URL.") from None
     except ClientError as error:
         raise NotClean(str(error)) from None
+
+
+def while_leased(context: Context) -> Callable[[], None]:
+    """Give what ends a request once another run may hold the target. Cancelling does not: it is obeyed."""
+
+    def check() -> None:
+        if context.lease_seconds() <= 0:
+            raise Cancelled
+
+    return check
+
+
+def what_does_not_end(end: Callable[[], object]) -> str:
+    """End what goes on after the time of a run; say what does not, which the next reset will see to."""
+    try:
+        with in_words():
+            end()
+    except DriverError as error:
+        return f" {error}"
+    return ""
 
 
 OTHERWISE = "Check that the server runs, and the target's base URL."

@@ -1,16 +1,14 @@
 """The four steps of the kind `sync` with a Pulp 3."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from campaigns.clients.pulp import Pulp, StillAtIt, TaskFailed
 from campaigns.drivers.base import (
-    Cancelled,
     Context,
     Distribution,
     EffectiveSetting,
@@ -23,8 +21,9 @@ from campaigns.drivers.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.drivers.sync.access import pulp_of
+from campaigns.drivers.sync.access import pulp_of, what_does_not_end, while_leased
 from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
+from campaigns.drivers.sync.clock import clock_proof
 from campaigns.drivers.sync.facts import facts_of, versions_of
 from campaigns.drivers.sync.failures import NOT_THE_FEEDS
 from campaigns.drivers.sync.feed import Offer, offer_of
@@ -47,7 +46,6 @@ from campaigns.drivers.sync.syncing import (
 )
 from campaigns.network import Rules
 
-MOST_CLOCK_SKEW_SECONDS = 60.0
 TREE = "rpm.distribution_tree"
 """Content of a feed that systems can be installed from; its images are files, too."""
 RATE_BINDS = 0.9
@@ -74,7 +72,7 @@ class PulpSteps:
                 Proof("units of content", "0 before a run", content, "count", ok=True),
                 Proof("dedicated", "any", "yes" if target.dedicated else "no", "", ok=True),
                 Proof("storage free", "any", _free(status), "B", ok=True),
-                _clock_skew(pulp),
+                clock_proof(pulp.date(), datetime.now(UTC)),
             ]
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
@@ -103,8 +101,9 @@ class PulpSteps:
                 context.say("Pulp gave no session: its tasks are looked at less often")
             syncs = sync_all(pulp, pairs, parameters, context, limit)
             if syncs.timed_out:
-                cancel_ours(pulp, CANCEL_SECONDS)
-                return _measured(syncs, parameters, None, limit, ())
+                left = what_does_not_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
+                measured = _measured(syncs, parameters, None, limit, ())
+                return replace(measured, failure=f"{measured.failure}{left}")
             _refuse_what_is_not_the_feeds(syncs)
             artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
             published = None
@@ -152,18 +151,17 @@ class PulpSteps:
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Cancel what still goes on, unless another run may hold the target already."""
-
-        def check() -> None:
-            if context.lease_seconds() <= 0:
-                raise Cancelled
-
-        with pulp_of(target, context.rules, check, context.sender, context.most_per_second) as pulp:
+        with _opened(target, context, while_leased(context)) as pulp:
             cancel_ours(pulp, CANCEL_SECONDS)
 
 
-def _opened(target: Target, context: Context) -> AbstractContextManager[Pulp]:
-    """Connect and log in; stops where the context says so."""
-    return pulp_of(target, context.rules, context.check, context.sender, context.most_per_second)
+def _opened(
+    target: Target, context: Context, check: Callable[[], None] | None = None
+) -> AbstractContextManager[Pulp]:
+    """Connect and log in; stops where the context, or `check`, says so."""
+    return pulp_of(
+        target, context.rules, check or context.check, context.sender, context.most_per_second
+    )
 
 
 def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
@@ -213,7 +211,7 @@ def _measured(
     if syncs.timed_out:
         values["task_duration"] = values["wall_duration"] = syncs.wall_seconds
         censored = frozenset({"task_duration", "wall_duration"})
-        failure = f"The time limit of {limit:g} s ended the run; its tasks were cancelled in Pulp."
+        failure = f"The time limit of {limit:g} s ended the run; Pulp was asked to cancel its tasks."
     elif failed:
         counts = ", ".join(f"{count} {name}" for name, count in failures.items())
         failure = f"{failed} of {len(tasks)} syncs failed ({counts}). Pulp says: {syncs.words()}"
@@ -283,13 +281,3 @@ def _units_of(present: Mapping[str, Any], content: str) -> int:
 def _free(status: Mapping[str, Any]) -> float | str:
     free = (status.get("storage") or {}).get("free")
     return "not told" if free is None else float(free)
-
-
-def _clock_skew(pulp: Pulp) -> Proof:
-    """Compare Pulp's clock with ours; its tasks are timed by its own, so it only warns."""
-    shown = pulp.date()
-    if shown is None:
-        return Proof("clock", "any", "not told", "", ok=True)
-    skew = (parsedate_to_datetime(shown) - datetime.now(UTC)).total_seconds()
-    near = abs(skew) <= MOST_CLOCK_SKEW_SECONDS
-    return Proof("clock", f"within {MOST_CLOCK_SKEW_SECONDS:g} s", round(skew, 1), "s", near)

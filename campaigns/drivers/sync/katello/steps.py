@@ -3,13 +3,12 @@
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from campaigns.clients.katello import Katello
 from campaigns.drivers.base import (
     STAND_IN,
-    Cancelled,
     Context,
     EffectiveSetting,
     Measured,
@@ -18,7 +17,8 @@ from campaigns.drivers.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.drivers.sync.access import katello_of
+from campaigns.drivers.sync.access import katello_of, what_does_not_end, while_leased
+from campaigns.drivers.sync.clock import clock_proof
 from campaigns.drivers.sync.katello import clearing
 from campaigns.drivers.sync.katello.measuring import measured_of
 from campaigns.drivers.sync.katello.parts import (
@@ -34,8 +34,6 @@ from campaigns.drivers.sync.katello.parts import (
 )
 from campaigns.drivers.sync.katello.watching import Watched, watch
 from campaigns.network import Rules
-
-MOST_CLOCK_SKEW_SECONDS = 60.0
 
 
 class KatelloSteps:
@@ -55,7 +53,7 @@ class KatelloSteps:
                 Proof("login", "accepted", "accepted", "", ok=True),
                 *(Proof(f"service {name}", "ok", said, "", said == "ok") for name, said in services.items()),
                 Proof("answers", "any", round(seconds, 4), "s", ok=True),
-                _clock_skew(katello),
+                clock_proof(katello.date(), datetime.now(UTC)),
             ]  # fmt: skip
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
@@ -86,13 +84,16 @@ class KatelloSteps:
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
         """Let Katello sync; Foreman's clock counts, ours beside it."""
-        work, limit = work_of(context), context.deadline_seconds
+        work, limit, left = work_of(context), context.deadline_seconds, ""
         with _opened(target, context) as katello:
             watched = watch(katello, work, parameters, context, limit)
             if watched.timed_out:
-                left = [task for task in watched.tasks.values() if task.state != "stopped"]
-                clearing.end_ours(katello, left, clearing.CANCEL_SECONDS)
-        return measured_of(watched, limit)
+                goes_on = [task for task in watched.tasks.values() if task.state != "stopped"]
+                left = what_does_not_end(
+                    lambda: clearing.end_ours(katello, goes_on, clearing.CANCEL_SECONDS)
+                )
+        measured = measured_of(watched, limit)
+        return replace(measured, failure=f"{measured.failure}{left}")
 
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
@@ -139,12 +140,7 @@ class KatelloSteps:
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Cancel what this run began, unless another run may hold the target already."""
-        begun = begun_tasks(context)
-
-        def check() -> None:
-            if context.lease_seconds() <= 0:
-                raise Cancelled
-
+        begun, check = begun_tasks(context), while_leased(context)
         check()
         with _opened(target, context, check) as katello:
             ours = [
@@ -185,13 +181,3 @@ def _refuse_services_that_are_away(katello: Katello) -> None:
         raise TargetUnavailable(
             f"Katello's own services are not in order ({words}); mend them before measuring."
         )
-
-
-def _clock_skew(katello: Katello) -> Proof:
-    """Compare Foreman's clock with ours; its tasks are timed by its own, so it only warns."""
-    shown = katello.date()
-    if shown is None:
-        return Proof("clock", "any", "not told", "", ok=True)
-    skew = (parsedate_to_datetime(shown) - datetime.now(UTC)).total_seconds()
-    near = abs(skew) <= MOST_CLOCK_SKEW_SECONDS
-    return Proof("clock", f"within {MOST_CLOCK_SKEW_SECONDS:g} s", round(skew, 1), "s", near)

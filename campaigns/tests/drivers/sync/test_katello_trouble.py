@@ -119,6 +119,20 @@ def test_the_time_limit_ends_the_tasks_and_is_a_lower_limit(katello, stand_in):
     assert unfinished(stand_in) == {}
 
 
+def test_a_run_whose_tasks_do_not_end_at_the_time_limit_keeps_what_was_measured(
+    katello, stand_in, monkeypatch
+):
+    monkeypatch.setattr(clearing, "CANCEL_SECONDS", 0.0)
+    stand_in.behave(sync_seconds=30, cancel_seconds=30)
+    katello.deadline_seconds = 0.2
+
+    measured, _ = katello.run(parameters())
+
+    assert "Foreman was asked to cancel its tasks. Synchronize" in measured.failure
+    assert "is still running after" in measured.failure
+    assert measured.censored == {"task_duration", "wall_duration"}
+
+
 def test_cancelling_ends_the_tasks_in_foreman(katello, stand_in):
     stand_in.behave(sync_seconds=30)
     values = begin(katello)

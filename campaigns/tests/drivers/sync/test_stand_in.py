@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from campaigns.drivers.base import STAND_IN, NotClean, Target, TargetUnavailable
-from campaigns.drivers.sync import driver, syncing
+from campaigns.drivers.sync import driver, steps, syncing
 from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
 from campaigns.tests.drivers.sync.suite import Place, parameters
 from campaigns.tests.drivers.sync.suite_feeds import *  # noqa: F403
@@ -151,3 +151,18 @@ def test_a_worker_more_is_seen_by_the_next_look(pulp, feed):
     after = driver.environment(pulp.target, pulp.context())
 
     assert {name for name in before if before[name] != after[name]} == {"workers"}
+
+
+def test_a_run_whose_tasks_do_not_end_at_the_time_limit_keeps_what_was_measured(
+    pulp, feed, monkeypatch
+):
+    monkeypatch.setattr(steps, "CANCEL_SECONDS", 0.0)
+    values = begin(pulp, feed)
+    feed.pulp.behave(cancel_seconds=30)
+    pulp.deadline_seconds = 0.3
+
+    measured = pulp.measure(values)
+
+    assert "Pulp was asked to cancel its tasks. The task " in measured.failure
+    assert "is still canceling after" in measured.failure
+    assert "task_duration" in measured.censored
