@@ -211,7 +211,9 @@ def _measured(
     if syncs.timed_out:
         values["task_duration"] = values["wall_duration"] = syncs.wall_seconds
         censored = frozenset({"task_duration", "wall_duration"})
-        failure = f"The time limit of {limit:g} s ended the run; Pulp was asked to cancel its tasks."
+        failure = (
+            f"The time limit of {limit:g} s ended the run; Pulp was asked to cancel its tasks."
+        )
     elif failed:
         counts = ", ".join(f"{count} {name}" for name, count in failures.items())
         failure = f"{failed} of {len(tasks)} syncs failed ({counts}). Pulp says: {syncs.words()}"
