@@ -8,7 +8,8 @@ from typing import Any
 
 from campaigns.analysis.level_answer import answer_of_levels
 from campaigns.analysis.names import names_of
-from campaigns.charts.formats import amount, percent, span_pct
+from campaigns.analysis.pair_answer import answer_of_pairs
+from campaigns.charts.formats import amount, percent
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
@@ -32,7 +33,7 @@ def answer(
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
         said = _nothing(cells)
     elif pairs is not None:
-        said = _of_pairs(pairs)
+        said = answer_of_pairs(pairs)
     else:
         compared = answer_of_levels(metric, cells, levels) if levels else None
         said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work)
@@ -65,78 +66,6 @@ def _nothing(cells: Cells) -> dict[str, Any]:
             "tone": "fail",
         }
     return {"sentence": "No run has ended yet.", "tone": "thin"}
-
-
-def _of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
-    strata = pairs["strata"]
-    candidate, baseline = pairs["candidate"], pairs["baseline"]
-    if len(strata) == 1:
-        sentence = _one_stratum(strata[0], candidate, baseline)
-    else:
-        sentence = _several_strata(strata, candidate, baseline)
-    words = {stratum["comparison"]["verdict"]["word"] for stratum in strata}
-    tone = "thin"
-    if words == {"better"} or words == {"worse"}:
-        tone = words.pop()
-    badges = []
-    for word in dict.fromkeys(stratum["comparison"]["verdict"]["word"] for stratum in strata):
-        shown = next(s["display"] for s in strata if s["comparison"]["verdict"]["word"] == word)
-        count = sum(s["comparison"]["verdict"]["word"] == word for s in strata)
-        badges.append(
-            {**shown, "word": f"{shown['word']}: {count} of {len(strata)}"}
-            if len(strata) > 1
-            else shown
-        )
-    facts = [
-        {
-            "label": stratum["label"],
-            "value": percent(change) if change is not None else "—",
-            "note": span_pct(stratum["comparison"]["verdict"]["ci_pct"]) if interval else "",
-        }
-        for stratum in strata[:MOST_FACTS]
-        for change in [stratum["comparison"]["verdict"]["pct_change"]]
-        for interval in [stratum["comparison"]["verdict"]["ci_pct"]]
-    ]
-    return {"sentence": sentence, "tone": tone, "badges": badges, "facts": facts}
-
-
-def _one_stratum(stratum: Mapping[str, Any], candidate: Any, baseline: Any) -> str:
-    verdict = stratum["comparison"]["verdict"]
-    word = stratum["display"]["word"]
-    if verdict["word"] in ("better", "worse"):
-        return (
-            f"{candidate} is {word} than {baseline}: {percent(verdict['pct_change'])} "
-            f"({span_pct(verdict['ci_pct'])} %)."
-        )
-    if verdict["word"] == "equivalent":
-        return f"{candidate} and {baseline} are {word}."
-    return f"{candidate} against {baseline}: {word}. {stratum['advice']}".strip()
-
-
-def _several_strata(strata: Sequence[Mapping[str, Any]], candidate: Any, baseline: Any) -> str:
-    """Group the strata by word, in the order better, worse, all others."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for stratum in strata:
-        groups.setdefault(stratum["comparison"]["verdict"]["word"], []).append(stratum)
-    parts = []
-    for word in sorted(groups, key=_rank):
-        members = groups[word]
-        shown = members[0]["display"]["word"]
-        everywhere = len(members) == len(strata)
-        where = f"all {len(strata)}" if everywhere else f"{len(members)} of {len(strata)}"
-        if word in ("better", "worse"):
-            changes = sorted(m["comparison"]["verdict"]["pct_change"] for m in members)
-            ends = dict.fromkeys([percent(changes[0]), percent(changes[-1])])
-            span = " to ".join(ends)
-            parts.append(f"{shown} on {where} ({span})")
-        else:
-            parts.append(f"{shown} on {where}")
-    return f"{candidate} against {baseline}: {', '.join(parts)}."
-
-
-def _rank(word: str) -> tuple[int, str]:
-    known = ("better", "worse", "equivalent", "no_difference_shown", "too_many_failures")
-    return (known.index(word) if word in known else len(known), word)
 
 
 def _of_cells(metric: Metric, cells: Cells, work: Sequence[str]) -> dict[str, Any]:
@@ -258,6 +187,12 @@ def _caveat(
         return (
             "Who ran first in a pair made a difference of "
             f"{percent(effect['difference_pct'])}; look at the order before trusting the change."
+        )
+    overall = pairs["overall"] if pairs is not None else None
+    if overall and overall["heterogeneous"]:
+        return (
+            f"The change is not the same everywhere (I² {100 * overall['i2']:.0f} %), so one number "
+            "does not fit all: read the rows first."
         )
     if min((s["n_ok"] for s in summaries), default=0) < 3:
         return "Some cells have fewer than 3 runs: no verdict is given for them."

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from campaigns.analysis.answer import answer
 from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.checks import check
+from campaigns.analysis.exclusions import with_excluded
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.pairs import compare
 from campaigns.definition import drafts
@@ -69,6 +70,9 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
+    excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
+    if excluded is not None:
+        results["with_excluded"] = excluded
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"])
     results["answer"] = answer(campaign, primary, results["cells"], pairs, levels)
     return results, _hash(campaign, runs, criteria)

@@ -11,8 +11,9 @@ from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, compare_strata
-from campaigns.stats.pairs import Pair, Side, Stratum
+from campaigns.stats.pairs import Pair, Side, Stratum, values_of
 from campaigns.stats.words import advice, display
 
 FEW_PAIRS = 6
@@ -70,9 +71,26 @@ def compare(
             }
             for comparison in family.comparisons
         ],
+        "overall": _overall(strata, family.comparisons, criteria),
         "sessions": number_of_sessions(runs),
         "order_effect": asdict(family.order_effect) if family.order_effect else None,
     }
+
+
+def _overall(
+    strata: Sequence[Stratum], comparisons: Sequence[PairedComparison], criteria: Criteria
+) -> dict[str, Any] | None:
+    """One number over all strata, by four readings; None with one, or where one has no number."""
+    if len(strata) < 2 or any(found.geo_pct_change is None for found in comparisons):
+        return None
+    found = over_strata(
+        [
+            (values_of(stratum.pairs, "baseline"), values_of(stratum.pairs, "candidate"))
+            for stratum in strata
+        ],
+        criteria,
+    )
+    return {**asdict(found), "heterogeneous": found.heterogeneous} if found else None
 
 
 def _blocks_by_stratum(

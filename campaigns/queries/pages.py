@@ -64,6 +64,7 @@ class Findings:
     pairs: Mapping[str, Any] | None
     levels: Mapping[str, Any] | None
     checks: Mapping[str, Any] | None
+    with_excluded: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     metrics: tuple[str, ...]
     computed_at: datetime | None
@@ -154,7 +155,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
     others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
-    wanted = ["answer", "pairs", "levels", "checks", cells]
+    wanted = ["answer", "pairs", "levels", "checks", "with_excluded", cells]
     rows = {row.name: row for row in campaign.findings.filter(name__in=wanted)}
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
@@ -162,6 +163,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         pairs=rows["pairs"].result if "pairs" in rows else None,
         levels=rows["levels"].result if "levels" in rows else None,
         checks=rows["checks"].result if "checks" in rows else None,
+        with_excluded=rows["with_excluded"].result if "with_excluded" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         metrics=tuple(
             dict.fromkeys(

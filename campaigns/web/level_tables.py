@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.charts import formats, strips
-from campaigns.web.phrases import BADGES, MISSING, Levels, amount, p_text, percent
+from campaigns.web.phrases import BADGES, MISSING, Levels, amount, level_text, p_text, percent
 
 MODELS = {
     "blocks": "cell and block: the noise within a block",
@@ -77,6 +77,56 @@ class LevelTables:
     groups: tuple[GroupTable, ...]
     scale: str
     numeric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedSide:
+    """One comparison, without or with the excluded runs."""
+
+    change: str
+    interval: str
+    display: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedLine:
+    """One comparison, without and with them."""
+
+    name: str
+    sides: tuple[ExcludedSide, ExcludedSide]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedTable:
+    """What excluded runs change; runs: their positions."""
+
+    runs: str
+    lines: tuple[ExcludedLine, ...]
+
+
+def excluded_table(finding: Mapping[str, Any], words: Levels) -> ExcludedTable:
+    """Write every comparison without and with the excluded runs."""
+    return ExcludedTable(
+        runs=", ".join(str(position) for position in finding["positions"]),
+        lines=tuple(
+            ExcludedLine(_pair(row["name"], words), (_side(row["without"]), _side(row["with"])))
+            for row in finding["rows"]
+        ),
+    )
+
+
+def _pair(name: Mapping[str, Any], words: Levels) -> str:
+    where = words.sentence(name["levels"])
+    pair = f"{level_text(name['candidate'])} against {level_text(name['baseline'])}"
+    return f"{where}: {pair}" if where else pair
+
+
+def _side(shown: Mapping[str, Any]) -> ExcludedSide:
+    return ExcludedSide(
+        change=percent(shown["pct_change"]),
+        interval=formats.span_pct(shown["ci_pct"]) if shown["ci_pct"] else MISSING,
+        display=shown["display"],
+    )
 
 
 def level_tables(

@@ -30,7 +30,7 @@ from campaigns.templatetags.marks import RUNS
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
 from campaigns.web.fields import Choice, Field
-from campaigns.web.level_tables import LevelTables, level_tables
+from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.phrases import (
     MISSING,
@@ -100,6 +100,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "plot": labelled(plot, stand_ins) if plot else None,
         "strata": strata_table(pairs, words) if pairs else None,
         "levels": _levels(findings, words) if primary and not is_open else None,
+        "excluded": excluded_table(findings.with_excluded, words)
+        if primary and not is_open and findings.with_excluded
+        else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
         "drift": labelled(drift, stand_ins) if drift else None,

@@ -23,9 +23,10 @@ def published():
     return json.loads((GOLDEN / "b_paired_downloader.json").read_text())
 
 
-def test_a_paired_campaign_gives_the_published_numbers(paired, published):
-    manifests = [f"/{files}/PULP_MANIFEST" for files in published["inputs"]]
-    campaign = paired(manifests, 10)
+@pytest.fixture
+def published_pairs(paired, published):
+    """The pairs of the published downloaders, in the database."""
+    campaign = paired([f"/{files}/PULP_MANIFEST" for files in published["inputs"]], 10)
 
     def value(run):
         files = run.cell.levels_by_factor["manifest"].split("/")[1]
@@ -33,8 +34,11 @@ def test_a_paired_campaign_gives_the_published_numbers(paired, published):
         return arm[run.block.repetition - 1]
 
     store(campaign, value)
+    return campaign
 
-    strata = findings(campaign)["pairs"]["strata"]
+
+def test_a_paired_campaign_gives_the_published_numbers(published_pairs, published):
+    strata = findings(published_pairs)["pairs"]["strata"]
 
     for stratum, (files, expected) in zip(strata, published["per_manifest"].items(), strict=True):
         comparison = stratum["comparison"]
@@ -45,6 +49,23 @@ def test_a_paired_campaign_gives_the_published_numbers(paired, published):
             published["holm_p"][files], rel=1e-6
         )
         assert stratum["display"]["word"] == "faster"
+
+
+def test_four_readings_of_one_number_stand_beside_the_published_headline(published_pairs):
+    found = findings(published_pairs)
+
+    overall = found["pairs"]["overall"]
+    assert overall["average_pct"] == pytest.approx(-19.5, abs=1e-6)
+    assert overall["sample_ci"] == pytest.approx([-23.40, -15.48], abs=0.01)
+    facts = {fact["label"]: fact["value"] for fact in found["answer"]["facts"]}
+    assert facts == {
+        "average of the % changes": "−19.5 %",
+        "geometric, rows as a sample": "−19.5 %",
+        "of the sum of all": "−18.2 %",
+        "average of the inverse": "+24.4 %",
+    }
+    assert found["answer"]["sentence"].endswith("−19.5 % on average.")
+    assert "not the same everywhere (I² 96 %)" in found["answer"]["caveat"]
 
 
 def test_the_answer_says_which_is_faster_by_how_much(paired):
@@ -59,7 +80,10 @@ def test_the_answer_says_which_is_faster_by_how_much(paired):
 
     answer = findings(campaign)["answer"]
 
-    assert answer["sentence"] == "asyncio against futures: faster on all 2 (−20.0 %)."
+    assert (
+        answer["sentence"]
+        == "asyncio against futures: faster on all 2 (−20.0 %); −20.0 % on average."
+    )
     assert answer["tone"] == "better"
     assert "one session" in answer["caveat"]
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from campaigns.definition import life
 from campaigns.importers import demonstration
 from campaigns.models import Run
 from campaigns.tests.analysis.conftest import findings, store
@@ -94,6 +95,24 @@ def test_cells_of_other_work_are_groups_of_their_own(interleaved):
         {"manifest": manifest} for manifest in manifests
     ]
     assert all(len(group["comparisons"]) == 1 for group in found["groups"])
+
+
+def test_an_excluded_run_is_shown_with_and_without(interleaved, django_user_model):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}, sd=0.02))
+    assert "with_excluded" not in findings(campaign)
+    run = campaign.runs.order_by("position").first()
+    life.exclude(run, django_user_model.objects.create(username="ann"), "The disk was full.")
+
+    found = findings(campaign)
+
+    told = found["with_excluded"]
+    assert told["positions"] == [run.position]
+    (row,) = told["rows"]
+    assert row["name"] == {"levels": {}, "baseline": 2, "candidate": 4}
+    assert row["with"]["word"] == "better"
+    assert row["without"]["word"] == "not_enough_data"  # one of three blocks is gone
+    assert row["with"]["pct_change"] != row["without"]["pct_change"]
 
 
 def test_a_failed_cell_leaves_the_others_their_words(interleaved):

@@ -269,6 +269,8 @@ def test_an_excluded_run_is_crossed_out_with_who_and_why(browser, published, per
     assert row["data-state"] == "excluded"
     assert "Excluded by reviewer: another sync ran" in page.text
     assert "excluded (1)" in page.text
+    assert "Without and with the excluded runs" in page.text
+    assert "20 against 15" in page.text
 
 
 def test_runs_are_filtered_by_the_server_too(browser, published):

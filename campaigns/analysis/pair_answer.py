@@ -1,0 +1,116 @@
+"""The answer of a paired campaign: who is better, where, by how much."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.charts.formats import percent, span_pct
+
+MOST_FACTS = 4
+
+
+def answer_of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
+    """Compose sentence, tone, badges and facts."""
+    strata = pairs["strata"]
+    candidate, baseline = pairs["candidate"], pairs["baseline"]
+    if len(strata) == 1:
+        sentence = _one_stratum(strata[0], candidate, baseline)
+    else:
+        sentence = _several_strata(strata, candidate, baseline)
+    words = {stratum["comparison"]["verdict"]["word"] for stratum in strata}
+    tone = "thin"
+    if words == {"better"} or words == {"worse"}:
+        tone = words.pop()
+    badges = []
+    for word in dict.fromkeys(stratum["comparison"]["verdict"]["word"] for stratum in strata):
+        shown = next(s["display"] for s in strata if s["comparison"]["verdict"]["word"] == word)
+        count = sum(s["comparison"]["verdict"]["word"] == word for s in strata)
+        badges.append(
+            {**shown, "word": f"{shown['word']}: {count} of {len(strata)}"}
+            if len(strata) > 1
+            else shown
+        )
+    facts = [
+        {
+            "label": stratum["label"],
+            "value": percent(change) if change is not None else "—",
+            "note": span_pct(stratum["comparison"]["verdict"]["ci_pct"]) if interval else "",
+        }
+        for stratum in strata[:MOST_FACTS]
+        for change in [stratum["comparison"]["verdict"]["pct_change"]]
+        for interval in [stratum["comparison"]["verdict"]["ci_pct"]]
+    ]
+    if pairs["overall"]:
+        sentence = f"{sentence[:-1]}; {percent(pairs['overall']['average_pct'])} on average."
+        facts = _readings(pairs["overall"])
+    return {"sentence": sentence, "tone": tone, "badges": badges, "facts": facts}
+
+
+def _readings(overall: Mapping[str, Any]) -> list[dict[str, str]]:
+    """One change over all strata, by four readings: “19.5 % faster” alone is ambiguous."""
+
+    def bounds(interval: Sequence[float] | None) -> str:
+        return span_pct(interval) if interval else ""
+
+    geometric = "sample" if overall["heterogeneous"] and overall["sample_ci"] else "fixed"
+    label = "geometric, rows as a sample" if geometric == "sample" else "geometric"
+    return [
+        {
+            "label": "average of the % changes",
+            "value": percent(overall["average_pct"]),
+            "note": bounds(overall["average_ci"]),
+        },
+        {
+            "label": label,
+            "value": percent(overall["geometric_pct"]),
+            "note": bounds(overall[f"{geometric}_ci"]),
+        },
+        {
+            "label": "of the sum of all",
+            "value": percent(overall["total_pct"]),
+            "note": "long ones weigh more",
+        },
+        {
+            "label": "average of the inverse",
+            "value": percent(overall["rate_pct"]),
+            "note": "the same, as a rate",
+        },
+    ]
+
+
+def _one_stratum(stratum: Mapping[str, Any], candidate: Any, baseline: Any) -> str:
+    verdict = stratum["comparison"]["verdict"]
+    word = stratum["display"]["word"]
+    if verdict["word"] in ("better", "worse"):
+        return (
+            f"{candidate} is {word} than {baseline}: {percent(verdict['pct_change'])} "
+            f"({span_pct(verdict['ci_pct'])} %)."
+        )
+    if verdict["word"] == "equivalent":
+        return f"{candidate} and {baseline} are {word}."
+    return f"{candidate} against {baseline}: {word}. {stratum['advice']}".strip()
+
+
+def _several_strata(strata: Sequence[Mapping[str, Any]], candidate: Any, baseline: Any) -> str:
+    """Group the strata by word, in the order better, worse, all others."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for stratum in strata:
+        groups.setdefault(stratum["comparison"]["verdict"]["word"], []).append(stratum)
+    parts = []
+    for word in sorted(groups, key=_rank):
+        members = groups[word]
+        shown = members[0]["display"]["word"]
+        everywhere = len(members) == len(strata)
+        where = f"all {len(strata)}" if everywhere else f"{len(members)} of {len(strata)}"
+        if word in ("better", "worse"):
+            changes = sorted(m["comparison"]["verdict"]["pct_change"] for m in members)
+            ends = dict.fromkeys([percent(changes[0]), percent(changes[-1])])
+            span = " to ".join(ends)
+            parts.append(f"{shown} on {where} ({span})")
+        else:
+            parts.append(f"{shown} on {where}")
+    return f"{candidate} against {baseline}: {', '.join(parts)}."
+
+
+def _rank(word: str) -> tuple[int, str]:
+    known = ("better", "worse", "equivalent", "no_difference_shown", "too_many_failures")
+    return (known.index(word) if word in known else len(known), word)
