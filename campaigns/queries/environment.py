@@ -74,17 +74,19 @@ def environment_of(campaign: Campaign) -> list[Fact]:
 
 def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:
     """Where each fact that changed did so, in the order in which the runs were made."""
-    changes: list[Change] = []
-    for side, name in dict.fromkeys((fact.side, fact.name) for fact in facts if fact.changed):
-        rows = (
-            _facts(campaign)
-            .filter(side=side, name=name)
-            .order_by("attempt__claimed_at", "attempt_id")
-            .values_list("attempt__run__position", "value", "value_after")
-        )
-        seen = [_Seen(run, value, later or value) for run, value, later in rows]
-        changes += _changes(side, name, seen)
-    return changes
+    changed = dict.fromkeys((fact.side, fact.name) for fact in facts if fact.changed)
+    if not changed:
+        return []
+    seen: dict[tuple[str, str], list[_Seen]] = {fact: [] for fact in changed}
+    for side, name, run, value, later in (
+        _facts(campaign)
+        .filter(name__in={name for _, name in changed})
+        .order_by("attempt__claimed_at", "attempt_id")
+        .values_list("side", "name", "attempt__run__position", "value", "value_after")
+    ):
+        if (side, name) in seen:
+            seen[side, name].append(_Seen(run, value, later or value))
+    return [change for fact in changed for change in _changes(*fact, seen[fact])]
 
 
 def unread_after(campaign: Campaign) -> int:

@@ -82,6 +82,23 @@ def test_a_value_that_comes_and_goes_is_told_three_times_and_counted(browser, me
     assert "and 8 more changes." in page_of(browser, campaign).text
 
 
+def test_many_changed_facts_cost_no_more_queries_than_one(measured, django_assert_num_queries):
+    campaign = measured(*[("1", "2")] * 6)
+    for attempt in Attempt.objects.all():
+        attempt.environment.bulk_create(
+            EnvironmentFact(
+                attempt=attempt, side="target", name=f"fact {number}", value="a", value_after="b"
+            )
+            for number in range(5)
+        )
+    facts = environment_of(campaign)
+
+    with django_assert_num_queries(1):
+        found = changes_of(campaign, facts)
+
+    assert len({change.name for change in found}) == 6
+
+
 def test_the_page_of_a_run_tells_what_changed_during_it(browser, measured):
     campaign = measured(*[("1", "1")] * 5, ("1", "2"))
 
