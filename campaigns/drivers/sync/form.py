@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -18,6 +19,10 @@ PARAMETERS = (
     "policy", "download_concurrency", "rate_limit", "max_retries", "total_timeout", "connect_timeout",
     "sock_connect_timeout", "sock_read_timeout", "optimize", "sync_policy", "mirror",
 )  # fmt: skip
+SECRET = re.compile(
+    r"password|passphrase|secret|token|client_key|api_?key|authorization|cookie", re.IGNORECASE
+)
+LOGIN_IN_URL = re.compile(r"://[^/\s]*@")
 
 
 def check_feed(value: str) -> None:
@@ -65,6 +70,18 @@ def _fields(what: str) -> forms.CharField:
         validators=[check_object],
         help_text=f"Further fields of the {what}, as a JSON object.",
     )
+
+
+def _secrets(found: Any, name: str = "") -> Iterator[str]:
+    """Name the fields whose values would stand, for everybody to read, on pages and in exports."""
+    if isinstance(found, dict):
+        for inner, value in found.items():
+            yield from [inner] if SECRET.search(inner) else _secrets(value, inner)
+    elif isinstance(found, list):
+        for value in found:
+            yield from _secrets(value, name)
+    elif isinstance(found, str) and LOGIN_IN_URL.search(found):
+        yield name
 
 
 class Ids(forms.CharField):
@@ -187,4 +204,10 @@ class SyncForm(forms.Form):
                 self.add_error(where, f"perfdash gives itself: {', '.join(ours)}.")
             if ours := [name for name in PARAMETERS if name in found]:
                 self.add_error(where, f"There is a parameter of its own: {', '.join(ours)}.")
+            if secrets := list(_secrets(found)):
+                self.add_error(
+                    where,
+                    f"A campaign keeps no secrets, as everybody reads it: {', '.join(secrets)}. Measure "
+                    "a feed that asks for none.",
+                )
         return self.cleaned_data

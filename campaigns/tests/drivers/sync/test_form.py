@@ -62,6 +62,30 @@ def test_what_cannot_be_is_refused_at_its_field(name, value, message):
     assert message in " ".join(checked.errors[name])
 
 
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ('{"username": "me", "password": "x"}', "password"),
+        ('{"proxy_password": "x"}', "proxy_password"),
+        ('{"client_key": "x"}', "client_key"),
+        ('{"sles_auth_token": "x"}', "sles_auth_token"),
+        ('{"headers": [{"Authorization": "Bearer x"}]}', "Authorization"),
+        ('{"proxy_url": "http://me:x@proxy:3128"}', "proxy_url"),
+    ],
+)
+def test_what_everybody_would_read_is_refused(fields, name):
+    checked = form(remote_fields=fields)
+
+    assert not checked.is_valid()
+    assert f"keeps no secrets, as everybody reads it: {name}." in checked.errors["remote_fields"][0]
+
+
+def test_further_fields_without_a_secret_are_taken():
+    checked = form(remote_fields='{"headers": [{"Accept": "text/plain"}], "ca_cert": "x@y"}')
+
+    assert checked.is_valid(), checked.errors
+
+
 def test_the_number_of_a_repository_stands_in_its_feed():
     checked = form(feed="http://127.0.0.1:8099/repo/files=3,seed={n}/PULP_MANIFEST")
 
