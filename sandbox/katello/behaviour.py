@@ -32,6 +32,7 @@ class KatelloBehaviour:
     can_stop: bool = True  # paused tasks can be stopped over the API
     old_errors: bool = True  # errors say displayMessage, as before Katello 5.0
     may_write: bool = True  # without it, the user may only read
+    may_list_proxies: bool = True
     unavailable: bool = False  # 503, as httpd answers where Foreman is away
     broken: bool = False  # 500 pages to everybody
     failing_service: str = ""  # such as pulp3

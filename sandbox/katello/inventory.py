@@ -51,7 +51,13 @@ def repositories() -> dict[int, Repository]:
     """Give what a fresh stand-in has."""
     made = (
         Repository(3, "bench"),
-        Repository(5, "more", units=80, download_policy="immediate"),
+        Repository(
+            5,
+            "more",
+            units=80,
+            url="http://jane:word@feed.example/more/",
+            download_policy="immediate",
+        ),
         Repository(6, "files", content_type="file", units=40, download_policy="immediate"),
         Repository(7, "no feed", url=""),
         Repository(8, "never synced", units=0),

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from sandbox.katello import inventory
 from sandbox.katello.access import SESSION, Access
-from sandbox.katello.answers import Problem, bad_search, document, not_found, page
+from sandbox.katello.answers import Problem, bad_search, denied, document, not_found, page
 from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.control import PATH, Control
 from sandbox.katello.syncs import Syncs
@@ -100,6 +100,8 @@ class Site:
             case ["katello", "api", "v2", "ping"]:
                 return document(self._ping())
             case ["api", "v2", "smart_proxies"]:
+                if not self.control.behaviour.may_list_proxies:
+                    raise denied("view_smart_proxies")
                 return _listed(request, map(inventory.proxy, inventory.PROXIES))
             case ["api", "v2", "smart_proxies", pk]:
                 if not pk.isdigit() or int(pk) not in inventory.PROXIES:

@@ -1,6 +1,7 @@
 """What one run syncs through a Katello: a task for each part."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ CONTENT_FEATURE = "Pulpcore"
 """Of a smart proxy that can hold content; older ones are called Pulp Node."""
 WORK = "katello.json"
 PROXY_COUNTED = "counted on the proxy"
+LOGIN = re.compile(r"(?<=://)[^/\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +74,20 @@ def read_back(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]
         of = f"repository {found.id}"
         settings += [
             EffectiveSetting(of, "as it is", f"{found.name} ({found.content_type})", ok=True),
-            EffectiveSetting(f"{of}: url", "as it is", found.url or "none", ok=True),
+            EffectiveSetting(
+                f"{of}: url", "as it is", _without_login(found.url) or "none", ok=True
+            ),
             EffectiveSetting(
                 f"{of}: download policy", "as it is", found.download_policy or "none", ok=True
             ),
             EffectiveSetting(f"{of}: units of content", "1 or more", found.units, ok=True),
         ]
     return settings + proxies_of(katello, parts)
+
+
+def _without_login(url: str) -> str:
+    """Take user and password out of the URL of a feed: everybody may read what is stored of a run."""
+    return LOGIN.sub("", url)
 
 
 def proxies_of(katello: Katello, parts: Sequence[Part]) -> list[EffectiveSetting]:

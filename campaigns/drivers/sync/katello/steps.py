@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from campaigns.clients.errors import NotPermitted
 from campaigns.clients.katello import Katello
 from campaigns.drivers.base import (
     STAND_IN,
@@ -19,6 +20,7 @@ from campaigns.drivers.base import (
 )
 from campaigns.drivers.sync.access import katello_of, what_does_not_end, while_leased
 from campaigns.drivers.sync.clock import clock_proof
+from campaigns.drivers.sync.facts import NOT_TOLD
 from campaigns.drivers.sync.katello import clearing
 from campaigns.drivers.sync.katello.measuring import measured_of
 from campaigns.drivers.sync.katello.parts import (
@@ -122,16 +124,13 @@ class KatelloSteps:
         with _opened(target, context) as katello:
             versions = katello.foreman_version(), katello.katello_version()
             services = katello.ping()
-            proxies = sorted(
-                f"{each.get('name')} ({', '.join(features_of(each))})"
-                for each in katello.results("/api/v2/smart_proxies")
-            )
+            proxies = _all_proxies(katello)
         facts = {
             "Foreman": versions[0],
             "Katello": versions[1],
             "services": ", ".join(f"{name} {said}" for name, said in sorted(services.items())),
-            "smart proxies": "; ".join(proxies) or "none",
-            "hardware and network": target.hardware or "not told",
+            "smart proxies": proxies,
+            "hardware and network": target.hardware or NOT_TOLD,
             "certificate": "verified" if target.tls.verify else "not verified",
         }
         if versions[1].endswith(STAND_IN):
@@ -172,6 +171,18 @@ def _opened(
     return katello_of(
         target, context.rules, check or context.check, context.sender, context.most_per_second
     )
+
+
+def _all_proxies(katello: Katello) -> str:
+    """Name the smart proxies with what they can do; a user may lack the right to see them."""
+    try:
+        proxies = sorted(
+            f"{each.get('name')} ({', '.join(features_of(each))})"
+            for each in katello.results("/api/v2/smart_proxies")
+        )
+    except NotPermitted:
+        return NOT_TOLD
+    return "; ".join(proxies) or "none"
 
 
 def _refuse_services_that_are_away(katello: Katello) -> None:

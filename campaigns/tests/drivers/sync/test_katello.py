@@ -133,6 +133,23 @@ def test_what_the_repositories_are_set_to_is_read_back(katello):
     }
 
 
+def test_a_login_in_the_url_of_a_feed_is_not_kept(katello):
+    values = parameters(repository_ids="5")
+    katello.reset(values)
+
+    settings = {setting.name: setting.in_force for setting in katello.apply(values)}
+
+    assert settings["repository 5: url"] == "http://feed.example/more/"
+
+
+def test_a_user_who_may_not_see_the_smart_proxies_can_measure_repositories(katello, stand_in):
+    stand_in.behave(may_list_proxies=False)
+
+    facts = driver.environment(katello.target, katello.context())
+
+    assert facts["smart proxies"] == "not told"
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
