@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from campaigns.definition.checking import Definition
+from campaigns.definition.detection import remark_on
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
 from campaigns.plan import Plan, plan_runs
@@ -71,6 +72,8 @@ def _remarks(
     definition: Definition, plan: Plan, work: tuple[str, ...], seconds: float
 ) -> list[tuple[str, str]]:
     remarks = [_remark_on_order(definition, plan)]
+    if sight := remark_on(definition, len(plan.cells)):
+        remarks.append(sight)
     if definition.repetitions < 3:
         remarks.append(
             ("warn", f"{definition.repetitions} repetitions: no verdict is given below 3.")

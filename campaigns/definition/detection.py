@@ -1,0 +1,81 @@
+"""What a design can see, by the noise of earlier campaigns, before anything is run."""
+
+from dataclasses import dataclass
+
+from campaigns.definition.checking import Definition
+from campaigns.models import Campaign
+from campaigns.queries.noise import known_noise
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """noise_pct: of a run. campaigns: that it was taken from.
+
+    detectable_pct: the smallest change that the design finds in 80 % of campaigns. repetitions: that
+    the smallest effect of interest would take, None where no number of them would do.
+    """
+
+    noise_pct: float
+    campaigns: int
+    detectable_pct: float
+    smallest_pct: float
+    repetitions: int | None
+    enough: bool
+
+
+def detection_of(definition: Definition, cells: int) -> Detection | None:
+    """Plan by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
+    noise = known_noise(definition.kind, definition.primary_metric, definition.target)
+    if noise is None or cells < 2 or definition.repetitions < 2:
+        return None
+    # scipy takes longer to load than all the rest of a page, and few pages need it.
+    from campaigns.stats.logs import pct_of
+    from campaigns.stats.power import (
+        PAIRS,
+        design_of_blocks,
+        design_of_cells,
+        detectable_pct,
+        required_n,
+    )
+
+    sd = noise.sd_log
+    match definition.order:
+        case Campaign.Order.PAIRED:
+            design, sd = PAIRS, noise.sd_log * 2**0.5
+        case Campaign.Order.INTERLEAVED:
+            design = design_of_blocks(cells)
+        case _:
+            design = design_of_cells(cells)
+    needed = required_n(sd, design=design, delta=definition.smallest_effect)
+    return Detection(
+        noise_pct=pct_of(noise.sd_log),
+        campaigns=noise.campaigns,
+        detectable_pct=detectable_pct(definition.repetitions, sd, design=design),
+        smallest_pct=100 * definition.smallest_effect,
+        repetitions=needed,
+        enough=needed is not None and needed <= definition.repetitions,
+    )
+
+
+def remark_on(definition: Definition, cells: int) -> tuple[str, str] | None:
+    """Say what the design can see, with a tone; None where there is nothing to compare."""
+    if cells < 2 or definition.repetitions < 2:
+        return None
+    found = detection_of(definition, cells)
+    if found is None:
+        return (
+            "info",
+            "How much runs vary here is not known before the first campaign of this kind on this "
+            "server; what this design can see is not, either.",
+        )
+    noun = "campaign" if found.campaigns == 1 else f"{found.campaigns} campaigns"
+    seen = (
+        f"By the noise of the last {noun} here ({found.noise_pct:.1f} %) this finds changes of "
+        f"{found.detectable_pct:.1f} % and more, in 4 of 5 cases"
+    )
+    if found.enough:
+        return "pass", f"{seen}."
+    smallest = f"{found.smallest_pct:g} %"
+    if found.repetitions is None:
+        return "warn", f"{seen}; no sensible number of repetitions would find {smallest}."
+    return "warn", f"{seen}; {smallest} would take about {found.repetitions} repetitions."
