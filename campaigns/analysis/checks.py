@@ -15,6 +15,7 @@ from campaigns.queries.runs import ObservedRun
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.logs import is_number
+from campaigns.stats.neighbours import expected_correlation
 from campaigns.stats.validity import Check, Outcome
 
 FEWEST_FOR_AUTOCORRELATION = 5
@@ -54,7 +55,7 @@ def _of_logs(campaign: Campaign, made: Sequence[ObservedRun]) -> list[Check]:
     return [
         validity.drift(list(residuals), _hours([run.started_at for run in made])),
         validity.equal_noise([list(residuals[places == cell]) for cell in range(len(cells))]),
-        *_alike(residuals, places),
+        *_alike(residuals, places, expected_correlation(places.tolist())),
     ]
 
 
@@ -78,14 +79,20 @@ def _in_blocks(
         validity.order_in_block(list(found.residuals), [position[run.run] for run in made]),
         validity.cold_start(list(places), [run.block for run in made], list(values)),
         validity.equal_noise([list(found.residuals[places == cell]) for cell in range(cells)]),
-        *_alike(found.residuals, places),
+        *_alike(
+            found.residuals,
+            places,
+            expected_correlation(places.tolist(), [run.block for run in made]),
+        ),
     ]
 
 
-def _alike(residuals: NDArray[np.float64], places: NDArray[np.int64]) -> list[Check]:
+def _alike(
+    residuals: NDArray[np.float64], places: NDArray[np.int64], expected: float
+) -> list[Check]:
     if np.bincount(places).min() < FEWEST_FOR_AUTOCORRELATION:
         return [Check("autocorrelation", Outcome.NOT_POSSIBLE)]
-    return [validity.autocorrelation(list(residuals))]
+    return [validity.autocorrelation(list(residuals), expected)]
 
 
 def _of_cells(cells: Mapping[str, Any]) -> list[Check]:

@@ -28,7 +28,8 @@ class Overall:
     average_pct: the mean of the manifests' changes of means, with average_ci by a bootstrap of pairs
     within each. geometric_pct: of the mean log ratio; fixed: the contrast for these manifests alone,
     sample: for manifests as a sample (df K - 1), None with one. q, q_p, i2: Cochran's test that all
-    manifests have one change, None with one. total_pct: of the sum of all times; rate_pct: of the
+    manifests have one change, None with one; it takes the noise for known, so with few pairs it sees
+    differences that are none: differ_p is Welch's test of the same, which decides. total_pct: of the sum of all times; rate_pct: of the
     average rate.
     """
 
@@ -42,6 +43,7 @@ class Overall:
     sample_ci: Interval | None
     q: float | None
     q_p: float | None
+    differ_p: float | None
     i2: float | None
     total_pct: float
     rate_pct: float
@@ -49,7 +51,7 @@ class Overall:
     @property
     def heterogeneous(self) -> bool:
         """Whether manifests differ: then each comes first, and the interval is that of a sample."""
-        return self.q_p is not None and self.q_p < HETEROGENEOUS_P
+        return self.differ_p is not None and self.differ_p < HETEROGENEOUS_P
 
 
 Pairs = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -80,7 +82,8 @@ def over_strata(strata: Sequence[Pairs], criteria: Criteria = DEFAULT) -> Overal
         sample_ci=_interval(sample, criteria.alpha),
         q=q[0] if q else None,
         q_p=q[1] if q else None,
-        i2=q[2] if q else None,
+        differ_p=q[2] if q else None,
+        i2=q[3] if q else None,
         total_pct=100 * (sum(cand for _, cand in sums) / sum(base for base, _ in sums) - 1),
         rate_pct=float(np.mean([100 * (base / cand - 1) for base, cand in sums])),
     )
@@ -112,14 +115,28 @@ def _sample(means: NDArray[np.float64]) -> Contrast | None:
 
 def _cochran(
     ratios: Sequence[NDArray[np.float64]], means: NDArray[np.float64]
-) -> tuple[float, float, float] | None:
+) -> tuple[float, float, float, float] | None:
     if len(ratios) < 2 or any(each.size < 2 or np.ptp(each) == 0 for each in ratios):
         return None
     weights = np.array([each.size / each.var(ddof=1) for each in ratios])
     centre = float(weights @ means / weights.sum())
     q = float(weights @ np.square(means - centre))
     df = len(ratios) - 1
-    return q, float(stats.chi2.sf(q, df)), max(0.0, 1 - df / q) if q else 0.0
+    return (
+        q,
+        float(stats.chi2.sf(q, df)),
+        _welch(q, weights, ratios),
+        max(0.0, 1 - df / q) if q else 0.0,
+    )
+
+
+def _welch(q: float, weights: NDArray[np.float64], ratios: Sequence[NDArray[np.float64]]) -> float:
+    """Turn Cochran's Q into the p of Welch's test of equal means (Biometrika, 1951)."""
+    count = len(ratios)
+    rest = np.array([each.size - 1 for each in ratios])
+    spread = float((np.square(1 - weights / weights.sum()) / rest).sum())
+    statistic = q / (count - 1) / (1 + 2 * (count - 2) / (count**2 - 1) * spread)
+    return float(stats.f.sf(statistic, count - 1, (count**2 - 1) / (3 * spread)))
 
 
 def _average_interval(strata: Sequence[Pairs], criteria: Criteria) -> Interval | None:

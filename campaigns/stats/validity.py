@@ -4,6 +4,7 @@ A check that fails changes the badge of a verdict, never its number.
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,7 +23,7 @@ FEWEST_FOR_AUTOCORRELATION, FEWEST_FOR_MODES = 10, 20
 SMALLEST_MODE = 0.1
 GRID = 512
 SECONDS_OFF = 1.0
-COLD_SHARE = 0.5
+COLD_SHARE, COLD_P = 0.5, 0.05
 
 
 class Outcome(StrEnum):
@@ -90,11 +91,12 @@ def order_in_block(residuals: Sequence[float], positions: Sequence[int]) -> Chec
     )
 
 
-def autocorrelation(residuals: Sequence[float]) -> Check:
+def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:
     """Whether neighbours are alike: the lag-1 correlation against 2 / sqrt(n), n >= 10.
 
-    n_eff: so many independent runs would tell as much. Residuals around means of three are
-    correlated by construction: ask only where cells have five runs or more.
+    expected: what independent noise has around the same model (`neighbours.expected_correlation`);
+    only the distance from it counts. n_eff: so many independent runs would tell as much. Ask only
+    where cells have five runs or more.
     """
     series = np.array(residuals, dtype=float)
     series = series - series.mean() if series.size else series
@@ -103,9 +105,15 @@ def autocorrelation(residuals: Sequence[float]) -> Check:
         return Check("autocorrelation", Outcome.NOT_POSSIBLE)
     r1 = float(series[:-1] @ series[1:]) / energy
     threshold = 2 / series.size**0.5
-    effective = series.size * (1 - r1) / (1 + r1) if r1 > 0 else float(series.size)
+    excess = r1 - expected
+    effective = series.size * (1 - excess) / (1 + excess) if excess > 0 else float(series.size)
     return _check(
-        "autocorrelation", r1, warn=abs(r1) > threshold, threshold=threshold, n_eff=effective
+        "autocorrelation",
+        r1,
+        warn=abs(excess) > threshold,
+        threshold=threshold,
+        n_eff=effective,
+        expected=expected,
     )
 
 
@@ -175,27 +183,31 @@ def little(n: float, throughput: float, response_seconds: float) -> Check:
 def cold_start(cells: Sequence[int], blocks: Sequence[int], values: Sequence[float]) -> Check:
     """Whether the first run of a block is the extreme of its cell, in more than half of the cells.
 
-    In the order of the runs; of each cell, only those with a first run and three runs at least.
+    In the order of the runs; of each cell, only those with a first run and three runs at least. Of
+    three runs one is an extreme in two cases of three, so that chance must not explain it, either.
     """
     first: dict[int, int] = {}
     for index, block in enumerate(blocks):
         first.setdefault(block, index)
     openers = set(first.values())
-    asked = extreme = 0
+    chances: list[float] = []
+    extreme = 0
     for cell in sorted(set(cells)):
         members = [index for index, each in enumerate(cells) if each == cell]
         mine = [index for index in members if index in openers]
         if len(members) < 3 or not mine:
             continue
-        asked += 1
+        others = len(members) - len(mine)
+        chances.append(1 - math.comb(others, 2) / math.comb(len(members), 2))
         ordered = sorted(members, key=lambda index: values[index])
         ends = {ordered[0], ordered[-1]}
         if values[ordered[0]] != values[ordered[-1]]:
             extreme += any(index in ends for index in mine)
-    if not asked or asked < 2:
+    asked = len(chances)
+    if asked < 2:
         return Check("cold_start", Outcome.NOT_POSSIBLE)
-    share = extreme / asked
-    return _check("cold_start", share, warn=share > COLD_SHARE, cells=asked)
+    share, p = extreme / asked, _at_least(extreme, chances)
+    return _check("cold_start", share, warn=share > COLD_SHARE and p < COLD_P, cells=asked, p=p)
 
 
 def rows(durations: Sequence[float], starts: Sequence[float], ends: Sequence[float]) -> Check:
@@ -228,6 +240,14 @@ def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fe
         slope = stats.linregress(order, values)
         figures |= {"slope_pct": 100 * float(np.expm1(slope.slope)), "slope_p": _p(slope.pvalue)}
     return Check(name, Outcome.WARN if p < DRIFT_P else Outcome.PASS, p, figures)
+
+
+def _at_least(count: int, chances: Sequence[float]) -> float:
+    """Give the chance that so many of independent events come about, each with a chance of its own."""
+    distribution = np.ones(1)
+    for chance in chances:
+        distribution = np.convolve(distribution, [1 - chance, chance])
+    return float(distribution[count:].sum())
 
 
 def _most_switches(levels: Sequence[object]) -> int:

@@ -99,7 +99,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 text = f"Each place later in the block changes a run by {percent(figures['slope_pct'])}."
             return f"p {p_text(value)}", text
         case "cold_start":
-            text = "The first runs of blocks are not the extremes of their levels."
+            text = "First runs of blocks are the extremes of their levels no more often than by chance."
             if not good:
                 text = (
                     "The first run of a block is the extreme of its level in most levels: warm up."

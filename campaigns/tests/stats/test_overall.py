@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
+from scipy import stats
 
+from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.verdict import p_value
+
+QUICK = Criteria(resamples=1)
 
 
 @pytest.fixture
@@ -82,3 +86,23 @@ def test_equal_pairs_raise_nothing():
 def test_nothing_has_no_overall_number():
     assert over_strata([]) is None
     assert over_strata([(np.empty(0), np.empty(0))]) is None
+
+
+def test_few_pairs_of_like_manifests_rarely_look_unlike():
+    rng = np.random.default_rng(8)
+    found = [
+        over_strata([(np.ones(3), np.exp(rng.normal(0, 0.03, 3))) for _ in range(5)], QUICK)
+        for _ in range(400)
+    ]
+
+    assert np.mean([each.heterogeneous for each in found]) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)
+    assert np.mean([each.q_p < 0.05 for each in found]) > 0.2
+
+
+def test_welchs_test_of_two_manifests_is_that_of_scipy():
+    rng = np.random.default_rng(9)
+    logs = rng.normal(0, 1, 6), rng.normal(1, 3, 9)
+
+    found = over_strata([(np.ones(each.size), np.exp(each)) for each in logs], QUICK)
+
+    assert found.differ_p == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)

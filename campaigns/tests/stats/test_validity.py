@@ -151,14 +151,30 @@ def test_rows_that_overlap_or_end_too_early_are_wrong():
 
 
 def test_a_cold_first_run_of_each_block_is_seen():
+    cells = [(place + block) % 6 for block in range(6) for place in range(6)]
+    blocks = [block for block in range(6) for _ in range(6)]
+    warm = [1.0 + 0.1 * cell + 0.01 * block for cell, block in zip(cells, blocks, strict=True)]
+    cold = [value + (index % 6 == 0) for index, value in enumerate(warm)]
+
+    found = validity.cold_start(cells, blocks, cold)
+
+    assert flagged(found)
+    assert found.value == 1
+    assert found.figures["p"] == pytest.approx((1 / 3) ** 6)
+    steady = [value + 0.5 * (block == 5) for value, block in zip(warm, blocks, strict=True)]
+    assert not flagged(validity.cold_start(cells, blocks, steady))
+
+
+def test_three_blocks_are_too_few_to_see_a_cold_start():
     cells = [0, 1, 2, 1, 2, 0, 2, 0, 1]
     blocks = [1, 1, 1, 2, 2, 2, 3, 3, 3]
-    warm = [1.0, 1.1, 1.2, 1.0, 1.1, 1.1, 1.0, 1.05, 1.05]
-    cold = [value + (index % 3 == 0) for index, value in enumerate(warm)]
+    cold = [2.0, 1.1, 1.2, 2.0, 1.1, 1.1, 2.0, 1.05, 1.05]
 
-    assert flagged(validity.cold_start(cells, blocks, cold))
-    even = [1.05, 1.1, 1.2, 1.07, 1.3, 1.1, 1.25, 1.0, 1.05]
-    assert not flagged(validity.cold_start(cells, blocks, even))
+    found = validity.cold_start(cells, blocks, cold)
+
+    assert found.value == 1
+    assert found.figures["p"] == pytest.approx((2 / 3) ** 3)
+    assert not flagged(found)
 
 
 def test_the_place_within_a_block_may_matter():
@@ -212,3 +228,26 @@ def test_checks_raise_few_false_alarms():
     alarms = sum(flagged(validity.drift(list(rng.normal(0, 1, 18)))) for _ in range(400))
 
     assert alarms / 400 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_a_cold_start_is_rarely_seen_where_there_is_none():
+    rng = np.random.default_rng(3)
+    for blocks in (3, 5, 10):
+        alarms = 0
+        for _ in range(200):
+            order = [int(cell) for _ in range(blocks) for cell in rng.permutation(6)]
+            numbers = [place // 6 for place in range(6 * blocks)]
+            values = list(rng.lognormal(size=6 * blocks))
+            alarms += flagged(validity.cold_start(order, numbers, values))
+        assert alarms / 200 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_a_cold_start_is_seen_where_there_is_one():
+    rng = np.random.default_rng(3)
+    seen = 0
+    for _ in range(100):
+        order = [int(cell) for _ in range(8) for cell in rng.permutation(6)]
+        numbers = [place // 6 for place in range(48)]
+        values = [float(rng.lognormal(0.3 * (place % 6 == 0), 0.05)) for place in range(48)]
+        seen += flagged(validity.cold_start(order, numbers, values))
+    assert seen > 70

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from campaigns.stats import validity
+from campaigns.stats.blocks import BlockRun, fit_blocks
+from campaigns.stats.neighbours import expected_correlation
+from campaigns.stats.validity import Outcome
+
+
+def flagged(check):
+    return check.outcome == Outcome.WARN
+
+
+def test_residuals_of_independent_runs_are_not_called_alike():
+    rng = np.random.default_rng(4)
+    alarms, before = 0, 0
+    for _ in range(200):
+        order = [int(cell) for _ in range(10) for cell in rng.permutation(6)]
+        places = [place // 6 for place in range(60)]
+        runs = [
+            BlockRun(c, b, float(np.exp(rng.normal()))) for c, b in zip(order, places, strict=True)
+        ]
+        residuals = list(fit_blocks(runs, 6).residuals)
+        before += flagged(validity.autocorrelation(residuals))
+        alarms += flagged(validity.autocorrelation(residuals, expected_correlation(order, places)))
+
+    assert before / 200 > 0.15
+    assert alarms / 200 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_what_neighbours_share_by_construction_is_the_mean_of_simulations():
+    rng = np.random.default_rng(7)
+    cells = [0, 1, 2, 2, 0, 1, 1, 2, 0, 0, 1]
+    blocks = [4, 4, 4, 5, 5, 5, 9, 9, 9, 10, 10]
+    design = np.array([[c == i for i in range(3)] + [b == k for k in (4, 5, 9, 10)]
+                       for c, b in zip(cells, blocks, strict=True)], dtype=float)  # fmt: skip
+    left = np.eye(11) - design @ np.linalg.pinv(design)
+    noise = rng.normal(size=(20_000, 11)) @ left
+    simulated = (noise[:, :-1] * noise[:, 1:]).sum() / np.square(noise).sum()
+
+    assert expected_correlation(cells, blocks) == pytest.approx(simulated, abs=0.01)
+    assert expected_correlation([0, 0, 0, 1, 1, 1]) == pytest.approx(-1 / 3)
+    assert expected_correlation([0, 1]) == 0
