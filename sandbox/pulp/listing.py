@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -56,6 +57,25 @@ def state_filters() -> dict[str, Filter]:
         "state": lambda task, wanted: task.state in known(wanted)[:1],
         "state__in": lambda task, wanted: task.state in known(wanted),
         "state__ne": lambda task, wanted: task.state not in known(wanted)[:1],
+    }
+
+
+def time_filters() -> dict[str, Filter]:
+    """Give the filters of when a task began and ended."""
+
+    def instant(text: str) -> datetime:
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            raise Invalid({"errors": ["Enter a valid date/time."]}) from None
+
+    return {
+        "started_at__lte": lambda task, wanted: bool(
+            task.started and task.started <= instant(wanted)
+        ),
+        "finished_at__gte": lambda task, wanted: bool(
+            task.finished and task.finished >= instant(wanted)
+        ),
     }
 
 

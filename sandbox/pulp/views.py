@@ -229,6 +229,7 @@ class Views:
         filters: dict[str, Any] = {
             **listing.by_name(lambda task: str(task.name)),
             **listing.state_filters(),
+            **listing.time_filters(),
             "reserved_resources": reserves,
             "pulp_href__in": lambda task, wanted: task.href in wanted.split(","),
         }

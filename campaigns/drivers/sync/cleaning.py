@@ -1,15 +1,19 @@
 """Bring a Pulp to its clean state, and touch nothing that is not ours."""
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from campaigns.clients.errors import Answered
 from campaigns.clients.pulp import UNFINISHED, Pulp, StillAtIt, Task, TaskFailed, read_task
 from campaigns.drivers.base import Context, NotClean, Proof, Target
+from campaigns.drivers.sync.others import wait_for_others
 
 PREFIX = "perfdash-"
 """Begins every name that perfdash gives in a Pulp."""
+OURS = re.compile(rf"{PREFIX}([0-9]+-[0-9]+|[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})\Z")
+"""All of such a name: an attempt and a number, or the id of a repository that is distributed."""
 CLEAN_SECONDS = 300.0
 CANCEL_SECONDS = 20.0
 MOST_NAMES = 5
@@ -25,7 +29,9 @@ def clean(pulp: Pulp, target: Target, context: Context) -> list[Proof]:
     refuse_strangers(pulp)
     cancel_ours(pulp, CLEAN_SECONDS)
     deleted = _delete_ours(pulp)
+    wait_for_others(pulp)
     if target.dedicated:
+        refuse_strangers(pulp)  # who came meanwhile
         href = pulp.start("POST", "orphans/cleanup/", {"orphan_protection_time": 0})
         _wait(pulp, href, "The clean-up of orphans", began_at)
     context.say(
@@ -60,7 +66,7 @@ def refuse_strangers(pulp: Pulp) -> None:
     strangers = [
         repository["name"]
         for repository in pulp.list("repositories/")
-        if not repository["name"].startswith(PREFIX)
+        if not OURS.match(repository["name"])
         and not repository["latest_version_href"].endswith("/versions/0/")
     ]
     if strangers:
@@ -78,7 +84,7 @@ def cancel_ours(pulp: Pulp, seconds: float) -> None:
     cancelled = {
         task["pulp_href"]: read_task(pulp.get(task["pulp_href"]))
         for kind in ("repositories", "remotes")
-        for thing in pulp.list(f"{kind}/", name__startswith=PREFIX)
+        for thing in _ours(pulp, kind)
         for task in pulp.list(
             "tasks/",
             state__in=UNFINISHED,
@@ -104,11 +110,18 @@ def _end_of(pulp: Pulp, task: Task, until: float) -> None:
             raise
 
 
+def _ours(pulp: Pulp, kind: str) -> Iterator[dict[str, Any]]:
+    """What bears a name that perfdash gives; that of somebody else may begin alike."""
+    for thing in pulp.list(f"{kind}/", name__startswith=PREFIX):
+        if OURS.match(thing["name"]):
+            yield thing
+
+
 def _delete_ours(pulp: Pulp) -> int:
-    """Delete what bears our prefix; repositories take their publications with them."""
+    """Delete what bears our names; repositories take their publications with them."""
     began_at, deleted = time.monotonic(), 0
     for kind in KINDS:
-        things = list(pulp.list(f"{kind}/", name__startswith=PREFIX))
+        things = list(_ours(pulp, kind))
         waiting = [(pulp.start("DELETE", thing["pulp_href"]), thing["name"]) for thing in things]
         for href, name in waiting:
             _wait(pulp, href, f"Deleting “{name}”", began_at)

@@ -19,7 +19,9 @@ CLASSES = (
     ("permission", re.compile(r"permission denied", re.IGNORECASE)),
 )  # fmt: skip
 OTHER = "other"
+CANCELLED = "cancelled by others"
 NOT_THE_FEEDS = {
+    CANCELLED: "Somebody cancelled the task in Pulp: it is no failure of the level.",
     "worker gone": "Pulp's worker was killed, stopped or cut off from its database: look into its log.",
     "disk full": "Make room where Pulp keeps its artifacts.",
     "permission": "Let Pulp write where it keeps its artifacts.",

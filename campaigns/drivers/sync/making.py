@@ -49,7 +49,7 @@ def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pai
     """Make what is synced, in an empty Pulp. Raise DriverError where Pulp refuses a field."""
     content = parameters["content"]
     levels = {name: parameters[name] for name in OF_A_REMOTE if parameters.get(name) is not None}
-    attempt = context.sender.rpartition("/")[2] or "0"
+    attempt = int(context.sender.rpartition("/")[2])
     pairs = []
     for number in range(1, parameters["repositories"] + 1):
         feed = parameters["feed"].replace("{n}", str(number))

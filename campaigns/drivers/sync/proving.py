@@ -30,6 +30,14 @@ def same_work(
     ]
 
 
+def same_clock(seconds: float | None, bounds: tuple[float, float]) -> Proof:
+    """Compare the seconds by Pulp's clock with what our looks leave possible: a clock may be set."""
+    least, most = (round(bounds[0], 1), round(bounds[1], 1))
+    right = seconds is not None and least <= seconds <= most
+    found = "not known" if seconds is None else round(seconds, 3)
+    return Proof("duration, beside our clock", f"{least:g} to {most:g} s", found, "s", right)
+
+
 def all_files(offers: Sequence[Offer]) -> dict[str, int]:
     """The files of all feeds, each digest once, as Pulp keeps them; sizes in bytes."""
     files: dict[str, int] = {}

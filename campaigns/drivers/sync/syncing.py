@@ -10,7 +10,7 @@ from campaigns import histogram
 from campaigns.clients.errors import NoAnswer, Unavailable
 from campaigns.clients.pulp import Pulp, Task
 from campaigns.drivers.base import Context, Parameters, TargetUnavailable
-from campaigns.drivers.sync.failures import failure_class
+from campaigns.drivers.sync.failures import CANCELLED, failure_class
 from campaigns.drivers.sync.making import Pair, start_sync
 from campaigns.drivers.sync.parts import Parts
 
@@ -21,6 +21,8 @@ SKIPPED = "sync.was_skipped"
 AWAY_SECONDS = 60.0
 """So long may Pulp's API be away while its tasks go on."""
 STEP_SECONDS = 1.0
+CLOCK_SECONDS = 1.0
+"""How far Pulp's clock may be from ours over one sync."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,27 @@ class Syncs:
     """Seconds since the start, and files that all tasks had downloaded then."""
     parts: Parts = field(default_factory=Parts)
     timed_out: bool = False
+    not_started: float = 0.0
+    """Begin of the last look that found no task started."""
+    started: float | None = None
+    """The first look that found one started."""
+    not_ended: float = 0.0
+    """Begin of the last look that found one at work."""
+
+    def saw(self, began: float, ended: float) -> None:
+        """Note what a look found; seconds since the start."""
+        if not any(task.started for task in self.tasks.values()):
+            self.not_started = began
+        elif self.started is None:
+            self.started = ended
+        if not self.ended:
+            self.not_ended = began
+
+    def bounds(self) -> tuple[float, float]:
+        """Give the least and most seconds from the first start to the last end, by our clock."""
+        started = self.wall_seconds if self.started is None else self.started
+        least = max(0.0, self.not_ended - started - CLOCK_SECONDS)
+        return least, self.wall_seconds - self.not_started + CLOCK_SECONDS
 
     @property
     def ended(self) -> bool:
@@ -63,7 +86,7 @@ class Syncs:
         """Count the tasks that did not come through, by class."""
         return dict(
             Counter(
-                failure_class(task.words, str(task.error.get("error_code") or ""))
+                class_of(task)
                 for task in self.tasks.values()
                 if task.ended and task.state not in ("completed", "skipped")
             )
@@ -72,7 +95,11 @@ class Syncs:
     def words(self) -> str:
         """What Pulp says of the first task that failed."""
         return next(
-            (task.words or task.state for task in self.tasks.values() if task.ended and task.error),
+            (
+                task.words or f"{task.state}, and no reason."
+                for task in self.tasks.values()
+                if task.ended and task.state not in ("completed", "skipped")
+            ),
             "",
         )
 
@@ -101,6 +128,7 @@ def sync_all(
     hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
     syncs = Syncs({href: pulp.task(href) for href in hrefs}, started_at)
     last_answer = time.monotonic()
+    syncs.saw(0.0, last_answer - started_at)
     syncs.parts.look(last_answer - started_at, syncs.tasks.values())
     while not syncs.ended:
         gone = time.monotonic() - started_at
@@ -108,6 +136,7 @@ def sync_all(
             syncs.timed_out = True
             break
         pulp.rest(gone)
+        began = time.monotonic() - started_at
         try:
             for href, task in syncs.tasks.items():
                 if not task.ended:
@@ -120,11 +149,19 @@ def sync_all(
                 ) from None
             continue
         last_answer = time.monotonic()
+        syncs.saw(began, last_answer - started_at)
         syncs.looks.append((last_answer - started_at, syncs.artifacts))
         syncs.parts.look(last_answer - started_at, syncs.tasks.values())
         context.progress(_progress(syncs, pairs))
     syncs.wall_seconds = time.monotonic() - started_at
     return syncs
+
+
+def class_of(task: Task) -> str:
+    """Give the class of a task that did not come through."""
+    if task.state == "canceled" and not task.words:
+        return CANCELLED
+    return failure_class(task.words, str(task.error.get("error_code") or ""))
 
 
 def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
@@ -137,9 +174,7 @@ def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
         "work_seconds": [task.seconds for task in tasks],
         "files": [task.done(ARTIFACTS) for task in tasks],
         "failure": [
-            failure_class(task.words, str(task.error.get("error_code") or ""))
-            if task.ended and task.state not in ("completed", "skipped")
-            else ""
+            class_of(task) if task.ended and task.state not in ("completed", "skipped") else ""
             for task in tasks
         ],
     }
