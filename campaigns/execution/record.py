@@ -27,8 +27,11 @@ class Record:
     def refused(self, error: ParametersRefused, asked: Mapping[str, Any]) -> None:
         """Keep what the target said beside the levels that it said it of; the form shows it there."""
         self.settings = [
-            EffectiveSetting(name, asked.get(name), f"{REFUSED}{sentence}", ok=False)
-            for name, sentence in error.refused.items()
+            *(setting for setting in self.settings if setting.name not in error.refused),
+            *(
+                EffectiveSetting(name, asked.get(name), f"{REFUSED}{sentence}", ok=False)
+                for name, sentence in error.refused.items()
+            ),
         ]
 
     def outcome(self, state: str, reason: str = "", trace: str = "") -> Outcome:
