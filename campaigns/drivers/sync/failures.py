@@ -1,6 +1,9 @@
 """What became of a sync that failed: Pulp's words, by class. Pure."""
 
 import re
+from collections.abc import Iterable
+
+from campaigns.drivers.base import TargetUnavailable
 
 CLASSES = (
     ("checksum", re.compile(r"PLP000[34]|failed validation due to (checksum|size)", re.IGNORECASE)),
@@ -21,7 +24,7 @@ CLASSES = (
 OTHER = "other"
 CANCELLED = "cancelled by others"
 NOT_THE_FEEDS = {
-    CANCELLED: "Somebody cancelled the task in Pulp: it is no failure of the level.",
+    CANCELLED: "Somebody cancelled the task: it is no failure of the level.",
     "worker gone": "Pulp's worker was killed, stopped or cut off from its database: look into its log.",
     "disk full": "Make room where Pulp keeps its artifacts.",
     "permission": "Let Pulp write where it keeps its artifacts.",
@@ -33,3 +36,11 @@ def failure_class(words: str, code: str = "") -> str:
     """Give the class of a task's error, from its `error_code` and its words."""
     said = f"{code} {words}"
     return next((name for name, pattern in CLASSES if pattern.search(said)), OTHER)
+
+
+def refuse_what_is_not_the_feeds(classes: Iterable[str], words: str) -> None:
+    """Raise TargetUnavailable where Pulp was not in order: that says nothing about the level."""
+    for name in classes:
+        if name in NOT_THE_FEEDS:
+            said = f": {words.rstrip('. ')}" if words else ""
+            raise TargetUnavailable(f"The sync failed ({name}){said}. {NOT_THE_FEEDS[name]}")

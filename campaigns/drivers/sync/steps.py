@@ -18,12 +18,11 @@ from campaigns.drivers.base import (
     Proof,
     Series,
     Target,
-    TargetUnavailable,
 )
 from campaigns.drivers.sync.access import pulp_of, what_does_not_end, while_leased
 from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
 from campaigns.drivers.sync.facts import facts_of
-from campaigns.drivers.sync.failures import NOT_THE_FEEDS
+from campaigns.drivers.sync.failures import refuse_what_is_not_the_feeds
 from campaigns.drivers.sync.feed import Offer, offer_of
 from campaigns.drivers.sync.making import (
     Pair,
@@ -89,7 +88,7 @@ class PulpSteps:
                 left = what_does_not_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
                 measured = _measured(syncs, parameters, None, limit, ())
                 return replace(measured, failure=f"{measured.failure}{left}")
-            _refuse_what_is_not_the_feeds(syncs)
+            refuse_what_is_not_the_feeds(syncs.failures(), syncs.words())
             artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
             published = None
             if parameters["publish"] == "on" and not syncs.failures():
@@ -166,15 +165,6 @@ def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limi
         ) from None
     except TaskFailed as error:
         raise NotClean(f"{error} So there is nothing to be synced once more.") from None
-
-
-def _refuse_what_is_not_the_feeds(syncs: Syncs) -> None:
-    """Raise TargetUnavailable where Pulp was not in order: that says nothing about the level."""
-    for name in syncs.failures():
-        if name in NOT_THE_FEEDS:
-            raise TargetUnavailable(
-                f"The sync failed ({name}): {syncs.words()} {NOT_THE_FEEDS[name]}"
-            )
 
 
 def _offers(pairs: Sequence[Pair], parameters: Parameters, context: Context) -> list[Offer | None]:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from campaigns import histogram
-from campaigns.drivers.base import Distribution, Health, Measured, Phase, TargetUnavailable
-from campaigns.drivers.sync.failures import NOT_THE_FEEDS
+from campaigns.drivers.base import Distribution, Health, Measured, Phase
+from campaigns.drivers.sync.failures import refuse_what_is_not_the_feeds
 from campaigns.drivers.sync.katello.watching import ARTIFACTS, Watched, failure_of
 
 MOST_RESOLUTION_SHARE = 0.05
@@ -13,8 +13,7 @@ MOST_RESOLUTION_SHARE = 0.05
 def measured_of(watched: Watched, limit: float) -> Measured:
     """Bring what was seen into the form of every driver. Raise TargetUnavailable."""
     failures = watched.failures()
-    for name in NOT_THE_FEEDS & failures.keys():
-        raise TargetUnavailable(f"The sync failed ({name}): {watched.words}")
+    refuse_what_is_not_the_feeds(failures, watched.words)
     failed = sum(failures.values())
     values: dict[str, float] = {"failed_syncs": float(failed)}
     failure, censored = _failure(watched, failures, limit), frozenset[str]()

@@ -114,7 +114,7 @@ def test_instants_with_fractions_are_as_good_as_a_duration(katello, stand_in):
 
     measured, proofs = katello.run(parameters(repository_ids="3, 5"))
 
-    assert measured.values["task_duration"] == pytest.approx(0.4, abs=0.3)
+    assert measured.values["task_duration"] >= 0.4
     assert found(proofs)["resolution of the duration"] == 0.001
 
 

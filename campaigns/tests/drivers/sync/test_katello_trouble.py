@@ -93,7 +93,9 @@ def test_a_paused_sync_that_cannot_be_stopped_is_told(katello, stand_in):
 def test_what_says_nothing_of_the_level_makes_the_run_void(katello, stand_in):
     stand_in.behave(outcome="warning", error="[Errno 28] No space left on device")
 
-    with pytest.raises(TargetUnavailable, match=r"disk full.*No space left"):
+    with pytest.raises(
+        TargetUnavailable, match=r"disk full.*No space left on device\. Make room where"
+    ):
         katello.run(parameters())
 
 
