@@ -17,7 +17,7 @@ from campaigns.clients.foreman_tasks import (
 from campaigns.clients.katello import Katello
 from campaigns.clients.pulp import Progress
 from campaigns.drivers.base import Context, NotClean, Parameters, TargetUnavailable
-from campaigns.drivers.sync.failures import failure_class
+from campaigns.drivers.sync.failures import CANCELLED, failure_class
 from campaigns.drivers.sync.katello.clearing import mark_of
 from campaigns.drivers.sync.katello.parts import Part, Work, body_of, known
 from campaigns.drivers.sync.parts import Parts
@@ -111,8 +111,10 @@ def failure_of(task: ForemanTask) -> str:
     """Give the class of what became of a task; empty where it came through."""
     if not task.at_rest or task.succeeded:
         return ""
-    if task.state == "paused" or task.result == "cancelled":
-        return "paused" if task.state == "paused" else "cancelled"
+    if task.state == "paused":
+        return "paused"
+    if task.result == "cancelled":
+        return CANCELLED
     return failure_class(" ".join(task.errors))
 
 
