@@ -1,0 +1,59 @@
+"""The contract between a kind of test and the rest. Knows no database, no Celery, no clock but its own.
+
+A kind is one module, or one folder, beside this one. Its name is the kind; it holds `driver`, one instance of a
+subclass of Driver. What it is given and gives stands in `values`, what it raises on purpose in `errors`.
+"""
+
+from campaigns.drivers.base.driver import Driver
+from campaigns.drivers.base.errors import (
+    AddressRefused,
+    Cancelled,
+    DriverError,
+    GeneratorFailed,
+    LevelNotInForce,
+    NotClean,
+    ParametersRefused,
+    TargetUnavailable,
+)
+from campaigns.drivers.base.values import (
+    REFUSED,
+    STAND_IN,
+    Context,
+    Distribution,
+    EffectiveSetting,
+    Health,
+    Measured,
+    Metric,
+    Parameters,
+    Phase,
+    Preset,
+    Proof,
+    Series,
+    Target,
+)
+
+__all__ = [
+    "REFUSED",
+    "STAND_IN",
+    "AddressRefused",
+    "Cancelled",
+    "Context",
+    "Distribution",
+    "Driver",
+    "DriverError",
+    "EffectiveSetting",
+    "GeneratorFailed",
+    "Health",
+    "LevelNotInForce",
+    "Measured",
+    "Metric",
+    "NotClean",
+    "Parameters",
+    "ParametersRefused",
+    "Phase",
+    "Preset",
+    "Proof",
+    "Series",
+    "Target",
+    "TargetUnavailable",
+]
