@@ -25,6 +25,7 @@ from campaigns.engines.transfers import FAILURES, FileFailed
 from campaigns.network import Rules, check_url
 
 LOOK_SECONDS = 0.05
+REST_SLICE_SECONDS = 0.2
 CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 60.0
 MOST_BYTES = 32 * 1024 * 1024
@@ -97,6 +98,13 @@ class Connection:
         """Break off what is under way, and close the connection."""
         self._opened.break_off()
         self._session.close()
+
+    def rest(self, seconds: float) -> None:
+        """Wait, and stop at once where `check` says so."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(left, REST_SLICE_SECONDS))
 
     def ask(
         self,

@@ -7,22 +7,16 @@ X-Request-Id of the request that begins a task stands in the task's input as `cu
 """
 
 import time
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import (
-    Answered,
-    ClientError,
-    LoginRefused,
-    NotPermitted,
-    Strange,
-    Unavailable,
-)
+from campaigns.clients.errors import Answered, ClientError, Strange
 from campaigns.clients.foreman_tasks import ForemanTask, read_task
+from campaigns.clients.login import Login
+from campaigns.clients.refusals import refusal
 
 SESSION = "_session_id"
 ENDINGS = ("/katello/api/v2", "/katello/api", "/api/v2", "/api", "/katello")
@@ -31,16 +25,7 @@ MOST_PAGES = 100
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 5.0
 WAIT_SHARE = 0.02
 """Of the time that has gone: so long is the wait for the next look at a task."""
-SLICE_SECONDS = 0.2
 TASKS = "/foreman_tasks/api/tasks"
-
-
-@dataclass(frozen=True, slots=True)
-class ForemanLogin:
-    """A user of Foreman; without a name the client certificate says who we are."""
-
-    username: str = ""
-    password: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +57,7 @@ class StillGoesOn(ClientError):
 class Katello:
     """Foreman with Katello at the other end of a connection."""
 
-    def __init__(self, connection: Connection, base_url: str, login: ForemanLogin) -> None:
+    def __init__(self, connection: Connection, base_url: str, login: Login) -> None:
         """`base_url`: the server's, with or without the path of an API at its end."""
         path = urlsplit(base_url).path.rstrip("/")
         self._root = next((path.removesuffix(end) for end in ENDINGS if path.endswith(end)), path)
@@ -202,10 +187,7 @@ class Katello:
 
     def rest(self, gone: float) -> None:
         """Wait before the next look at something that began `gone` seconds ago."""
-        end = time.monotonic() + max(SHORTEST_WAIT, min(LONGEST_WAIT, WAIT_SHARE * gone))
-        while (left := end - time.monotonic()) > 0:
-            self._connection.check()
-            time.sleep(min(left, SLICE_SECONDS))
+        self._connection.rest(max(SHORTEST_WAIT, min(LONGEST_WAIT, WAIT_SHARE * gone)))
 
     def _begin(self, path: str, body: Mapping[str, Any], mark: str) -> ForemanTask:
         return read_task(self._ask("POST", path, body=body, mark=mark).json())
@@ -246,8 +228,7 @@ class Katello:
         if self._session:
             headers["Cookie"] = f"{SESSION}={self._session}"
         elif self._login.username:
-            login = f"{self._login.username}:{self._login.password}".encode()
-            headers["Authorization"] = f"Basic {b64encode(login).decode()}"
+            headers |= self._login.header
         return self._connection.ask(
             method, f"{self._root}{path}", query=query, body=body, headers=headers
         )
@@ -261,21 +242,7 @@ def _version(answer: Answer) -> str:
 
 
 def _refused(answer: Answer) -> Answered:
-    """Say what a status means, in Katello's words where it has any."""
-    words = words_of(answer)
-    asked = f"{answer.method} {urlsplit(answer.url).path}"
-    hint = f": {words}" if words else ""
-    match answer.status:
-        case 401:
-            said = f"Foreman refuses the login ({words or 'no reason given'})."
-            return LoginRefused(401, words, said)
-        case 403:
-            said = f"The user may not {asked} ({words or 'no reason given'})."
-            return NotPermitted(403, words, said)
-        case status if status >= 500:
-            return Unavailable(status, words, f"Katello answered {status} to {asked}{hint}.")
-        case status:
-            return Answered(status, words, f"Katello answered {status} to {asked}{hint}.")
+    return refusal(answer, words_of(answer), "Katello", door="Foreman")
 
 
 def words_of(answer: Answer) -> str:

@@ -6,94 +6,21 @@ again. Answers of unknown paths and of errors of the server are HTML.
 """
 
 import time
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import (
-    Answered,
-    ClientError,
-    LoginRefused,
-    NotPermitted,
-    Strange,
-    Unavailable,
-)
+from campaigns.clients.errors import Answered, Strange
+from campaigns.clients.login import Login
+from campaigns.clients.pulp_tasks import StillAtIt, Task, TaskFailed, read_task
+from campaigns.clients.refusals import refusal
 
 API = "/pulp/api/v3/"
 PAGE = 100
-ENDED = frozenset({"completed", "failed", "canceled", "skipped"})
-UNFINISHED = "running,waiting,canceling"
 SHORTEST_WAIT, LONGEST_WAIT = 0.2, 2.0
 WAIT_SHARE = 0.02
 """Of the time that has gone: so long is the wait for the next look at a task."""
-
-
-@dataclass(frozen=True, slots=True)
-class Login:
-    """A user of Pulp; without a name the client certificate says who we are."""
-
-    username: str = ""
-    password: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """One progress report of a task; `total` is often unknown."""
-
-    code: str
-    done: int
-    total: int | None
-    message: str = ""
-    state: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A task of Pulp as it is now; instants are aware, those that have not come are None."""
-
-    href: str
-    name: str
-    state: str
-    created: datetime
-    started: datetime | None
-    finished: datetime | None
-    progress: Mapping[str, Progress]
-    error: Mapping[str, Any]
-    created_resources: tuple[str, ...]
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing will change any more."""
-        return self.state in ENDED
-
-    @property
-    def seconds(self) -> float | None:
-        """From start to end, by Pulp's clock; None while it is not known."""
-        if self.started is None or self.finished is None:
-            return None
-        return (self.finished - self.started).total_seconds()
-
-    @property
-    def queue_seconds(self) -> float | None:
-        """From its creation to its start, by Pulp's clock."""
-        return None if self.started is None else (self.started - self.created).total_seconds()
-
-    def done(self, code: str) -> int:
-        """How many units a progress report counts; 0 where there is none of that code."""
-        report = self.progress.get(code)
-        return report.done if report else 0
-
-    @property
-    def words(self) -> str:
-        """What Pulp says went wrong; empty where it says nothing."""
-        for name in ("description", "reason"):
-            if said := str(self.error.get(name) or "").strip():
-                return said
-        return ""
 
 
 class Pulp:
@@ -124,7 +51,7 @@ class Pulp:
         """Begin a session. Raise LoginRefused."""
         if not self._login.username:
             return
-        answer = self._connection.ask("POST", f"{self.root}login/", headers=self._basic_header())
+        answer = self._connection.ask("POST", f"{self.root}login/", headers=self._login.header)
         if "json" not in answer.headers.get("Content-Type", ""):
             self.status()  # what is no Pulp at all is told so
         if answer.status in (404, 405):
@@ -225,10 +152,7 @@ class Pulp:
     def rest(self, gone: float) -> None:
         """Wait before the next look at something that began `gone` seconds ago."""
         longest = LONGEST_WAIT if self.has_session else 2 * LONGEST_WAIT
-        end = time.monotonic() + max(SHORTEST_WAIT, min(longest, WAIT_SHARE * gone))
-        while (left := end - time.monotonic()) > 0:
-            self._connection.check()
-            time.sleep(min(left, SHORTEST_WAIT))
+        self._connection.rest(max(SHORTEST_WAIT, min(longest, WAIT_SHARE * gone)))
 
     def _ask(
         self,
@@ -254,7 +178,7 @@ class Pulp:
         query: Mapping[str, Any] | None,
         body: Mapping[str, Any] | None,
     ) -> Answer:
-        headers = self._basic_header() if self._basic else {}
+        headers = self._login.header if self._basic else {}
         if self._cookies:
             headers["Cookie"] = "; ".join(f"{name}={text}" for name, text in self._cookies.items())
             if method != "GET":
@@ -262,59 +186,6 @@ class Pulp:
                 headers["Referer"] = f"{self._connection.origin}/"
         place = path if path.startswith("/") else self.root + path
         return self._connection.ask(method, place, query=query, body=body, headers=headers)
-
-    def _basic_header(self) -> dict[str, str]:
-        login = f"{self._login.username}:{self._login.password}".encode()
-        return {"Authorization": f"Basic {b64encode(login).decode()}"}
-
-
-class StillAtIt(ClientError):
-    """A task has not ended in the time that it was given."""
-
-    def __init__(self, what: str, task: Task, seconds: float) -> None:
-        super().__init__(f"{what} is still {task.state} after {seconds:g} s (task {task.href}).")
-        self.task = task
-
-
-class TaskFailed(ClientError):
-    """A task ended, and not well."""
-
-    def __init__(self, what: str, task: Task) -> None:
-        said = task.words or "Pulp does not say why"
-        super().__init__(f"{what} ended {task.state}: {said}")
-        self.task = task
-
-
-def read_task(said: Any) -> Task:
-    """Read what Pulp says of a task. Raise Strange."""
-    try:
-        reports = [
-            Progress(
-                each["code"],
-                int(each["done"] or 0),
-                each["total"],
-                each["message"],
-                str(each.get("state") or ""),
-            )
-            for each in said["progress_reports"] or ()
-        ]
-        return Task(
-            href=said["pulp_href"],
-            name=said["name"],
-            state=said["state"],
-            created=_instant(said["pulp_created"]) or datetime.now(UTC),
-            started=_instant(said["started_at"]),
-            finished=_instant(said["finished_at"]),
-            progress={report.code: report for report in reports},
-            error=said["error"] or {},
-            created_resources=tuple(said.get("created_resources") or ()),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Strange(f"Pulp's answer is no task ({error!r}): {str(said)[:200]}") from None
-
-
-def _instant(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def _refused(answer: Answer) -> Answered:
@@ -334,19 +205,4 @@ def _refused(answer: Answer) -> Answered:
             if name != "detail"
         }
         words = words or "; ".join(f"{name}: {' '.join(told)}" for name, told in fields.items())
-    asked = f"{answer.method} {urlsplit(answer.url).path}"
-    match answer.status:
-        case 401:
-            return LoginRefused(
-                401, words, f"Pulp refuses the login ({words or 'no reason given'})."
-            )
-        case 403:
-            return NotPermitted(
-                403, words, f"The user may not {asked} ({words or 'no reason given'})."
-            )
-        case status if status >= 500:
-            hint = f": {words}" if words else ""
-            return Unavailable(status, words, f"Pulp answered {status} to {asked}{hint}.")
-        case status:
-            hint = f": {words}" if words else ""
-            return Answered(status, words, f"Pulp answered {status} to {asked}{hint}.", fields)
+    return refusal(answer, words, "Pulp", fields=fields)

@@ -13,8 +13,9 @@ from campaigns.clients.errors import (
     Strange,
     Unavailable,
 )
-from campaigns.clients.katello import ForemanLogin, Katello
-from campaigns.clients.pulp import Login, Pulp
+from campaigns.clients.katello import Katello
+from campaigns.clients.login import Login
+from campaigns.clients.pulp import Pulp
 from campaigns.clients.tls import BadCertificate
 from campaigns.drivers.base import (
     AddressRefused,
@@ -56,7 +57,7 @@ def katello_of(
 ) -> Iterator[Katello]:
     """Connect to a target's Katello; the first request that needs it logs in."""
     with connected(target, rules, check, sender, most_per_second) as connection:
-        login = ForemanLogin(target.username, target.password)
+        login = Login(target.username, target.password)
         yield Katello(connection, target.base_url, login)
 
 

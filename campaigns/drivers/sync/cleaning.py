@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from campaigns.clients.errors import Answered
-from campaigns.clients.pulp import UNFINISHED, Pulp, StillAtIt, Task, TaskFailed, read_task
+from campaigns.clients.pulp import Pulp
+from campaigns.clients.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
 from campaigns.drivers.base import Context, NotClean, Proof, Target
 from campaigns.drivers.sync.others import wait_for_others
 

@@ -4,7 +4,8 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from campaigns.clients.pulp import UNFINISHED, Pulp, Task
+from campaigns.clients.pulp import Pulp
+from campaigns.clients.pulp_tasks import UNFINISHED, Task
 from campaigns.drivers.base import NotClean, Proof
 
 OTHERS_SECONDS = 20.0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from campaigns.clients.pulp import Progress, Task
+from campaigns.clients.pulp_tasks import Progress, Task
 from campaigns.drivers.base import Phase
 
 NAMES = {

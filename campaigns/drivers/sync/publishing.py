@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from campaigns.clients.errors import ClientError
-from campaigns.clients.pulp import Pulp, StillAtIt, Task, TaskFailed
+from campaigns.clients.pulp import Pulp
+from campaigns.clients.pulp_tasks import StillAtIt, Task, TaskFailed
 from campaigns.drivers.base import DriverError, Parameters
 from campaigns.drivers.sync.cleaning import PREFIX
 from campaigns.drivers.sync.making import Pair

@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from campaigns.clients.pulp import Pulp, StillAtIt, TaskFailed
+from campaigns.clients.pulp import Pulp
+from campaigns.clients.pulp_tasks import StillAtIt, TaskFailed
 from campaigns.drivers.base import (
     Context,
     Distribution,

@@ -8,7 +8,8 @@ from typing import Any
 
 from campaigns import histogram
 from campaigns.clients.errors import NoAnswer, Unavailable
-from campaigns.clients.pulp import Pulp, Task
+from campaigns.clients.pulp import Pulp
+from campaigns.clients.pulp_tasks import Task
 from campaigns.drivers.base import Context, Parameters, TargetUnavailable
 from campaigns.drivers.sync.failures import CANCELLED, failure_class
 from campaigns.drivers.sync.making import Pair, start_sync

@@ -5,7 +5,8 @@ import pytest
 from campaigns.clients import katello as module
 from campaigns.clients.connection import Answer, Connection
 from campaigns.clients.errors import Answered, LoginRefused, NotPermitted, Strange, Unavailable
-from campaigns.clients.katello import ForemanLogin, Katello, StillGoesOn, words_of
+from campaigns.clients.katello import Katello, StillGoesOn, words_of
+from campaigns.clients.login import Login
 from campaigns.network import parse_rules
 from sandbox.process import running
 
@@ -32,7 +33,7 @@ def client(stand_in):
 
     def make(end="", password="password", user="admin"):  # noqa: S107 - the stand-in's
         made.append(Connection(stand_in.base_url, RULES))
-        return Katello(made[-1], stand_in.base_url + end, ForemanLogin(user, password))
+        return Katello(made[-1], stand_in.base_url + end, Login(user, password))
 
     yield make
     for connection in made:

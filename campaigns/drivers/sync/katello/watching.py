@@ -15,7 +15,7 @@ from campaigns.clients.foreman_tasks import (
     ForemanTask,
 )
 from campaigns.clients.katello import Katello
-from campaigns.clients.pulp import Progress
+from campaigns.clients.pulp_tasks import Progress
 from campaigns.drivers.base import Context, NotClean, Parameters, TargetUnavailable
 from campaigns.drivers.sync.failures import CANCELLED, failure_class
 from campaigns.drivers.sync.katello.clearing import mark_of

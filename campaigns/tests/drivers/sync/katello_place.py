@@ -6,7 +6,8 @@ import pytest
 
 from campaigns.clients import katello as client_of
 from campaigns.clients.connection import Connection
-from campaigns.clients.katello import ForemanLogin, Katello
+from campaigns.clients.katello import Katello
+from campaigns.clients.login import Login
 from campaigns.drivers.base import Target
 from campaigns.drivers.sync import driver
 from campaigns.tests.drivers.sync.suite import RULES, Place
@@ -33,7 +34,7 @@ def katello(stand_in, tmp_path, monkeypatch):
 
 class KatelloPlace(Place):
     def client(self):
-        login = ForemanLogin(self.target.username, self.target.password)
+        login = Login(self.target.username, self.target.password)
         connection = Connection(self.target.base_url, RULES)
         self.connections.append(connection)
         return Katello(connection, self.target.base_url, login)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.clients.connection import Connection
-from campaigns.clients.pulp import Login, Pulp
+from campaigns.clients.login import Login
+from campaigns.clients.pulp import Pulp
 from campaigns.drivers.base import (
     Cancelled,
     Context,

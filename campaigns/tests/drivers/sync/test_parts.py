@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from campaigns.clients.pulp import Progress, Task
+from campaigns.clients.pulp_tasks import Progress, Task
 from campaigns.drivers.sync.parts import Parts, phases_of
 
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
