@@ -44,11 +44,16 @@ def check_content(value: str) -> None:
 def check_object(value: str) -> None:
     """Raise ValidationError where the text is no JSON object."""
     try:
-        found = json.loads(value)
+        found = json.loads(value, parse_constant=_refuse_constant)
     except ValueError as error:
         raise ValidationError(f"This is no JSON: {error}.") from None
     if not isinstance(found, dict):
         raise ValidationError('Give a JSON object, such as {"gpgcheck": 0}.')
+
+
+def _refuse_constant(name: str) -> None:
+    """Raise ValueError: Python would read NaN and Infinity, Pulp would not."""
+    raise ValueError(f"there is no {name} in it")
 
 
 def _number(help_text: str, *, least: float, most: float) -> forms.FloatField:

@@ -33,6 +33,8 @@ PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
 NAMES = {"url": "feed", "mirror": "sync_policy"}
 """Fields of Pulp that our parameters call otherwise."""
 WORK = "sync.json"
+MOST_LETTERS = 100
+"""Of a further field's value, such as a certificate, in the settings that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,23 @@ def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[
     right = urls == [pair.feed for pair in pairs]
     yield EffectiveSetting("feed", parameters["feed"], urls[0], right)
     yield EffectiveSetting("repositories", parameters["repositories"], len(remotes), ok=True)
+    yield from _further(parameters, "remote_fields", remotes[0])
+    yield from _further(parameters, "repository_fields", pulp.get(pairs[0].repository))
+
+
+def _further(
+    parameters: Parameters, name: str, found: Mapping[str, Any]
+) -> Iterator[EffectiveSetting]:
+    """Tell what became of further fields: Pulp may write them otherwise, or not show them at all."""
+    for field, asked in extra(parameters, name).items():
+        shown = _short(found[field]) if field in found else "not told"
+        told = f"{name}: {field}"[:MOST_LETTERS]
+        yield EffectiveSetting(told, _short(asked), shown, ok=True)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
 
 
 def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:

@@ -162,6 +162,20 @@ def test_what_is_left_empty_is_read_back_as_pulps_own(pulp, feed):
     assert all(setting.ok for setting in settings.values())
 
 
+def test_further_fields_are_read_back_too(pulp, feed):
+    values = parameters(
+        feed.manifest(files=2, size=1000),
+        remote_fields='{"tls_validation": false}',
+        repository_fields='{"description": "for a test"}',
+    )
+    pulp.reset(values)
+
+    settings = {setting.name: setting.in_force for setting in pulp.apply(values)}
+
+    assert settings["remote_fields: tls_validation"] == "false"
+    assert settings["repository_fields: description"] == "for a test"
+
+
 def test_the_next_run_begins_clean_and_downloads_again(pulp, feed):
     values = parameters(feed.manifest(files=5, size=1000))
 

@@ -68,6 +68,18 @@ def test_orphans_are_not_cleaned_up_under_a_sync_of_somebody_else(pulp, feed, mo
     assert client.count("artifacts/") == 8
 
 
+def test_a_clean_up_that_an_earlier_run_has_left_is_waited_for_however_long(
+    pulp, feed, monkeypatch
+):
+    monkeypatch.setattr(others, "OTHERS_SECONDS", 0.0)
+    feed.pulp.behave(workers=2, task_seconds=0.4)
+    pulp.client().start("POST", "orphans/cleanup/", {"orphan_protection_time": 0})
+
+    proofs = pulp.reset(parameters(feed.manifest(files=1)))
+
+    assert all(proof.ok for proof in proofs), proofs
+
+
 def test_what_only_begins_as_our_names_do_belongs_to_somebody_else(pulp, feed):
     feed.pulp.add_content("perfdash-frontend", files=4)
 

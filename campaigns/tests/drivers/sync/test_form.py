@@ -51,6 +51,7 @@ def test_a_plug_in_is_called_as_the_api_has_it(written, read):
         ("repositories", 101, "less than or equal to 100"),
         ("remote_fields", "[1]", "JSON object"),
         ("remote_fields", "{", "no JSON"),
+        ("remote_fields", '{"a": NaN}', "no JSON: there is no NaN in it"),
         ("sync_fields", '{"optimize": false}', "parameter of its own: optimize"),
         ("remote_fields", '{"name": "mine"}', "perfdash gives itself: name"),
     ],
