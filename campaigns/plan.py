@@ -91,7 +91,7 @@ def number_of_cells(factors: Mapping[str, Sequence[Any]]) -> int:
 def plan_runs(
     design: Design,
     *,
-    session: int = 1,
+    session: int | str = 1,
     first_repetition: int = 1,
     first_position: int = 1,
     first_block: int = 1,

@@ -14,6 +14,7 @@ from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.checks import check
 from campaigns.analysis.exclusions import with_excluded
 from campaigns.analysis.levels import compare as levels_of
+from campaigns.analysis.outlook import outlook
 from campaigns.analysis.pairs import compare
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
@@ -22,6 +23,7 @@ from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
+from campaigns.stats.stopping import alpha_for
 
 NOT_HASHED = frozenset({"time_budget_seconds", "max_failed_percent", "max_consecutive_failures"})
 """Of a definition: what bounds the execution and changes no finding. A field that a version adds
@@ -56,7 +58,10 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     metrics = {metric.name: metric for metric in driver_of(campaign.kind).metrics}
     runs = observed_runs_by_metric(campaign, metrics)
     criteria = Criteria(
-        delta=campaign.smallest_effect, margin=campaign.margin, seed=campaign.seed % 2**32
+        alpha=_alpha(campaign),
+        delta=campaign.smallest_effect,
+        margin=campaign.margin,
+        seed=campaign.seed % 2**32,
     )
     primary = metrics[campaign.primary_metric]
     results: dict[str, dict[str, Any]] = {
@@ -70,12 +75,23 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
+    ahead = outlook(campaign, runs[primary.name], levels, pairs, criteria.alpha)
+    if ahead is not None:
+        results["outlook"] = ahead
     excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
     if excluded is not None:
         results["with_excluded"] = excluded
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"])
     results["answer"] = answer(campaign, primary, results["cells"], pairs, levels)
     return results, _hash(campaign, runs, criteria)
+
+
+def _alpha(campaign: Campaign) -> float:
+    """A stop at the first narrow interval is paid for by a wider one, called 95 %."""
+    if campaign.stop_rule != Campaign.StopRule.PRECISION:
+        return Criteria().alpha
+    paired = campaign.order == Campaign.Order.PAIRED
+    return alpha_for(2 if paired else campaign.cells.count())
 
 
 def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:

@@ -118,6 +118,8 @@ class CampaignInput(Input):
     smallest_effect_percent = Number()
     margin_percent = Number()
     stop_rule = Text()
+    stop_width_percent = Number()
+    stop_most = Number()
     tags = Tags()
 
 

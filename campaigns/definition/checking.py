@@ -54,6 +54,8 @@ class Definition:
     smallest_effect: float
     margin: float
     stop_rule: str
+    stop_width: float
+    stop_most: int
     tags: tuple[str, ...]
 
     @property
@@ -71,8 +73,14 @@ class Definition:
 
 
 KNOWN_FIELDS = frozenset(
-    {field.name for field in fields(Definition)} - {"smallest_effect", "margin", "max_failed_share"}
-    | {"smallest_effect_percent", "margin_percent", "max_failed_percent"}
+    {field.name for field in fields(Definition)}
+    - {"smallest_effect", "margin", "max_failed_share", "stop_width"}
+    | {
+        "smallest_effect_percent",
+        "margin_percent",
+        "max_failed_percent",
+        "stop_width_percent",
+    }
 )
 
 
@@ -131,6 +139,8 @@ def check(data: Mapping[str, Any]) -> Definition:
         smallest_effect=clean["smallest_effect_percent"] / 100,
         margin=clean["margin_percent"] / 100,
         stop_rule=clean["stop_rule"],
+        stop_width=clean["stop_width_percent"] / 100,
+        stop_most=clean["stop_most"],
         tags=tuple(clean["tags"]),
     )
     _check_plan(definition, driver)

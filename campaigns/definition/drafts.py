@@ -99,7 +99,18 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
         "smallest_effect_percent": round(campaign.smallest_effect * 100, 6),
         "margin_percent": round(campaign.margin * 100, 6),
         "stop_rule": campaign.stop_rule,
+        **_precision(campaign),
         "tags": campaign.tags,
+    }
+
+
+def _precision(campaign: Campaign) -> dict[str, Any]:
+    """What only a stop by precision has: the hash of a fixed design knows nothing of it."""
+    if campaign.stop_rule != Campaign.StopRule.PRECISION:
+        return {}
+    return {
+        "stop_width_percent": round(campaign.stop_width * 100, 6),
+        "stop_most": campaign.stop_most,
     }
 
 
@@ -126,6 +137,8 @@ def _fill(campaign: Campaign, definition: Definition) -> None:
     campaign.smallest_effect = definition.smallest_effect
     campaign.margin = definition.margin
     campaign.stop_rule = definition.stop_rule
+    campaign.stop_width = definition.stop_width
+    campaign.stop_most = definition.stop_most
 
 
 def _make_cells(campaign: Campaign, definition: Definition) -> None:

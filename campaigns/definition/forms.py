@@ -12,6 +12,8 @@ from campaigns.definition.durations import DurationField
 from campaigns.models import Campaign
 
 MOST_REPETITIONS = 200
+FEWEST_ADAPTIVE = 8
+"""Blocks that a campaign has before its precision may end it."""
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -112,6 +114,23 @@ class DesignForm(forms.Form):
         choices=Campaign.StopRule.choices, initial=Campaign.StopRule.FIXED, required=False
     )
 
+    stop_width_percent = forms.FloatField(
+        min_value=0.1,
+        max_value=50,
+        initial=3,
+        required=False,
+        label="Precise enough",
+        help_text="Half the 95 % interval of every change is at most so wide.",
+    )
+    stop_most = forms.IntegerField(
+        min_value=FEWEST_ADAPTIVE,
+        max_value=MOST_REPETITIONS,
+        initial=30,
+        required=False,
+        label="Most blocks",
+        help_text="Where it is not precise by then, it ends.",
+    )
+
     def clean(self) -> dict[str, Any]:
         """Fill what was left empty with the initial value of its field."""
         cleaned = super().clean() or self.cleaned_data
@@ -126,7 +145,25 @@ class DesignForm(forms.Form):
                 f"The margin ({margin:g} %) is wider than the smallest effect of interest "
                 f"({effect:g} %); make it at most as wide.",
             )
+        if cleaned.get("stop_rule") == Campaign.StopRule.PRECISION:
+            self._check_precision(cleaned)
         return cleaned
+
+    def _check_precision(self, cleaned: dict[str, Any]) -> None:
+        """Refuse what a stop by precision cannot be kept with."""
+        repetitions, most = cleaned.get("repetitions"), cleaned.get("stop_most")
+        if cleaned.get("order") not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+            self.add_error(
+                "stop_rule", "Only interleaved and paired campaigns go on block by block."
+            )
+        if repetitions is not None and repetitions < FEWEST_ADAPTIVE:
+            self.add_error(
+                "repetitions",
+                f"A stop at the first narrow interval favours small noise: begin with "
+                f"{FEWEST_ADAPTIVE} blocks at least.",
+            )
+        elif repetitions is not None and most is not None and most < repetitions:
+            self.add_error("stop_most", f"It begins with {repetitions} blocks; allow as many.")
 
     def clean_tags(self) -> list[str]:
         """Split at commas, drop doubles, keep the order."""

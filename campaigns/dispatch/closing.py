@@ -2,9 +2,16 @@
 
 from django.db.models.functions import Now
 
+from campaigns.definition.life.adaptive import add_block
 from campaigns.dispatch.analyses import request_analysis
 from campaigns.dispatch.untouched import untouched
-from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run
+
+STOPS = {
+    "precise": "precise enough",
+    "most_blocks": "the most blocks are made",
+    "out_of_time": "another block would not fit into the time budget",
+}
 
 
 def close_campaigns() -> None:
@@ -13,11 +20,34 @@ def close_campaigns() -> None:
     open_attempts = Attempt.objects.filter(state__in=Attempt.OPEN)
     launched = Campaign.objects.filter(state__in=[Campaign.State.RUNNING, Campaign.State.PAUSED])
     for campaign in untouched(launched.exclude(pk__in=open_runs.values("campaign"))):
-        if not open_runs.filter(campaign=campaign).exists():  # nor since it is locked
+        if open_runs.filter(campaign=campaign).exists():  # since it is locked
+            continue
+        if not _goes_on(campaign):
             _end(campaign, Campaign.State.FINISHED)
     cancelling = Campaign.objects.filter(state=Campaign.State.CANCELLING)
     for campaign in untouched(cancelling.exclude(pk__in=open_attempts.values("run__campaign"))):
         _end(campaign, Campaign.State.CANCELLED)
+
+
+def _goes_on(campaign: Campaign) -> bool:
+    """Add a block where the stop rule asks for one, or wait for what it needs to know."""
+    if campaign.stop_rule != Campaign.StopRule.PRECISION or campaign.state_reason:
+        return False
+    if campaign.state == Campaign.State.PAUSED or campaign.analysis_requested_at is not None:
+        return True
+    closed = campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count()
+    finding = Finding.objects.filter(campaign=campaign, name="outlook").first()
+    if finding is None or finding.result["closed"] != closed:
+        request_analysis(campaign)
+        return True
+    ahead = finding.result
+    width = ahead["half_width_pct"]
+    widest = f"the widest interval is {'not known' if width is None else f'±{width:.1f} %'}"
+    if ahead["stop"]:
+        LogLine.objects.create(campaign=campaign, text=f"{STOPS[ahead['stop']]}: {widest}")
+        return False
+    add_block(campaign, f"{widest}, wanted are ±{ahead['target_pct']:g} %")
+    return True
 
 
 def _end(campaign: Campaign, state: Campaign.State) -> None:

@@ -31,6 +31,7 @@ class Campaign(models.Model):
 
     class StopRule(models.TextChoices):
         FIXED = "fixed", "Fixed number of blocks"
+        PRECISION = "precision", "Until precise enough"
 
     class Fidelity(models.TextChoices):
         RAW = "raw", "measured here or raw values imported"
@@ -43,6 +44,8 @@ class Campaign(models.Model):
         "smallest_effect",
         "margin",
         "stop_rule",
+        "stop_width",
+        "stop_most",
         "paired_factor",
         "baseline",
     )
@@ -88,6 +91,10 @@ class Campaign(models.Model):
     smallest_effect = models.FloatField(default=0.05)
     margin = models.FloatField(default=0.02)
     stop_rule = models.CharField(max_length=20, choices=StopRule, default=StopRule.FIXED)
+    stop_width = models.FloatField(
+        default=0.03, help_text="Precise enough: half the interval of every change, a share of 1."
+    )
+    stop_most = models.PositiveIntegerField(default=30, help_text="Blocks, however precise.")
 
     source = models.CharField(max_length=300, blank=True, help_text="Where an import came from.")
     fidelity = models.CharField(max_length=20, choices=Fidelity, default=Fidelity.RAW)

@@ -21,6 +21,8 @@ UNITS = {
     "max_consecutive_failures": "runs",
     "smallest_effect_percent": "%",
     "margin_percent": "%",
+    "stop_width_percent": "± %",
+    "stop_most": "blocks",
 }
 ORDERS = {
     Campaign.Order.INTERLEAVED: "every block holds each cell once, shuffled",
@@ -28,7 +30,10 @@ ORDERS = {
     Campaign.Order.RANDOM: "all runs shuffled",
     Campaign.Order.BLOCKED: "level after level; confounds level with time",
 }
-STOP_RULES = {Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value"}
+STOP_RULES = {
+    Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value",
+    Campaign.StopRule.PRECISION: "block by block, until every interval is narrow enough; 8 at least",
+}
 LABELS = {
     "kind": "Kind",
     "target": "Target",

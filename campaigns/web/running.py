@@ -16,6 +16,7 @@ from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import factors_of, findings_of, rate_of, sample_of
 from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows
+from campaigns.templatetags.formats import about
 from campaigns.web.matrix import matrix_of
 from campaigns.web.phrases import MISSING, Levels, reason_of, value_text
 from campaigns.web.plots import Plot, labelled, throughput_plot
@@ -97,12 +98,28 @@ def matrix_context(campaign: Campaign, etag: str) -> dict[str, Any]:
 
 def so_far_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     """The cells as far as they are known."""
-    cells = findings_of(campaign, campaign.primary_metric).cells
+    findings = findings_of(campaign, campaign.primary_metric)
+    cells = findings.cells
     return {
         "campaign": campaign,
         "headers": conditional(etag),
+        "ahead": ahead(findings.outlook) if findings.outlook else "",
         "table": cell_table(cells, Levels(factors_of(campaign))) if cells else None,
     }
+
+
+def ahead(outlook: Mapping[str, Any]) -> str:
+    """Say how precise a campaign is, and how much is to come."""
+    width, target = outlook["half_width_pct"], f"±{outlook['target_pct']:g} %"
+    so_far = "not known yet" if width is None else f"±{width:.1f} %"
+    said = f"The widest interval is {so_far}; it ends at {target}."
+    if outlook["stop"] or not outlook["more"]:
+        return said
+    blocks = formats.counted(outlook["more"], "more block")
+    about_time = f", about {about(outlook['seconds'])}" if outlook["seconds"] else ""
+    expected = outlook["expected_pct"]
+    precise = "" if expected is None else f", expected ±{expected:.1f} %"
+    return f"{said} {blocks}{about_time}{precise}."
 
 
 def trials_context(campaign: Campaign, etag: str) -> dict[str, Any]:

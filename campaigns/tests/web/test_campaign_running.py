@@ -10,7 +10,7 @@ from django.utils import timezone
 from campaigns import analysis, progress, results
 from campaigns.definition import life
 from campaigns.drivers.base import Health
-from campaigns.models import Attempt, Campaign, LogLine, Run, Worker
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
 from campaigns.queries import live
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome
@@ -261,6 +261,29 @@ def test_before_any_run_the_live_figure_is_empty(browser, campaign):
     answer = browser.get(url("campaign-live", campaign)).json()
 
     assert "No value yet." in answer["label"]
+
+
+def test_so_far_says_what_is_to_come_where_precision_ends_it(browser, campaign):
+    assert "more block" not in Page(browser.get(url("campaign-so-far", campaign))).text
+    Finding.objects.create(
+        campaign=campaign,
+        name="outlook",
+        computed_at=timezone.now(),
+        result={
+            "stop": "",
+            "target_pct": 3.0,
+            "half_width_pct": 4.2,
+            "more": 3,
+            "expected_pct": 2.9,
+            "seconds": 1440.0,
+            "closed": 16,
+        },
+    )
+
+    text = Page(browser.get(url("campaign-so-far", campaign))).text
+
+    assert "The widest interval is ±4.2 %; it ends at ±3 %." in text
+    assert "3 more blocks, about 24 min, expected ±2.9 %." in text
 
 
 def test_so_far_shows_cells_without_a_verdict(browser, campaign):

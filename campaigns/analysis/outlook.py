@@ -1,0 +1,97 @@
+"""How much longer a campaign with a stop by precision will take, or why it ends."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from campaigns.models import Campaign, Run
+from campaigns.queries.clock import database_now
+from campaigns.queries.expected import budget_seconds_left
+from campaigns.queries.runs import ObservedRun
+from campaigns.stats.stopping import FEWEST, StopRule, half_width, look_ahead
+from campaigns.stats.verdict import Contrast
+
+Found = Mapping[str, Any] | None
+
+
+def outlook(
+    campaign: Campaign, runs: Sequence[ObservedRun], levels: Found, pairs: Found, alpha: float
+) -> dict[str, Any] | None:
+    """Look ahead by the widest of all comparisons; None for a fixed number of blocks.
+
+    closed: the runs that were closed when this was computed; with more of them it is out of date.
+    """
+    if campaign.stop_rule != Campaign.StopRule.PRECISION:
+        return None
+    contrasts = [*_of_levels(levels), *_of_pairs(pairs)]
+    widest = max(contrasts, key=lambda each: half_width(each[0], alpha), default=None)
+    cells = 2 if pairs else campaign.cells.count()
+    block_seconds = _block_seconds(campaign, runs)
+    budget = campaign.time_budget_seconds
+    spent = 0.0
+    if budget is not None:
+        spent = max(0.0, budget - budget_seconds_left(campaign, database_now()))
+    rule = StopRule(
+        target=campaign.stop_width,
+        most=max(campaign.stop_most, campaign.repetitions),
+        fewest=min(FEWEST, max(3, campaign.stop_most)),
+        seconds=budget,
+    )
+    found = look_ahead(
+        rule,
+        widest[0] if widest else None,
+        sd_log=widest[1] if widest else 0.0,
+        cells=cells,
+        blocks=campaign.repetitions,
+        block_seconds=block_seconds,
+        spent_seconds=spent,
+    )
+    return {
+        "stop": str(found.stop) if found.stop else "",
+        "target_pct": 100 * rule.target,
+        "half_width_pct": _pct(found.half_width),
+        "more": found.more,
+        "expected_pct": _pct(found.expected),
+        "seconds": found.seconds,
+        "closed": campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count(),
+    }
+
+
+def _of_levels(levels: Found) -> Iterator[tuple[Contrast, float]]:
+    """Contrasts of levels, with the noise within a block that would give them."""
+    for group in levels["groups"] if levels else ():
+        for row in group["comparisons"]:
+            comparison = row["comparison"]
+            error, n = comparison["standard_error"], comparison["effective_n"]
+            change = comparison["verdict"]["pct_change"]
+            if error is None or change is None or not n:
+                continue
+            estimate = math.log1p(change / 100)
+            contrast = Contrast(estimate, error, comparison["df"], int(n))
+            yield contrast, error * math.sqrt(n / 2)
+
+
+def _of_pairs(pairs: Found) -> Iterator[tuple[Contrast, float]]:
+    for stratum in pairs["strata"] if pairs else ():
+        comparison = stratum["comparison"]
+        n, sd, change = comparison["n_pairs"], comparison["sd_log"], comparison["geo_pct_change"]
+        if sd is None or change is None or n < 2:
+            continue
+        contrast = Contrast(math.log1p(change / 100), sd / math.sqrt(n), comparison["df"], n)
+        yield contrast, sd / math.sqrt(2)
+
+
+def _block_seconds(campaign: Campaign, runs: Sequence[ObservedRun]) -> float | None:
+    """About how long a repetition takes, from its first start to its last end."""
+    spans = []
+    for repetition in {run.repetition for run in runs}:
+        ended = [run for run in runs if run.repetition == repetition]
+        starts = [run.started_at for run in ended if run.started_at]
+        ends = [run.finished_at for run in ended if run.finished_at]
+        if len(starts) == len(ends) == len(ended):
+            spans.append((max(ends) - min(starts)).total_seconds() + campaign.cool_down_seconds)
+    return sum(spans) / len(spans) if spans else None
+
+
+def _pct(share: float | None) -> float | None:
+    return None if share is None or math.isinf(share) else 100 * share
