@@ -146,7 +146,7 @@ def test_summaries_and_verdicts_come_out_as_they_were(upgraded):
         assert hashed_now == hashed, name
         # Since 0.2.0 the change that could be seen is planned with the noise of all strata.
         moved = [place for place in differences(result, result_now) if "mde_pct" not in place]
-        assert moved == [], name
+        assert moved == (["overall"] if name.endswith(" pairs") else []), name
 
 
 def test_a_stored_password_is_read_with_the_key_of_then(upgraded):
