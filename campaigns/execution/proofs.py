@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from campaigns.charts.formats import amount
 from campaigns.drivers.base import EffectiveSetting, Proof
 
 MOST_DETAILS = 5
@@ -17,11 +18,16 @@ def unproved_of(proofs: Sequence[Proof]) -> str:
 def in_words(things: Sequence[Proof | EffectiveSetting]) -> str:
     """Proofs and settings as one line of the log."""
     texts = [
-        f"{thing.name} {thing.measured}{f' {thing.unit}' if thing.unit else ''}"
-        + ("" if thing.ok else f", expected {thing.expected}")
+        f"{thing.name} {_amount(thing.measured, thing.unit)}"
+        + ("" if thing.ok else f", expected {_amount(thing.expected, thing.unit)}")
         if isinstance(thing, Proof)
         else f"{thing.name} {thing.asked}, read back {thing.in_force}"
         for thing in things
     ]
     more = f" and {len(texts) - MOST_DETAILS} more" if len(texts) > MOST_DETAILS else ""
     return "; ".join(texts[:MOST_DETAILS]) + more
+
+
+def _amount(value: float | str, unit: str) -> str:
+    """Write a number as people read it, in the unit that they know: 18.2 GB, not bytes."""
+    return value if isinstance(value, str) else amount(float(value), unit)

@@ -147,7 +147,9 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
         case "environment":
             facts = counted(int(figures["facts"]), "fact")
             if value:
-                return f"{value:.0f} changes", "Runs before and after a change are not comparable."
+                return counted(
+                    int(value), "change"
+                ), "Runs before and after a change are not comparable."
             if good:
                 return facts, "The same before the first and after the last run."
             return "as text", f"{facts}, described by the import, not captured with each run."
