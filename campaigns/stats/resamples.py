@@ -77,7 +77,7 @@ class WholeBlocks:
 
 @dataclass(frozen=True, slots=True)
 class WithinLevels:
-    """Draws the runs of each level from that level."""
+    """Draws the runs of each level from that level, their deviations stretched as those of blocks."""
 
     levels: tuple[NDArray[np.float64], ...]
     rough: bool = False
@@ -121,15 +121,10 @@ def of_blocks(found: BlockFit, runs: Sequence[BlockRun]) -> Resampler:
 def of_levels(levels: Sequence[NDArray[np.float64]]) -> Resampler:
     """Resample a campaign without blocks; `levels`: the logs of each level's values."""
     if all(level.size >= WITHIN_LEVEL for level in levels):
-        return WithinLevels(tuple(levels))
+        return WithinLevels(tuple(level.mean() + _stretched(level) for level in levels))
     means = np.array([level.mean() for level in levels])
     residuals = np.concatenate(
-        [
-            (level - level.mean()) * np.sqrt(level.size / (level.size - 1))
-            for level in levels
-            if level.size > 1
-        ]
-        or [np.zeros(1)]
+        [_stretched(level) for level in levels if level.size > 1] or [np.zeros(1)]
     )
     cells = np.repeat(np.arange(len(levels)), [level.size for level in levels])
     return Residuals(
@@ -140,3 +135,8 @@ def of_levels(levels: Sequence[NDArray[np.float64]]) -> Resampler:
         residuals=residuals,
         rough=min(level.size for level in levels) < FEW_BLOCKS,
     )
+
+
+def _stretched(level: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Deviations as large as those of the noise: around its own mean a sample varies less."""
+    return np.asarray((level - level.mean()) * np.sqrt(level.size / (level.size - 1)))

@@ -171,9 +171,17 @@ def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, 
         g, s, k = parameters
         return np.asarray(g * scale * x / (1 + s * (x - 1) + k * x * (x - 1)) / y - 1)
 
+    def slopes(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        g, s, k = parameters
+        below = 1 + s * (x - 1) + k * x * (x - 1)
+        by_g = scale * x / below / y
+        by_s = -g * by_g * (x - 1) / below
+        return np.column_stack([by_g, by_s, by_s * x])
+
     found = optimize.least_squares(
         errors,
         [1.0, START_S, START_K],
+        jac=slopes,
         bounds=([0, 0, 0], [np.inf, 1, 1]),
         xtol=1e-14,
         ftol=1e-14,

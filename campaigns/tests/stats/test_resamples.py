@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.resamples import WholeBlocks, WithinLevels, of_blocks, of_levels
@@ -6,7 +7,7 @@ from campaigns.stats.resamples import WholeBlocks, WithinLevels, of_blocks, of_l
 RNG = np.random.default_rng(5)
 
 
-def test_levels_of_five_runs_are_drawn_from_themselves():
+def test_levels_of_five_runs_are_drawn_from_themselves_as_wide_as_their_noise():
     levels = [RNG.normal(level, 0.1, 5 + level) for level in range(3)]
     resampler = of_levels(levels)
     assert isinstance(resampler, WithinLevels)
@@ -16,8 +17,10 @@ def test_levels_of_five_runs_are_drawn_from_themselves():
     for level, values in enumerate(levels):
         drawn = np.array([draw.logs[draw.cells == level] for draw in draws])
         assert drawn.shape == (200, values.size)
-        assert set(drawn.ravel()) == set(values)
-        counts = [(drawn == value).mean() for value in values]
+        wide = values.mean() + (values - values.mean()) * np.sqrt(values.size / (values.size - 1))
+        assert set(drawn.ravel()) == set(wide)
+        assert wide.std() == pytest.approx(values.std(ddof=1))
+        counts = [(drawn == value).mean() for value in wide]
         assert np.allclose(counts, 1 / values.size, atol=0.06)
 
 

@@ -1,0 +1,1 @@
+"""What `script/bench` runs: each module beside this one is a benchmark."""

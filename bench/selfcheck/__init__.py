@@ -1,0 +1,1 @@
+"""Simulation of what campaigns/stats says, against what it promises."""

@@ -1,0 +1,88 @@
+"""What is simulated, how often, and each part with a random stream of its own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, stops
+from bench.selfcheck.tally import Figure
+from bench.selfcheck.worlds import HEAVY, NORMAL, REPEATS, WORLDS
+
+FEWEST = 20
+KNEE_REPEATS = (3, 5, 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A part of the work. simulate: is called with `arguments`, the repeats, and a generator."""
+
+    simulate: Callable[..., list[Figure]]
+    arguments: tuple[Any, ...]
+    reps: int
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others, and seeds it."""
+        shown = (getattr(each, "name", each) for each in self.arguments)
+        return f"{self.simulate.__name__} {' '.join(map(str, shown))}"
+
+
+def tasks(scale: float = 1.0) -> list[Task]:
+    """List all of it in the order of the report; `scale`: 1 is the published number of repeats."""
+    return [
+        Task(simulate, arguments, max(FEWEST, round(scale * reps)))
+        for simulate, arguments, reps in _parts()
+    ]
+
+
+def run(task: Task, seed: int) -> list[Figure]:
+    """Simulate one part: equal seeds give equal figures, whatever else is simulated."""
+    rng = np.random.default_rng([seed, crc32(task.name.encode())])
+    return task.simulate(*task.arguments, task.reps, rng)
+
+
+def run_all(
+    todo: Sequence[Task], seed: int, jobs: int, progress: Callable[[int, int], None]
+) -> list[Figure]:
+    """Simulate all, in `jobs` processes; figures in the order of the tasks."""
+    figures: list[Figure] = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for done, found in enumerate(pool.map(run, todo, [seed] * len(todo)), 1):
+            figures += found
+            progress(done, len(todo))
+    return figures
+
+
+def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int]]:
+    for simulate, reps in (
+        (cells.summaries, 1200),
+        (contrasts.contrasts, 2000),
+        (contrasts.split_plots, 1500),
+        (cells.ranks, 1200),
+        (cells.bootstraps, 600),
+        (families.families, 250),
+        (families.best_settings, 1500),
+        (alarms.alarms, 500),
+    ):
+        for n in REPEATS:
+            for world in WORLDS:
+                yield simulate, (world, n), reps
+    for number in (1, 2, 3, 5):
+        for between in (0.0, 0.01, 0.03):
+            yield families.sessions, (between, number), 2000
+    for share in (0.01, 0.05, 0.2):
+        for n in REPEATS:
+            for clumping in (0.0, 0.02, 0.1):
+                yield families.shares, (share, clumping, n), 2000
+    for n in KNEE_REPEATS:
+        for world in (NORMAL, HEAVY):
+            yield curve_fits.knees, (world, n), 150
+    for n in REPEATS:
+        yield curve_fits.laws, (n,), 60
+    for number in (2, 3, 6):
+        for sd in (0.01, 0.03, 0.05, 0.08):
+            yield stops.stops, (number, sd), 1000

@@ -1,0 +1,121 @@
+"""A short form of `script/bench statistics`, with bounds so wide that only a wrong formula leaves them."""
+
+import pytest
+
+from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, stops
+from bench.selfcheck.advice import UNSAID, advice_for
+from bench.selfcheck.plan import Task, run, tasks
+from bench.selfcheck.report import markdown
+from bench.selfcheck.speed import Timing
+from bench.selfcheck.tally import Figure, Promise, count
+from bench.selfcheck.worlds import DRIFTING, HEAVY, IN_BLOCKS, NORMAL
+
+WIDE = 0.08
+"""On both sides of a nominal share; that of 120 campaigns has a standard error of .02."""
+
+
+def figures_of(simulate, *arguments, reps=120):
+    return run(Task(simulate, arguments, reps), seed=1)
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_comparisons_cover_the_truth_and_find_what_the_formula_promises(n):
+    for figure in figures_of(contrasts.contrasts, NORMAL, n):
+        wide = WIDE if figure.section != contrasts.POWER or n > 3 else 0.15  # Welch's is lower
+        if figure.promise == Promise.AT_MOST:
+            assert figure.share < figure.nominal + WIDE, figure
+        else:
+            assert figure.share == pytest.approx(figure.nominal, abs=wide), figure
+
+
+def test_blocks_protect_comparisons_from_the_drift_that_cell_after_cell_falls_for():
+    by_name = {
+        figure.quantity: figure.share
+        for figure in figures_of(contrasts.contrasts, DRIFTING, 10)
+        if figure.section == contrasts.COVERAGE
+    }
+
+    assert by_name["blocks of 6"] > 0.89
+    assert by_name["pooled, cell after cell"] < 0.5
+
+
+@pytest.mark.parametrize("world", [NORMAL, HEAVY])
+def test_cells_ranks_and_hard_factors_cover_the_truth(world):
+    for simulate in (cells.summaries, cells.ranks, contrasts.split_plots):
+        for figure in figures_of(simulate, world, 10):
+            low = figure.nominal - WIDE if figure.promise == Promise.EXACTLY else 0
+            assert low < figure.share < figure.nominal + WIDE, figure
+
+
+def test_families_best_settings_and_sessions_keep_their_promises():
+    found = [
+        *figures_of(families.families, IN_BLOCKS, 5, reps=15),
+        *figures_of(families.best_settings, NORMAL, 5),
+        *figures_of(families.sessions, 0.03, 3),
+        *figures_of(families.shares, 0.05, 0.02, 5),
+    ]
+
+    for figure in found:
+        if figure.quantity == "interval of these sessions only":
+            assert figure.share < 0.75
+        elif figure.promise == Promise.AT_MOST:
+            assert figure.share < figure.nominal + 2 * WIDE, figure
+        elif figure.nominal:
+            assert figure.share > figure.nominal - WIDE, figure
+
+
+def test_checks_of_validity_raise_few_false_alarms():
+    for figure in figures_of(alarms.alarms, NORMAL, 10, reps=50):
+        if figure.nominal:
+            assert figure.share < figure.nominal + 2 * WIDE, figure
+
+
+def test_after_a_stop_the_interval_still_covers():
+    (figure,) = figures_of(stops.stops, 2, 0.05, reps=60)
+
+    assert figure.share > 0.95 - 2 * WIDE
+    assert 11 < float(figure.note.removesuffix(" blocks")) < 18
+
+
+def test_breaks_and_laws_are_bounded():
+    for figure in (
+        *figures_of(curve_fits.knees, NORMAL, 5, reps=5),
+        *figures_of(curve_fits.laws, 5, reps=2),
+    ):
+        if figure.promise == Promise.EXACTLY:
+            assert figure.share >= 0.4, figure
+        else:
+            assert figure.share < 0.35, figure
+
+
+def test_equal_seeds_give_equal_figures_and_parts_have_streams_of_their_own():
+    task = Task(cells.ranks, (NORMAL, 5), 20)
+
+    assert run(task, 7) == run(task, 7)
+    names = [each.name for each in tasks()]
+    assert len(set(names)) == len(names)
+
+
+def figure(hits, nominal, promise, section="Power", quantity="Welch", column="drift"):
+    return Figure(section, quantity, column, "3", hits, 1000, nominal, promise)
+
+
+def test_a_figure_is_off_where_its_interval_leaves_the_nominal_value():
+    assert figure(950, 0.95, Promise.EXACTLY).off == ""
+    assert figure(900, 0.95, Promise.EXACTLY).off == "low"
+    assert figure(990, 0.95, Promise.EXACTLY).off == "high"
+    assert figure(990, 0.95, Promise.AT_LEAST).off == ""
+    assert figure(10, 0.05, Promise.AT_MOST).off == ""
+    assert figure(100, 0.05, Promise.AT_MOST).off == "high"
+    assert count("Checks", "x", "y", 3, [True, False]).off == ""
+
+
+def test_what_is_off_is_marked_and_advised_on():
+    off = figure(900, 0.95, Promise.EXACTLY)
+
+    page = markdown([off], [Timing("S1", 0.5, 1.0)], seed=1, command="it", seconds=2)
+
+    assert advice_for(off) != UNSAID
+    assert advice_for(off) in page
+    assert "| 90.0 ▼ (" in page
+    assert "| S1 | 0.50 | < 1 |" in page
