@@ -35,7 +35,7 @@ class _Told:
 
     def __init__(self, metric: Metric, cells: Finding, levels: Finding) -> None:
         self.metric, self.levels = metric, levels
-        self.factor = str(levels["factor"])
+        self.factor = str(levels["factor"]).replace("_", " ")
         self.names = names_of(cells["cells"])
         self.by_cell = {cell["cell"]: cell for cell in cells["cells"]}
         self.several = len(levels["groups"]) > 1

@@ -27,7 +27,7 @@ FLAGS = {
 BADGES = {
     "real_below_margin": "real, but below the margin",
     "no_worse_than_m": "not worse than the margin",
-    "lost_in_family": "lost in the family of strata",
+    "lost_in_family": "lost in the family of comparisons",
     "tests_disagree": "rank test disagrees",
     "zero_variance": "no variance: suspect the clock",
     "pooled_noise": "noise of all strata pooled",
