@@ -9,7 +9,7 @@ from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import Array, World
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
-from campaigns.stats.neighbours import expected_correlation
+from campaigns.stats.neighbours import expected_correlation, left_of
 from campaigns.stats.order import order_effect
 from campaigns.stats.summary import summarise
 from campaigns.stats.validity import Check, Outcome
@@ -33,7 +33,8 @@ def alarms(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Fi
         fitted = _fitted(noise, order)
         positions, blocks = np.tile(np.arange(CELLS), n), np.repeat(np.arange(n), CELLS)
         add("drift of blocks", validity.block_drift(list(fitted.effects)))
-        add("order in the block", validity.order_in_block(list(fitted.residuals), list(positions)))
+        left, df = left_of(positions.tolist(), order.ravel().tolist(), blocks.tolist())
+        add("order in the block", validity.order_in_block(list(fitted.residuals), list(left), df))
         if n >= 5:
             expected = expected_correlation(order.ravel().tolist(), blocks.tolist())
             add("neighbours alike", validity.autocorrelation(list(fitted.residuals), expected))

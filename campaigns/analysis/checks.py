@@ -15,7 +15,7 @@ from campaigns.queries.runs import ObservedRun
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.logs import is_number
-from campaigns.stats.neighbours import expected_correlation
+from campaigns.stats.neighbours import expected_correlation, left_of
 from campaigns.stats.validity import Check, Outcome
 
 FEWEST_FOR_AUTOCORRELATION = 5
@@ -74,15 +74,17 @@ def _in_blocks(
         return []
     members = [[run for run in made if run.block == number] for number in found.blocks]
     position = {run.run: place for block in members for place, run in enumerate(block)}
+    blocks = [run.block for run in made]
+    order, _ = left_of([position[run.run] for run in made], places.tolist(), blocks)
     return [
         validity.block_drift(list(found.effects), _hours([_middle(block) for block in members])),
-        validity.order_in_block(list(found.residuals), [position[run.run] for run in made]),
+        validity.order_in_block(list(found.residuals), list(order), found.fit.df),
         validity.cold_start(list(places), [run.block for run in made], list(values)),
         validity.equal_noise([list(found.residuals[places == cell]) for cell in range(cells)]),
         *_alike(
             found.residuals,
             places,
-            expected_correlation(places.tolist(), [run.block for run in made]),
+            expected_correlation(places.tolist(), blocks),
         ),
     ]
 

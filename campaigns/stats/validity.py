@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal, stats
 
+from campaigns.stats import student
 from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.little import check_little
 from campaigns.stats.logs import pct_of
@@ -80,15 +81,26 @@ def block_drift(effects: Sequence[float], hours: Sequence[float] | None = None) 
     return _trend("block_drift", effects, hours, FEWEST_BLOCKS)
 
 
-def order_in_block(residuals: Sequence[float], positions: Sequence[int]) -> Check:
-    """Whether it mattered at which place of its block a run was made; by the slope's p."""
-    if len(residuals) < FEWEST_FOR_DRIFT or len(set(positions)) < 2:
+def order_in_block(
+    residuals: Sequence[float], positions: Sequence[float], df: int | None = None
+) -> Check:
+    """Whether it mattered at which place of its block a run was made; by the slope's p.
+
+    For residuals of a model: their df, and what the same model leaves of the positions
+    (`neighbours.left_of`); without df the runs are taken for independent.
+    """
+    error, place = (np.array(each, dtype=float) for each in (residuals, positions))
+    if error.size < FEWEST_FOR_DRIFT or np.ptp(place) < NO_NOISE or (df is not None and df < 2):
         return Check("order_in_block", Outcome.NOT_POSSIBLE)
-    found = stats.linregress(positions, residuals)
-    p = _p(found.pvalue)
-    return _check(
-        "order_in_block", p, warn=p < DRIFT_P, slope_pct=100 * float(np.expm1(found.slope))
-    )
+    error, place = error - error.mean(), place - place.mean()
+    rest = (error.size - 1 if df is None else df) - 1
+    spread = float(place @ place)
+    slope = float(place @ error) / spread
+    noise = math.sqrt(max(0.0, float(error @ error) - slope**2 * spread) / rest / spread)
+    p = 0.0 if abs(slope) > NO_NOISE else 1.0
+    if noise > NO_NOISE:
+        p = 2 * student.upper_tail(abs(slope) / noise, rest)
+    return _check("order_in_block", p, warn=p < DRIFT_P, slope_pct=100 * math.expm1(slope))
 
 
 def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:

@@ -3,7 +3,7 @@ import pytest
 
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockRun, fit_blocks
-from campaigns.stats.neighbours import expected_correlation
+from campaigns.stats.neighbours import expected_correlation, left_of
 from campaigns.stats.validity import Outcome
 
 
@@ -41,3 +41,32 @@ def test_what_neighbours_share_by_construction_is_the_mean_of_simulations():
     assert expected_correlation(cells, blocks) == pytest.approx(simulated, abs=0.01)
     assert expected_correlation([0, 0, 0, 1, 1, 1]) == pytest.approx(-1 / 3)
     assert expected_correlation([0, 1]) == 0
+
+
+def test_what_is_left_of_a_series_is_what_least_squares_leaves():
+    rng = np.random.default_rng(2)
+    cells = [int(cell) for _ in range(4) for cell in rng.permutation(3)][:-1]
+    blocks = [place // 3 for place in range(11)]
+    runs = [BlockRun(c, b, float(np.exp(rng.normal()))) for c, b in zip(cells, blocks, strict=True)]
+    fitted = fit_blocks(runs, 3)
+
+    left, df = left_of([float(np.log(run.value)) for run in runs], cells, blocks)
+
+    assert left == pytest.approx(fitted.residuals)
+    assert df == fitted.fit.df
+
+
+def test_the_order_in_blocks_of_independent_runs_raises_few_alarms():
+    rng = np.random.default_rng(6)
+    alarms = 0
+    for _ in range(600):
+        cells = [int(cell) for _ in range(3) for cell in rng.permutation(6)]
+        blocks = [place // 6 for place in range(18)]
+        runs = [
+            BlockRun(c, b, float(np.exp(rng.normal()))) for c, b in zip(cells, blocks, strict=True)
+        ]
+        fitted = fit_blocks(runs, 6)
+        positions, df = left_of([place % 6 for place in range(18)], cells, blocks)
+        alarms += flagged(validity.order_in_block(fitted.residuals, positions, df))
+
+    assert alarms / 600 == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 600))

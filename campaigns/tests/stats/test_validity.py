@@ -2,6 +2,7 @@ from datetime import datetime
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from campaigns.stats import validity
 from campaigns.stats.validity import Outcome
@@ -186,7 +187,12 @@ def test_the_place_within_a_block_may_matter():
 
     assert flagged(found)
     assert found.figures["slope_pct"] == pytest.approx(2, abs=0.3)
-    assert not flagged(validity.order_in_block(list(rng.normal(0, 1, 30)), positions))
+    noise = list(rng.normal(0, 1, 30))
+    still = validity.order_in_block(noise, positions)
+    assert not flagged(still)
+    assert still.value == near(stats.linregress(positions, noise).pvalue)
+    assert validity.order_in_block([0.1 * place for place in positions], positions).value < 1e-12
+    assert validity.order_in_block([0.0] * 30, positions).value == 1
 
 
 @pytest.mark.parametrize(
