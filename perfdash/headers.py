@@ -16,7 +16,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "script-src-attr 'none'",
         "style-src 'self'",
         "style-src-attr 'unsafe-inline'",
-        "img-src 'self'",
+        "img-src 'self' blob:",  # Plotly draws a PNG from what it wrote itself
         "font-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",

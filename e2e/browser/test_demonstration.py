@@ -22,6 +22,23 @@ def test_the_published_campaign_is_finished_with_chart_and_caveat(page):
     expect(page.locator("#runs tbody tr")).to_have_count(18)
 
 
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_a_chart_is_saved_as_it_is_shown(page, kind):
+    page.goto("/campaigns/?q=published")
+    page.get_by_role("link", name="Pulp 3 sync: download_concurrency").click()
+    expect(page.locator("#curve .main-svg").first).to_be_attached()
+
+    page.get_by_label("Save the chart").first.click()
+    with page.expect_download() as waiting:
+        page.locator(f"[data-chart=curve][data-save={kind}]").click()
+
+    saved = waiting.value
+    assert saved.suggested_filename.endswith(f"curve.{kind}")
+    body = saved.path().read_bytes()
+    assert len(body) > 5000
+    assert body.startswith(b"<svg" if kind == "svg" else b"\x89PNG")
+
+
 def test_the_demonstration_is_launched_with_one_click_and_cancelled(page, perfdash):
     page.goto("/")
     page.get_by_role("button", name="Launch the demonstration").click()
