@@ -11,6 +11,7 @@ from typing import Any
 
 from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Campaign, Measurement
+from campaigns.queries.comparison_rows import comparison_rows
 from campaigns.queries.pages import FactorOutline, findings_of, metric_of
 from campaigns.queries.rows import RunRow, Standing, run_rows
 
@@ -62,6 +63,13 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
             *(_exact(stored.get(row.run, {}).get(name)) for name in names),
         ]
         yield str(writer.writerow([_safe(cell) for cell in cells]))
+
+
+def comparison_lines(campaign: Campaign) -> Iterator[str]:
+    """Write the header and one line a comparison of the primary metric."""
+    writer = csv.writer(_Line(), lineterminator="\n")
+    for row in comparison_rows(campaign):
+        yield str(writer.writerow(["" if cell is None else _safe(cell) for cell in row]))
 
 
 def run_entries(campaign: Campaign) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET
@@ -23,6 +23,22 @@ def runs_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
         lines,
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": _attachment(campaign, "csv")},
+    )
+
+
+@require_GET
+def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """One line a comparison, with its verdict and exact numbers; only the head before the analysis.
+
+    While a campaign goes on nobody judges, so there is none.
+    """
+    campaign = get_object_or_404(Campaign, pk=pk)
+    if campaign.state in Campaign.ACTIVE:
+        raise Http404("Nothing is judged before the stop rule says so.")
+    return StreamingHttpResponse(
+        exports.comparison_lines(campaign),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": _attachment(campaign, "comparisons.csv")},
     )
 
 

@@ -34,6 +34,37 @@ def test_the_published_table_comes_out_as_it_went_in(browser, person):
     assert [row[:5] for row in rows] == list(csv.reader(io.StringIO(published)))
 
 
+def test_comparisons_come_out_with_their_exact_numbers(browser, person):
+    campaign, _ = published_campaign(person)
+    analysis.analyse(campaign)
+
+    response = browser.get(reverse("campaign-comparisons-csv", args=[campaign.pk]))
+    text = b"".join(response.streaming_content).decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+
+    assert [(row["baseline"], row["candidate"]) for row in rows] == [
+        ("3", "5"), ("5", "7"), ("7", "10"), ("10", "15"), ("15", "20")
+    ]  # fmt: skip
+    assert rows[1]["verdict"] == "better"
+    assert float(rows[1]["change_pct"]) == pytest.approx(-15.1090782829, rel=1e-9)
+    assert rows[3]["verdict"] == "not_enough_data"
+    assert rows[0]["data_hash"].startswith("v1:")
+    assert "comparisons.csv" in response["Content-Disposition"]
+
+
+def test_pairs_come_out_as_comparisons_and_none_while_runs_are_made(browser, target, person):
+    campaign = launched(target, person)
+    address = reverse("campaign-comparisons-csv", args=[campaign.pk])
+    assert browser.get(address).status_code == 404
+    store(campaign, lambda run: 10.0 + run.position / 3)
+    finish(campaign)
+
+    text = b"".join(browser.get(address).streaming_content).decode()
+
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["factor"], row["model"], row["n"]) == ("engine", "paired", "3")
+
+
 def test_exact_values_follow(browser, target, person):
     campaign = launched(target, person)
     store(campaign, lambda run: 10.0 + run.position / 3, rate=4.5)
