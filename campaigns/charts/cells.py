@@ -15,12 +15,14 @@ class RunPoint:
 
     `ok`: an observation. `censored`: the limit at which it timed out. `bound`: measured by a
     saturated generator. `excluded`: by a person. `failed`: none; it is drawn on the rail.
+    position: of the run in its campaign, which a click on the point opens; 0 where there is no page.
     """
 
     value: float | None
     state: str = "ok"
     name: str = ""
     note: str = ""
+    position: int = 0
 
     def __post_init__(self) -> None:
         """Raise ValueError for a state that no shape stands for."""

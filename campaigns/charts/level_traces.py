@@ -172,16 +172,17 @@ def _points(
     rail: float | None = None,
 ) -> Trace:
     drawn = [
-        (each.run_x(index), run.value if rail is None else rail, _run_hover(each, run, chart))
+        (each.run_x(index), run.value if rail is None else rail, run, each)
         for each in places
         for index, run in enumerate(each.cell.runs)
         if run.drawn == state
     ]
     return markers(
-        [(x, y) for x, y, _ in drawn],
+        [(x, y) for x, y, _, _ in drawn],
         marker,
         name=name,
-        text=[hover for _, _, hover in drawn],
+        text=[_run_hover(each, run, chart) for _, _, run, each in drawn],
+        customdata=[run.position for _, _, run, _ in drawn],
         hovertemplate=HOVER,
     )
 

@@ -248,8 +248,13 @@ def _point(run: Mapping[str, Any]) -> RunPoint:
         value=run["value"],
         state=run["state"],
         name=f"run {run['position']}",
-        note=f"block {run['block']}",
+        note=f"block {run['block']}{_began(run['started_at'])}",
+        position=run["position"],
     )
+
+
+def _began(instant: str | None) -> str:
+    return f", {datetime.fromisoformat(instant):%Y-%m-%d %H:%M:%S} UTC" if instant else ""
 
 
 def _mean(summary: Mapping[str, Any]) -> float | None:

@@ -1,5 +1,7 @@
 """What a newcomer finds: a finished campaign to read, and one to launch with one click."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -20,6 +22,23 @@ def test_the_published_campaign_is_finished_with_chart_and_caveat(page):
     assert drawn["run"] == 18
     assert drawn["geometric mean"] == 6
     expect(page.locator("#runs tbody tr")).to_have_count(18)
+
+
+def test_a_click_on_a_point_opens_its_run(page):
+    page.goto("/campaigns/?q=published")
+    page.get_by_role("link", name="Pulp 3 sync: download_concurrency").click()
+    expect(page.locator("#curve .main-svg").first).to_be_attached()
+    page.locator("#curve").scroll_into_view_if_needed()
+
+    runs = page.locator("#curve g.trace").filter(has=page.locator("path.point")).all()
+    first = next(t for t in runs if t.evaluate("g => g.__data__[0].trace.name") == "run")
+    point = first.locator("path.point").first
+    point.hover(force=True)
+    expect(page.locator("#curve .hovertext").first).to_contain_text("2020-07-2")
+    box = point.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    expect(page).to_have_url(re.compile(r"/campaigns/1/runs/\d+/$"))
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
