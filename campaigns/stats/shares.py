@@ -1,4 +1,4 @@
-"""Failed shares, and what percentiles a run can have. Pure. STATISTICS 2.6.
+"""Failed shares over runs. Pure. STATISTICS 2.6.
 
 The run is the unit of inference: three runs of 500 requests are three observations, not 1500.
 """
@@ -15,8 +15,6 @@ from campaigns.stats.interval import Interval
 
 CLUMPED = 10.0
 """A design effect above it: failures come in few runs, and the interval is too narrow."""
-TAIL = 10
-"""So many units have to lie beyond a percentile that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +68,6 @@ def failed_share(
         within_run=n == 1,
         clumped=effect > CLUMPED,
     )
-
-
-def units_needed(percentile: float) -> int:
-    """Say how many units of work a run has to have for a percentile (in %, below 100) to be shown."""
-    if not 0 < percentile < 100:
-        raise ValueError("A percentile lies between 0 and 100.")
-    return math.ceil(round(TAIL / (1 - percentile / 100), 6))
-
-
-def may_be_shown(percentile: float, units: int) -> bool:
-    """Say whether a run of so many units has the percentile; never merge runs to reach it."""
-    return units >= units_needed(percentile)
 
 
 def _design_effect(counts: np.ndarray, share: float) -> float:

@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.stats.shares import failed_share, may_be_shown, units_needed
+from campaigns.stats.shares import failed_share
 
 
 def test_failed_shares_are_as_published(golden):
@@ -40,17 +40,3 @@ def test_all_failed_stays_within_bounds():
 
     assert found.share == 1
     assert 0 < found.ci.low < found.ci.high == 1
-
-
-def test_the_units_that_percentiles_need_are_as_published(golden):
-    for row in golden("g")["percentile_needs"]:
-        percentile = 100 * row["p"]
-        assert may_be_shown(percentile, row["n"]) is (row["expected"] is None)
-        if row["expected"]:
-            assert row["expected"] == f"needs {units_needed(percentile)}"
-
-
-@pytest.mark.parametrize("percentile", [0, 100, -1, 101])
-def test_what_is_no_percentile_is_refused(percentile):
-    with pytest.raises(ValueError, match="between 0 and 100"):
-        units_needed(percentile)
