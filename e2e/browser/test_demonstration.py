@@ -41,6 +41,24 @@ def test_a_click_on_a_point_opens_its_run(page):
     expect(page).to_have_url(re.compile(r"/campaigns/1/runs/\d+/$"))
 
 
+def test_the_axis_that_somebody_chose_is_in_the_address_that_they_send(page):
+    page.goto("/campaigns/1/")
+    page.get_by_role("button", name="Log–log").first.click()
+    expect(page).to_have_url(re.compile("scale-curve=log"))
+
+    page.reload()
+
+    button = page.get_by_role("button", name="Log–log").first
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#curve .main-svg").first).to_be_attached()
+    kind = page.locator("#curve").evaluate("box => box._fullLayout.yaxis.type")
+    assert kind == "log"
+    page.goto("/campaigns/1/?scale-curve=nonsense")
+    expect(page.get_by_role("button", name="Linear").first).to_have_attribute(
+        "aria-pressed", "true"
+    )
+
+
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_a_chart_is_saved_as_it_is_shown(page, kind):
     page.goto("/campaigns/?q=published")
