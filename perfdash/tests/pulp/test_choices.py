@@ -55,7 +55,7 @@ def test_a_port_that_its_killed_process_lets_go_of_late_is_kept(said):
     timer = threading.Timer(0.2, dying.close)
     timer.start()
 
-    choices = choose(Choices(port=port), Wishes(), said.append, running=())
+    choices = choose(Choices(port=port), Wishes(), said.append, running=("content",))
 
     timer.join()
     assert (choices.port, said) == (port, [])
