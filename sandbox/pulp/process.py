@@ -1,11 +1,10 @@
 """What a test says to the stand-in of another process."""
 
-import json
-import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.pulp.control import PATH
+from sandbox.remote import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,4 @@ class StandIn:
         return self._say("GET", "")
 
     def _say(self, method: str, what: str, body: object = None) -> dict[str, Any]:
-        request = urllib.request.Request(  # noqa: S310 - it is ours, over HTTP
-            f"{self.base_url}{PATH}{what}",
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
-        )
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request) as answer:
-            told: dict[str, Any] = json.load(answer)
-        return told
+        return say(f"{self.base_url}{PATH}{what}", method, body)
