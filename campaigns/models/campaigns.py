@@ -173,6 +173,14 @@ class Campaign(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def stop_rule_in_words(self) -> str:
+        """When it ends, with what it was locked at."""
+        words = self.get_stop_rule_display()
+        if self.stop_rule != self.StopRule.PRECISION:
+            return words
+        return f"{words}: ±{100 * self.stop_width:g} %, at most {self.stop_most} blocks"
+
 
 class Amendment(models.Model):
     """A change of a locked field after launch: who, when, why, from what to what."""
