@@ -46,7 +46,7 @@ def analyse(campaign: Campaign) -> None:
     except (OperationalError, InterfaceError):  # the database is away: it is sent again
         raise
     except Exception as bug:
-        text = f"the analysis failed, findings are older than the runs: {type(bug).__name__}: {bug}"
+        text = f"{LogLine.ANALYSIS_FAILED}, findings are older than the runs: {type(bug).__name__}: {bug}"
         LogLine.objects.create(campaign=campaign, tone=LogLine.Tone.BAD, text=text)
         _note_done(campaign, requested_at)
         raise

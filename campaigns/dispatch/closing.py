@@ -38,6 +38,10 @@ def _goes_on(campaign: Campaign) -> bool:
     closed = campaign.runs.filter(purpose=Run.Purpose.MEASURED, state__in=Run.CLOSED).count()
     finding = Finding.objects.filter(campaign=campaign, name="outlook").first()
     if finding is None or finding.result["closed"] != closed:
+        if LogLine.objects.filter(
+            campaign=campaign, text__startswith=LogLine.ANALYSIS_FAILED
+        ).exists():
+            return False  # it would fail again, and nobody knows how precise it is
         request_analysis(campaign)
         return True
     ahead = finding.result

@@ -246,6 +246,9 @@ class Worker(models.Model):
 class LogLine(models.Model):
     """One line of a campaign's log."""
 
+    ANALYSIS_FAILED = "the analysis failed"
+    """Begins the line that tells of it."""
+
     class Tone(models.TextChoices):
         PLAIN = "", "plain"
         NOW = "now", "going on"

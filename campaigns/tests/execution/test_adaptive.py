@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from campaigns import analysis, dispatch, execution
+from campaigns.analysis import findings as storing
 from campaigns.definition import checking, drafts, life
 from campaigns.definition.errors import Invalid
 from campaigns.drivers.base import Health, Measured
@@ -58,6 +59,7 @@ def test_quiet_runs_end_with_the_first_eight_blocks(launched, noisy):
     campaign = go_on(adaptive(launched))
 
     assert (campaign.state, campaign.repetitions) == ("finished", 8)
+    assert campaign.stop_rule_in_words == "Until precise enough: ±3 %, at most 30 blocks"
     assert campaign.runs.count() == 16
     assert any(
         text.startswith("precise enough: the widest interval is ±0.") for text in told(campaign)
@@ -169,6 +171,31 @@ def test_runs_without_any_value_end_at_the_most_blocks(launched, stand_in):
     assert campaign.repetitions == 9
 
 
+def test_an_analysis_that_fails_ends_it_and_is_not_asked_for_again_and_again(
+    launched, noisy, monkeypatch
+):
+    noisy(0.01)
+    campaign = adaptive(launched)
+    for _ in range(16):
+        dispatch.dispatch()
+        attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
+        execution.execute(attempt.pk, "measure@here", "here")
+
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(storing, "outlook", broken)
+    dispatch.dispatch()
+    with pytest.raises(ZeroDivisionError):
+        analysis.analyse(campaign)
+
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.state == "finished"
+    assert sum(text.startswith("the analysis failed") for text in told(campaign)) == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -199,4 +226,5 @@ def test_a_stop_by_precision_that_cannot_be_kept_is_refused(stand_in, target, ch
 def test_a_fixed_number_of_blocks_keeps_the_hash_that_it_had(launched):
     campaign = launched()
 
+    assert campaign.stop_rule_in_words == "Fixed number of blocks"
     assert "stop_most" not in drafts.as_data(campaign)
