@@ -87,7 +87,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
         case "drift" | "block_drift":
             trend = f"{percent(figures['slope_pct'], 2)} an hour" if "slope_pct" in figures else ""
             if good:
-                text = f"No trend with time is shown ({trend})."
+                text = "No trend with time is shown."
             elif name == "drift":
                 text = f"Runs change with time ({trend}): compare levels with care."
             else:
