@@ -41,6 +41,7 @@ class RunPoint:
 class LevelCell:
     """The runs at one level, of one level of the second factor (`series`) where there is one.
 
+    facet: level of the factor that has a small chart for each of its levels.
     mean: geometric where there is one. interval: of the cell's own runs. reading: bounds for
     comparing levels, with the noise of all of them.
     """
@@ -48,6 +49,7 @@ class LevelCell:
     level: float | str
     runs: Sequence[RunPoint]
     series: str = ""
+    facet: str = ""
     mean: float | None = None
     interval: tuple[float, float] | None = None
     reading: tuple[float, float] | None = None
@@ -59,9 +61,8 @@ class LevelCell:
 
     @property
     def name(self) -> str:
-        """Write the cell: its series, where there is one, and its level."""
-        label = short(self.label)
-        return f"{short(self.series)}, {label}" if self.series else label
+        """Write the cell: its facet and its series, where there are any, and its level."""
+        return ", ".join(short(part) for part in (self.facet, self.series, self.label) if part)
 
     @property
     def observed(self) -> int:
@@ -81,12 +82,22 @@ class LevelsChart:
     cells: Sequence[LevelCell]
     factor_unit: str = ""
     series_factor: str = ""
+    facet_factor: str = ""
     knee: tuple[float, float] | None = None
 
     @property
     def series(self) -> list[str]:
         """Levels of the second factor, in the order given; one empty name without it."""
         return list(dict.fromkeys(cell.series for cell in self.cells))
+
+    @property
+    def facets(self) -> list[str]:
+        """Levels that have a small chart each, in the order given; one empty name without."""
+        return list(dict.fromkeys(cell.facet for cell in self.cells))
+
+    def only(self, facet: str) -> "LevelsChart":
+        """Give what one small chart holds."""
+        return replace(self, cells=[cell for cell in self.cells if cell.facet == facet])
 
     @property
     def is_numeric(self) -> bool:

@@ -4,6 +4,7 @@ Rings are runs, a little left of their level; the diamond is the geometric mean;
 with caps trusts only the cell's own runs. What is no value has a shape of its own, never a gap.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ from campaigns.charts.level_traces import (
     readings,
     special,
 )
-from campaigns.charts.places import level_axis, log_level_axis, place_cells
+from campaigns.charts.places import Place, level_axis, log_level_axis, place_cells
 
 INTERVAL_ROOM = 1.6
 """An interval may stretch the axis to so many times the largest value; a longer one is cut off."""
@@ -58,7 +59,20 @@ class _Extent:
 def draw(chart: LevelsChart) -> Figure:
     """Draw the figure; `scales` has `log` only where every value is above 0."""
     chart = chart.readable()
+    return _drawn(chart, place_cells(chart))
+
+
+def multiples(chart: LevelsChart) -> list[tuple[str, Figure]]:
+    """Draw a small figure for each facet, by its name; all of them share axes and colours."""
+    chart = chart.readable()
     places = place_cells(chart)
+    return [
+        (facet, _drawn(chart, [place for place in places if place.cell.facet == facet]))
+        for facet in chart.facets
+    ]
+
+
+def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
     extent = _extent(chart)
     factor = text(chart.factor) + (f" ({text(chart.factor_unit)})" if chart.factor_unit else "")
     levels = level_axis(chart, factor)
@@ -90,7 +104,8 @@ def draw(chart: LevelsChart) -> Figure:
 
 def title(chart: LevelsChart) -> str:
     """Say what is plotted."""
-    factors = " and ".join(name for name in (chart.factor, chart.series_factor) if name)
+    names = (chart.factor, chart.series_factor, chart.facet_factor)
+    factors = " and ".join(name for name in names if name)
     return sentence(f"{chart.quantity.label} by {factors}" if factors else chart.quantity.label)
 
 

@@ -5,7 +5,7 @@ run, the average on the last row of each level.
 """
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -67,8 +67,13 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
 
 def comparison_lines(campaign: Campaign) -> Iterator[str]:
     """Write the header and one line a comparison of the primary metric."""
+    yield from lines_of(comparison_rows(campaign))
+
+
+def lines_of(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Write one line a row, the header among them; None is an empty cell."""
     writer = csv.writer(_Line(), lineterminator="\n")
-    for row in comparison_rows(campaign):
+    for row in rows:
         yield str(writer.writerow(["" if cell is None else _safe(cell) for cell in row]))
 
 

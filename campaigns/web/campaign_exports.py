@@ -11,7 +11,11 @@ from campaigns.definition import drafts
 from campaigns.models import Campaign
 from campaigns.queries import exports
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
-from campaigns.queries.pages import outline_of
+from campaigns.queries.pages import findings_of, outline_of
+from campaigns.web.panels import panels_of
+from campaigns.web.panels.base import Shown
+from campaigns.web.phrases import Levels
+from campaigns.web.view import view_of
 
 
 @require_GET
@@ -39,6 +43,24 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
         exports.comparison_lines(campaign),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": _attachment(campaign, "comparisons.csv")},
+    )
+
+
+@require_GET
+def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpResponse:
+    """What a chart of the result page draws, exactly, for the same address."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    outline = outline_of(campaign)
+    findings = findings_of(campaign, request.GET.get("metric", ""))
+    view = view_of(request.GET, campaign, outline, findings)
+    shown = Shown(campaign, outline, findings, Levels(outline.factors), view)
+    numbers = {panel.id: panel.numbers for panel in panels_of(shown)}.get(chart)
+    if numbers is None:
+        raise Http404(f"There is no chart “{chart}” with numbers on this result.")
+    return StreamingHttpResponse(
+        exports.lines_of([numbers.heads, *numbers.rows]),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": _attachment(campaign, f"{chart}.csv")},
     )
 
 

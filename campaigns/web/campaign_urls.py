@@ -27,6 +27,7 @@ urlpatterns = [
     path("analysis/", live.analysis, name="campaign-analysis"),
     path("runs.csv", exports.runs_csv, name="campaign-runs-csv"),
     path("comparisons.csv", exports.comparisons_csv, name="campaign-comparisons-csv"),
+    path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),
     path("campaign.json", exports.document, name="campaign-json"),
     path("runs/<int:position>/", run_pages.run, name="run"),
     path("runs/<int:position>/status/", run_pages.status, name="run-status"),

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from campaigns.charts import drift, levels, pairs, samples, throughput
+from campaigns.charts import levels, pairs, samples, throughput
 from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
 from campaigns.charts.figure import Figure, KeyItem, Quantity, marked
 from campaigns.queries.pages import FactorOutline
 from campaigns.units import UNITS, convert
 from campaigns.web.phrases import Levels, inside, level_text
+from campaigns.web.view import View
 
 SCALES = {"linear": "Linear", "log": "Log"}
 POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
@@ -70,21 +71,25 @@ def quantity_of(finding: Mapping[str, Any]) -> Quantity:
 def levels_plot(
     finding: Mapping[str, Any],
     words: Levels,
-    factor: FactorOutline | None,
+    view: View,
     compared: Mapping[str, Any] | None = None,
-) -> Plot:
-    """Every run against the levels of one factor; all other factors together make the series.
+) -> tuple[Plot, tuple[Plot, ...]]:
+    """Every run against the levels of one factor, and the same as small charts by a third factor.
 
     compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
     where there is one curve along its factor.
     """
+    factor, series = view.x, view.in_series(words.factors)
     name = factor.name if factor else ""
     readings = _readings(compared)
     cells = [
         LevelCell(
             level=_axis_level(cell["levels"].get(name), factor, words),
             runs=[_point(run) for run in cell["runs"] if run["state"] in POINT_STATES],
-            series=words.values(cell["levels"], without=name),
+            series=", ".join(words.short(f.name, cell["levels"].get(f.name)) for f in series),
+            facet=words.short(view.facet.name, cell["levels"].get(view.facet.name))
+            if view.facet
+            else "",
             mean=_mean(cell["summary"]),
             interval=_interval(cell["summary"]),
             reading=readings.get(cell["cell"]),
@@ -95,10 +100,11 @@ def levels_plot(
         factor=inside(factor.label) if factor else "",
         quantity=quantity_of(finding),
         cells=cells,
-        series_factor=" and ".join(inside(f.label) for f in words.factors if f.name != name),
+        series_factor=" and ".join(inside(f.label) for f in series),
+        facet_factor=inside(view.facet.label) if view.facet else "",
         knee=_knee(compared, name),
     )
-    return Plot(
+    whole = Plot(
         id="curve",
         title=levels.title(chart),
         label=levels.describe(chart),
@@ -106,6 +112,20 @@ def levels_plot(
         key=levels.legend(chart),
         height="28rem",
     )
+    if view.facet is None:
+        return whole, ()
+    small = [
+        replace(
+            whole,
+            id=f"curve-{index}",
+            title=f"{view.facet.label} {facet}",
+            label=levels.describe(chart.only(facet)),
+            figure=figure,
+            height="20rem",
+        )
+        for index, (facet, figure) in enumerate(levels.multiples(chart), start=1)
+    ]
+    return whole, tuple(small)
 
 
 def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, float]]:
@@ -165,34 +185,6 @@ def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
         figure=pairs.draw(chart),
         key=pairs.legend(chart),
         height=f"{8 + 4 * max(2, len(rows))}rem",
-    )
-
-
-def drift_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
-    """The metric in the order in which runs were made, against each cell's mean."""
-    runs = [
-        drift.DriftRun(
-            cell=words.values(cell["levels"]) or "the only cell",
-            value=run["value"],
-            position=run["position"],
-            started=datetime.fromisoformat(run["started_at"]) if run["started_at"] else None,
-            name=f"run {run['position']}",
-        )
-        for cell in finding["cells"]
-        for run in cell["runs"]
-        if run["state"] == "ok" and run["value"] is not None
-    ]
-    chart = drift.DriftChart(
-        quantity=quantity_of(finding),
-        runs=runs,
-        factor=" and ".join(inside(factor.label) for factor in words.factors),
-    )
-    return Plot(
-        id="drift",
-        title=drift.title(chart),
-        label=drift.describe(chart),
-        figure=drift.draw(chart),
-        height="18rem",
     )
 
 

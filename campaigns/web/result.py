@@ -17,7 +17,6 @@ from campaigns.queries.environment import (
     unread_after,
 )
 from campaigns.queries.pages import (
-    FactorOutline,
     Findings,
     Outline,
     amendments_of,
@@ -29,9 +28,10 @@ from campaigns.queries.rows import RunRow, chosen, run_rows
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
-from campaigns.web.fields import Choice, Field
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
 from campaigns.web.limits import limits_of, stopped_of
+from campaigns.web.panels import panels_of
+from campaigns.web.panels.base import Shown
 from campaigns.web.phrases import (
     MISSING,
     Levels,
@@ -41,8 +41,9 @@ from campaigns.web.phrases import (
     reason_of,
     value_text,
 )
-from campaigns.web.plots import Plot, drift_plot, labelled, levels_plot, pairs_plot
+from campaigns.web.plots import Plot, labelled, levels_plot, pairs_plot
 from campaigns.web.tables import cell_table, strata_table
+from campaigns.web.view import View, selectors, view_of
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500
@@ -50,6 +51,8 @@ MOST_FAILURES = 6
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 NO_PLAIN_VALUE = ("failed", "censored", "bound", "void")
+KEPT = ("metric", "x", "colour", "by", "view")
+"""What the address keeps while the table of runs is filtered."""
 WITHOUT_VALUE = "without"
 """What the filter of runs calls all of these together, warm-ups aside."""
 
@@ -74,8 +77,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     """Everything, for the metric and axis that the address chooses."""
     words = Levels(outline.factors)
     findings = findings_of(campaign, request.GET.get("metric", ""))
-    metric = _chosen_metric(request, campaign, findings)
-    axis = _axis(request, outline)
+    view = view_of(request.GET, campaign, outline, findings)
+    metric = view.metric
     primary = metric == campaign.primary_metric
     rows = run_rows(campaign, metric)
     without = _without_value(rows)
@@ -86,8 +89,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     facts = environment_of(campaign)
     stand_ins = stand_ins_of(campaign)
     compared = findings.levels if primary and not is_open else None
-    plot = _plot(findings, words, axis, pairs=pairs, compared=compared)
-    drift = drift_plot(findings.cells, words) if findings.cells else None
+    plot, multiples = _plot(findings, words, view, pairs=pairs, compared=compared)
+    shown = Shown(campaign, outline, findings, words, view)
     return {
         "campaign": campaign,
         "outline": outline,
@@ -95,9 +98,10 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "answer": findings.answer if primary and not is_open else None,
         "metric": metric_of(campaign, metric),
         "primary": primary,
-        "choices": _choices(campaign, outline, findings, metric, axis),
+        "choices": selectors(view, outline, findings, with_axes=not pairs),
         "stand_ins": stand_ins,
         "plot": labelled(plot, stand_ins) if plot else None,
+        "multiples": [labelled(small, stand_ins) for small in multiples],
         "strata": strata_table(pairs, words) if pairs else None,
         "levels": _levels(findings, words) if primary and not is_open else None,
         "excluded": excluded_table(findings.with_excluded, words)
@@ -105,7 +109,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
-        "drift": labelled(drift, stand_ins) if drift else None,
+        "panels": [panel.labelled(stand_ins) for panel in panels_of(shown)],
+        "opened": request.GET.get("open", "").split(","),
         "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],
         "more_failures": max(0, len(without) - MOST_FAILURES),
         "told": _told(without),
@@ -153,60 +158,17 @@ def _told(rows: Sequence[RunRow]) -> list[str]:
     return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
 
 
-def _chosen_metric(request: HttpRequest, campaign: Campaign, findings: Findings) -> str:
-    wanted = request.GET.get("metric", "")
-    return wanted if wanted in findings.metrics else campaign.primary_metric
-
-
-def _axis(request: HttpRequest, outline: Outline) -> FactorOutline | None:
-    """The factor on the x axis: the one that was asked for, else the first one of numbers."""
-    wanted = request.GET.get("x", "")
-    by_name = {factor.name: factor for factor in outline.factors}
-    if wanted in by_name:
-        return by_name[wanted]
-    several = [factor for factor in outline.factors if len(factor.levels) > 1]
-    numeric = [factor for factor in several if factor.numeric]
-    return next(iter([*numeric, *several, *outline.factors]), None)
-
-
 def _plot(
     findings: Findings,
     words: Levels,
-    axis: FactorOutline | None,
+    view: View,
     *,
     pairs: Mapping[str, Any] | None,
     compared: Mapping[str, Any] | None,
-) -> Plot | None:
+) -> tuple[Plot | None, tuple[Plot, ...]]:
     if pairs:
-        return pairs_plot(pairs, words)
-    return levels_plot(findings.cells, words, axis, compared) if findings.cells else None
-
-
-def _choices(
-    campaign: Campaign,
-    outline: Outline,
-    findings: Findings,
-    metric: str,
-    axis: FactorOutline | None,
-) -> list[Field]:
-    """Selectors of metric and axis, where there is something to choose."""
-    labels = {known.name: known.label for known in outline.metrics}
-    fields = []
-    if len(findings.metrics) > 1:
-        options = [
-            Choice(name, labels.get(name, name.replace("_", " ")), chosen=name == metric)
-            for name in findings.metrics
-        ]
-        fields.append(Field("metric", "Metric", metric, "select", choices=options))
-    forest = campaign.paired_factor and metric == campaign.primary_metric and findings.pairs
-    if len(outline.factors) > 1 and not forest:
-        options = [
-            Choice(factor.name, factor.label, chosen=factor == axis) for factor in outline.factors
-        ]
-        fields.append(
-            Field("x", "Factor on the axis", axis.name if axis else "", "select", choices=options)
-        )
-    return fields
+        return pairs_plot(pairs, words), ()
+    return levels_plot(findings.cells, words, view, compared) if findings.cells else (None, ())
 
 
 def _runs(
@@ -225,7 +187,7 @@ def _runs(
         cell["cell"]: cell["summary"]["gmean"]
         for cell in (findings.cells["cells"] if findings.cells else ())
     }
-    kept = {name: request.GET[name] for name in ("metric", "x", "view") if name in request.GET}
+    kept = {name: request.GET[name] for name in KEPT if name in request.GET}
     return {
         "lines": [_line(row, words, means) for row in page],
         "page": page,

@@ -174,7 +174,7 @@ def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measure
 
     result = browser.get(reverse("campaign", args=[campaign.pk])).context
     run = browser.get(reverse("run", args=[campaign.pk, 1])).context
-    plots = [result["plot"], result["drift"], *run["view"].plots]
+    plots = [result["plot"], *(panel.plot for panel in result["panels"]), *run["view"].plots]
 
     assert len(plots) >= 3
     for plot in plots:

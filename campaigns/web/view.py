@@ -1,0 +1,95 @@
+"""What the address of a result page asks for, so that a link shows a colleague the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from campaigns.models import Campaign
+from campaigns.queries.pages import FactorOutline, Findings, Outline
+from campaigns.web.fields import Choice, Field
+
+TOGETHER = "all"
+"""As colour: all other factors together make the series. As small multiples: there are none."""
+MOST_MULTIPLES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The metric; the factor on the axis, that of the colours, and that of the small multiples.
+
+    colour: None where all other factors together make the series. facet: None without multiples.
+    """
+
+    metric: str
+    x: FactorOutline | None
+    colour: FactorOutline | None = None
+    facet: FactorOutline | None = None
+
+    def in_series(self, factors: Sequence[FactorOutline]) -> list[FactorOutline]:
+        """Factors whose levels make the series, that of the colours first."""
+        rest = [f for f in factors if f not in (self.x, self.colour, self.facet)]
+        return [self.colour, *rest] if self.colour else rest
+
+
+def view_of(
+    asked: Mapping[str, str], campaign: Campaign, outline: Outline, findings: Findings
+) -> View:
+    """Read an address; what it names that is not there is as if it were not named."""
+    metric = asked.get("metric", "")
+    metric = metric if metric in findings.metrics else campaign.primary_metric
+    by_name = {factor.name: factor for factor in outline.factors}
+    x = by_name.get(asked.get("x", "")) or _first(outline)
+    others = {name: factor for name, factor in by_name.items() if factor != x}
+    several = [factor for factor in others.values() if len(factor.levels) > 1]
+    colour = others.get(asked.get("colour", ""))
+    if colour is None and asked.get("colour") != TOGETHER:
+        colour = next(iter(several), None)
+    facet = others.get(asked.get("by", ""))
+    if facet == colour:
+        facet = None
+    if facet is None and asked.get("by") != TOGETHER and colour is not None:
+        fitting = [f for f in several if f != colour and len(f.levels) <= MOST_MULTIPLES]
+        facet = next(iter(fitting), None)
+    return View(metric, x, colour, facet)
+
+
+def selectors(view: View, outline: Outline, findings: Findings, *, with_axes: bool) -> list[Field]:
+    """Selectors of metric and axes, where there is something to choose."""
+    labels = {known.name: known.label for known in outline.metrics}
+    fields = []
+    if len(findings.metrics) > 1:
+        options = [
+            Choice(name, labels.get(name, name.replace("_", " ")), chosen=name == view.metric)
+            for name in findings.metrics
+        ]
+        fields.append(Field("metric", "Metric", view.metric, "select", choices=options))
+    if not with_axes or len(outline.factors) < 2:
+        return fields
+    fields.append(_factors("x", "Axis", view.x, outline.factors))
+    if len(outline.factors) > 2:
+        others = [factor for factor in outline.factors if factor != view.x]
+        fields.append(_factors("colour", "Colour", view.colour, others, "all others"))
+        third = [f for f in others if f != view.colour and len(f.levels) <= MOST_MULTIPLES]
+        if third:
+            fields.append(_factors("by", "Small charts by", view.facet, third, "none"))
+    return fields
+
+
+def _factors(
+    name: str,
+    label: str,
+    chosen: FactorOutline | None,
+    factors: Sequence[FactorOutline],
+    none: str = "",
+) -> Field:
+    options = [Choice(f.name, f.label, chosen=f == chosen) for f in factors]
+    if none:
+        options.append(Choice(TOGETHER, none, chosen=chosen is None))
+    value = chosen.name if chosen else TOGETHER
+    return Field(name, label, value, "select", choices=options)
+
+
+def _first(outline: Outline) -> FactorOutline | None:
+    """The axis that nobody asked for: the first factor of numbers that varies."""
+    several = [factor for factor in outline.factors if len(factor.levels) > 1]
+    numeric = [factor for factor in several if factor.numeric]
+    return next(iter([*numeric, *several, *outline.factors]), None)
