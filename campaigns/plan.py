@@ -2,7 +2,8 @@
 
 Glossary. A *cell* is one combination of levels. A *block* is one repetition of every cell, run
 close together in time; in a paired plan it is a *pair*: two cells that differ in the paired factor
-alone. All other factors of a paired plan are *strata*. *Warm-up* runs come first, in block 0, and
+alone. All other factors of a paired plan are *strata*. A *blind label* is a factor that changes
+nothing: both of its levels are one setting, measured to learn how far apart identical runs are (A/A). *Warm-up* runs come first, in block 0, and
 are left out of the analysis.
 """
 
@@ -13,6 +14,9 @@ from random import Random
 from typing import Any
 
 Levels = dict[str, Any]
+
+BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
+"""The factor of an A/A campaign: two names for one and the same, which no driver is told."""
 
 
 class Unplannable(ValueError):
@@ -70,14 +74,43 @@ def cells_of(design: Design) -> tuple[Levels, ...]:
     An exclusion names some factors; every cell that matches all of them is left out.
     Raise Unplannable where nothing is left.
     """
-    names = list(design.factors)
-    combinations = (
-        dict(zip(names, levels, strict=True)) for levels in product(*design.factors.values())
-    )
-    cells = tuple(cell for cell in combinations if not _is_excluded(cell, design.excluded))
+    cells = possible_cells(design.factors, design.excluded)
     if not cells:
         raise Unplannable("excluded", "Every combination is excluded; leave at least one.")
     return cells
+
+
+def told_to_driver(levels: Mapping[str, Any]) -> Levels:
+    """Give the levels of a cell that a driver may know: a blind label stays with perfdash."""
+    return {name: level for name, level in levels.items() if name != BLIND_LABEL}
+
+
+def possible_cells(
+    factors: Mapping[str, Sequence[Any]], excluded: Sequence[Mapping[str, Any]]
+) -> tuple[Levels, ...]:
+    """Combine all levels without the excluded combinations; none where nothing is left."""
+    names = list(factors)
+    combinations = (dict(zip(names, levels, strict=True)) for levels in product(*factors.values()))
+    return tuple(cell for cell in combinations if not _is_excluded(cell, excluded))
+
+
+def pairs_of(
+    contrast: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, int]]:
+    """Find the cells that a contrast compares: baseline and candidate, equal in all else.
+
+    contrast: `factor`, `baseline`, `candidate`, and `at`, the levels of other factors that it is at.
+    """
+    factor = contrast["factor"]
+    sides: dict[str, dict[str, int]] = {}
+    for index, cell in enumerate(cells):
+        if any(cell.get(name) != level for name, level in contrast["at"].items()):
+            continue
+        others = repr(sorted((name, level) for name, level in cell.items() if name != factor))
+        for side in ("baseline", "candidate"):
+            if cell.get(factor) == contrast[side]:
+                sides.setdefault(others, {})[side] = index
+    return [(two["baseline"], two["candidate"]) for two in sides.values() if len(two) == 2]
 
 
 def number_of_cells(factors: Mapping[str, Sequence[Any]]) -> int:

@@ -115,6 +115,7 @@ class CampaignInput(Input):
     max_consecutive_failures = Number()
     seed = Number()
     primary_metric = Text()
+    primary_contrast = serializers.DictField(required=False, allow_null=True)
     smallest_effect_percent = Number()
     margin_percent = Number()
     stop_rule = Text()

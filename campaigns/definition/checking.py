@@ -6,6 +6,7 @@ from random import SystemRandom
 from typing import Any
 
 from campaigns import network
+from campaigns.definition.contrasts import read_contrast
 from campaigns.definition.errors import Invalid, is_list_of_words, many_for_one, messages_of
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.limits import excess_at, words_of
@@ -20,7 +21,7 @@ from campaigns.definition.parts import (
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Target
-from campaigns.plan import Design, Unplannable, plan_runs
+from campaigns.plan import Design, Unplannable, plan_runs, possible_cells, told_to_driver
 from campaigns.queries.allowed import Allowed, allowed_on
 
 __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
@@ -56,6 +57,7 @@ class Definition:
     stop_rule: str
     stop_width: float
     stop_most: int
+    primary_contrast: dict[str, Any] | None
     tags: tuple[str, ...]
 
     @property
@@ -104,15 +106,20 @@ def check(data: Mapping[str, Any]) -> Definition:
         raise Invalid(errors | {"kind": [str(error)]}) from None
     target = read_target(data, driver, errors)
     factors = read_factors(data, driver, errors)
-    parameters = read_parameters(data, driver, factors, errors)
+    parameters = read_parameters(data, driver, told_to_driver(factors), errors)
     if target is not None:
-        note_misfits(target, driver, parameters, factors, errors)
+        note_misfits(target, driver, parameters, told_to_driver(factors), errors)
     excluded = read_excluded(data, driver, factors, errors)
     metric = data.get("primary_metric") or driver.primary_metric.name
     if metric not in [known.name for known in driver.metrics]:
         known = ", ".join(m.name for m in driver.metrics)
         errors["primary_metric"] = [f"“{metric}” is not a metric of this kind; there are {known}."]
     paired = read_paired(form.cleaned_data, driver, factors, errors)
+    contrast = None
+    if not errors:
+        cells = possible_cells(factors, excluded)
+        asked = data.get("primary_contrast")
+        contrast = read_contrast(asked, driver, factors, cells, paired, errors)
     if errors:
         raise Invalid(errors)
     clean = form.cleaned_data
@@ -141,6 +148,7 @@ def check(data: Mapping[str, Any]) -> Definition:
         stop_rule=clean["stop_rule"],
         stop_width=clean["stop_width_percent"] / 100,
         stop_most=clean["stop_most"],
+        primary_contrast=contrast,
         tags=tuple(clean["tags"]),
     )
     _check_plan(definition, driver)
@@ -175,7 +183,7 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
             }
         )
     allowed = allowed_on(definition.target) if definition.target else None
-    for cell in plan.cells:
+    for cell in map(told_to_driver, plan.cells):
         _check_urls(definition, driver, cell)
         form = driver.parameters({**definition.parameters, **cell})
         if not form.is_valid():

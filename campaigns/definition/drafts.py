@@ -100,6 +100,7 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
         "margin_percent": round(campaign.margin * 100, 6),
         "stop_rule": campaign.stop_rule,
         **_precision(campaign),
+        **_contrast(campaign),
         "tags": campaign.tags,
     }
 
@@ -112,6 +113,11 @@ def _precision(campaign: Campaign) -> dict[str, Any]:
         "stop_width_percent": round(campaign.stop_width * 100, 6),
         "stop_most": campaign.stop_most,
     }
+
+
+def _contrast(campaign: Campaign) -> dict[str, Any]:
+    """Only where one is named: the hash of older campaigns knows nothing of it."""
+    return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
 
 
 def _fill(campaign: Campaign, definition: Definition) -> None:
@@ -134,6 +140,7 @@ def _fill(campaign: Campaign, definition: Definition) -> None:
     campaign.max_consecutive_failures = definition.max_consecutive_failures
     campaign.seed = definition.seed
     campaign.primary_metric = definition.primary_metric
+    campaign.primary_contrast = definition.primary_contrast
     campaign.smallest_effect = definition.smallest_effect
     campaign.margin = definition.margin
     campaign.stop_rule = definition.stop_rule

@@ -30,8 +30,13 @@ def read_levels(
     return tuple(values)
 
 
-def same_level(field: forms.Field, given: Any, levels: Sequence[Any]) -> list[Any]:
-    """Find the level that somebody means: “5” is 5.0 where the parameter is a number."""
+def same_level(field: forms.Field | None, given: Any, levels: Sequence[Any]) -> list[Any]:
+    """Find the level that somebody means: “5” is 5.0 where the parameter is a number.
+
+    field: None for a factor that is no parameter of the kind, such as a blind label.
+    """
+    if field is None:
+        return [level for level in levels if str(level) == str(given)]
     try:
         wanted = _cleaned(field, given)
     except ValidationError:

@@ -9,7 +9,7 @@ from campaigns.definition.errors import many_for_one, messages_of
 from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
-from campaigns.plan import number_of_cells
+from campaigns.plan import BLIND_LABEL, BLIND_LEVELS, number_of_cells
 
 MOST_CELLS = 500
 MOST_FACTORS = 6
@@ -52,6 +52,8 @@ def read_factors(
     checked = {}
     for name, levels in given.items():
         path = f"factors.{name}"
+        if name == BLIND_LABEL:
+            continue
         if name not in driver.factors:
             errors[path] = [
                 f"“{name}” cannot vary; those that can are {', '.join(driver.factors)}."
@@ -62,6 +64,7 @@ def read_factors(
             errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
         else:
             checked[name] = read_levels(driver.parameters.base_fields[name], levels, path, errors)
+    checked |= _blind(data, given, errors)
     if number_of_cells(checked) > MOST_CELLS:
         errors["factors"] = [
             f"These levels make {number_of_cells(checked):,} cells; at most {MOST_CELLS} are "
@@ -69,6 +72,24 @@ def read_factors(
         ]
     check_lengths(checked, errors)
     return checked
+
+
+def _blind(
+    data: Mapping[str, Any], given: Mapping[str, Any], errors: dict[str, list[str]]
+) -> dict[str, tuple[Any, ...]]:
+    """The two labels of an A/A campaign, whether its factors name them or the paired factor does."""
+    levels = given.get(BLIND_LABEL, BLIND_LEVELS)
+    if BLIND_LABEL in (paired := data.get("paired_factor"), *given):
+        if data.get("order") != Campaign.Order.PAIRED or paired != BLIND_LABEL:
+            errors[f"factors.{BLIND_LABEL}"] = [
+                "A blind label compares one setting with itself: choose the order “paired”, and "
+                f"“{BLIND_LABEL}” as the paired factor."
+            ]
+        elif not isinstance(levels, list | tuple) or tuple(levels) != BLIND_LEVELS:
+            errors[f"factors.{BLIND_LABEL}"] = [f"Its levels are {' and '.join(BLIND_LEVELS)}."]
+        else:
+            return {BLIND_LABEL: BLIND_LEVELS}
+    return {}
 
 
 def read_parameters(
@@ -146,7 +167,7 @@ def read_excluded(
             errors.setdefault("excluded", []).append("A combination names no level.")
         for name, level in combination.items():
             known = factors.get(name, ())
-            same = known and same_level(driver.parameters.base_fields[name], level, known)
+            same = known and same_level(driver.parameters.base_fields.get(name), level, known)
             if not same:
                 errors.setdefault("excluded", []).append(
                     f"“{str(name)[:40]} = {str(level)[:40]}” is not a level of this campaign."
@@ -195,7 +216,7 @@ def read_paired(
         ]
         return name, None
     baseline = clean.get("baseline") or levels[0]
-    same = same_level(driver.parameters.base_fields[name], baseline, levels)
+    same = same_level(driver.parameters.base_fields.get(name), baseline, levels)
     if not same:
         errors["baseline"] = [f"“{baseline}” is not one of {levels[0]} and {levels[1]}."]
         return name, None

@@ -7,7 +7,7 @@ from campaigns.definition.checking import Definition
 from campaigns.definition.detection import remark_on
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
-from campaigns.plan import Plan, plan_runs
+from campaigns.plan import BLIND_LABEL, Plan, plan_runs, told_to_driver
 from campaigns.queries.runs import usual_run
 from campaigns.units import written
 
@@ -54,7 +54,8 @@ def preview(definition: Definition) -> Preview:
         seconds = earlier.seconds * len(plan.runs)
     else:
         guesses = [
-            driver.estimate_seconds({**definition.parameters, **cell}) for cell in plan.cells
+            driver.estimate_seconds({**definition.parameters, **told_to_driver(cell)})
+            for cell in plan.cells
         ]
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
     seconds += definition.cool_down_seconds * max(0, len(plan.runs) - 1)
@@ -99,6 +100,11 @@ def _remarks(
 
 
 def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
+    if definition.paired_factor == BLIND_LABEL:
+        return (
+            "info",
+            "A/A: both labels are one setting. What the pairs differ by is noise, and nothing else.",
+        )
     if len(plan.cells) == 1:
         return ("info", "One cell: this measures how large a number is, and compares nothing.")
     texts: Mapping[str, tuple[str, str]] = {

@@ -34,6 +34,7 @@ from campaigns.execution.proofs import in_words, unproved_of
 from campaigns.execution.record import Record
 from campaigns.execution.workplace import workplace
 from campaigns.models import Attempt, EnvironmentFact, LogLine
+from campaigns.plan import told_to_driver
 from campaigns.queries.allowed import allowed_on
 from campaigns.results import MOST_LETTERS, Outcome, storable
 
@@ -70,7 +71,7 @@ class Steps:
         self.driver: Driver
         self.parameters: dict[str, Any] = {
             **self.campaign.parameters,
-            **run.cell.levels_by_factor,
+            **told_to_driver(run.cell.levels_by_factor),
         }
 
     def go(self) -> tuple[Outcome, Exception | None]:

@@ -1,7 +1,7 @@
 """Tables and constraints. No services, no signals, no logic in save()."""
 
+from campaigns.models.amendments import Amendment
 from campaigns.models.campaigns import (
-    Amendment,
     Block,
     Campaign,
     Cell,

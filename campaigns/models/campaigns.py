@@ -41,6 +41,7 @@ class Campaign(models.Model):
     LOCKED = (
         "question",
         "primary_metric",
+        "primary_contrast",
         "smallest_effect",
         "margin",
         "stop_rule",
@@ -88,6 +89,11 @@ class Campaign(models.Model):
     pool = models.CharField(max_length=50, default="measure")
 
     primary_metric = models.CharField(max_length=50)
+    primary_contrast = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="factor, candidate, baseline, and `at`: levels of other factors; none: all count.",
+    )
     smallest_effect = models.FloatField(default=0.05)
     margin = models.FloatField(default=0.02)
     stop_rule = models.CharField(max_length=20, choices=StopRule, default=StopRule.FIXED)
@@ -180,21 +186,6 @@ class Campaign(models.Model):
         if self.stop_rule != self.StopRule.PRECISION:
             return words
         return f"{words}: ±{100 * self.stop_width:g} %, at most {self.stop_most} blocks"
-
-
-class Amendment(models.Model):
-    """A change of a locked field after launch: who, when, why, from what to what."""
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="amendments")
-    field = models.CharField(max_length=50)
-    before = models.JSONField(null=True)
-    after = models.JSONField(null=True)
-    reason = models.TextField()
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
-    at = models.DateTimeField(db_default=Now())
-
-    def __str__(self) -> str:
-        return f"{self.field} of {self.campaign}"
 
 
 class Factor(models.Model):

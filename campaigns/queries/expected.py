@@ -7,6 +7,7 @@ from django.db.models.functions import Coalesce, Greatest, Lag
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, Run
+from campaigns.plan import told_to_driver
 
 UNKNOWN_SECONDS = 60.0
 ZERO = timedelta(0)
@@ -38,7 +39,7 @@ def expected_seconds(run: Run) -> float:
     campaign = run.campaign
     try:
         guess = driver_of(campaign.kind).estimate_seconds(
-            {**campaign.parameters, **run.cell.levels_by_factor}
+            {**campaign.parameters, **told_to_driver(run.cell.levels_by_factor)}
         )
     except UnknownKind:
         guess = UNKNOWN_SECONDS

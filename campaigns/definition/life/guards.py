@@ -5,6 +5,7 @@ from campaigns.definition.limits import excess_at
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Campaign, Target
+from campaigns.plan import told_to_driver
 from campaigns.queries.allowed import allowed_on
 
 
@@ -32,7 +33,7 @@ def require_executable(campaign: Campaign) -> None:
         raise NotPossible(str(error)) from None
     allowed = allowed_on(campaign.target)
     for levels in campaign.cells.order_by("position").values_list("levels_by_factor", flat=True):
-        if excess := excess_at(allowed, driver, campaign.parameters, levels):
+        if excess := excess_at(allowed, driver, campaign.parameters, told_to_driver(levels)):
             raise NotPossible(excess)
 
 
