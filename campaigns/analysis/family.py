@@ -1,13 +1,14 @@
 """The runs of a campaign as the statistics take them, and what is said of a group of cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.analysis.groups import Group
 from campaigns.analysis.sessions import split_sessions
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
@@ -21,27 +22,11 @@ from campaigns.stats.fit import Fit
 from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.sessions import SessionEstimate, Standing, over_sessions
+from campaigns.stats.verdict import Word
 from campaigns.stats.words import advice, display
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
 """Within so much of the best a setting is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Cells that differ in one factor only, in the order of its levels."""
-
-    levels: Mapping[str, Any]
-    cells: tuple[int, ...]
-    values: tuple[Any, ...]
-    numeric: bool
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Steps between numbers; words against the first of them, which nobody ordered."""
-        if self.numeric:
-            return list(pairwise(self.cells))
-        return [(self.cells[0], cell) for cell in self.cells[1:]]
 
 
 class Family:
@@ -85,9 +70,20 @@ class Family:
             "numeric": group.numeric,
             "reading": [self._reading(compared, place) for place in group.cells],
             "comparisons": [self._row(pair, rows[pair]) for pair in group.pairs],
-            "best": self._best(group, compared),
+            "best": self.best_of(group, compared),
             "knee": self._knee(group, compared),
         }
+
+    def display(self, word: Word) -> dict[str, Any]:
+        """Write a word of the closed list as this metric says it."""
+        shown = display(
+            word,
+            self.metric.unit,
+            self.metric.lower_is_better,
+            metric=self.metric.name,
+            margin=self.criteria.margin,
+        )
+        return asdict(shown)
 
     def _taken(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
         by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]
@@ -126,15 +122,7 @@ class Family:
             "baseline": self.cells[pair[0]].pk,
             "candidate": self.cells[pair[1]].pk,
             "comparison": asdict(comparison),
-            "display": asdict(
-                display(
-                    comparison.verdict.word,
-                    self.metric.unit,
-                    self.metric.lower_is_better,
-                    metric=self.metric.name,
-                    margin=self.criteria.margin,
-                )
-            ),
+            "display": self.display(comparison.verdict.word),
             "advice": advice(comparison.verdict, self.criteria, noun, where),
             "standing": self._standing(pair),
         }
@@ -171,7 +159,8 @@ class Family:
         """The places of the group's cells that have a number, in the order of the levels."""
         return [place for place in group.cells if place in compared.fitted and self.usable[place]]
 
-    def _best(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+    def best_of(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+        """What each cell of a group costs against the best; None where none can be the best."""
         members = self._members(group, compared)
         if compared.fit is None or len(members) < 2:
             return None

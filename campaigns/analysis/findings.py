@@ -14,6 +14,7 @@ from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.checks import check
 from campaigns.analysis.exclusions import with_excluded
 from campaigns.analysis.levels import compare as levels_of
+from campaigns.analysis.matrix import matrix
 from campaigns.analysis.outlook import outlook
 from campaigns.analysis.pairs import compare
 from campaigns.definition import drafts
@@ -75,6 +76,9 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
+    crossed = matrix(campaign, primary, runs[primary.name], criteria)
+    if crossed is not None:
+        results["matrix"] = crossed
     ahead = outlook(campaign, runs[primary.name], levels, pairs, criteria.alpha)
     if ahead is not None:
         results["outlook"] = ahead

@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from campaigns.analysis.family import Family, Group
-from campaigns.drivers import driver_of
+from campaigns.analysis.family import Family
+from campaigns.analysis.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.drivers.base import Metric
-from campaigns.models import Campaign, Cell
+from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.comparisons import Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
-
-MOST_CELLS = 400
-"""More of them are summarised, and not compared."""
 
 
 def compare(
@@ -23,10 +20,10 @@ def compare(
     cells = list(campaign.cells.order_by("position"))
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
-    factor = _main_factor(campaign, cells)
+    factor = next(iter(comparable_factors(campaign)), None)
     if factor is None:
         return None
-    groups = _groups(factor, cells)
+    groups = groups_of(factor, cells)
     family = Family(campaign, metric, criteria, cells, runs)
     wanted = [pair for group in groups for pair in group.pairs]
     compared = family.compare(wanted)
@@ -46,41 +43,6 @@ def compare(
     }
 
 
-def _main_factor(campaign: Campaign, cells: Sequence[Cell]) -> str | None:
-    """The factor along which cells are compared: numbers first; work is never compared."""
-    work = driver_of(campaign.kind).work
-    levels = {
-        factor.name: [level.value for level in factor.levels.all()]
-        for factor in campaign.factors.prefetch_related("levels")
-        if factor.name not in work
-    }
-    several = {name: values for name, values in levels.items() if len(values) > 1}
-    numeric = [name for name, values in several.items() if _is_numeric(values)]
-    return next(iter([*numeric, *several]), None)
-
-
-def _groups(factor: str, cells: Sequence[Cell]) -> list[Group]:
-    """Cells by the levels of all other factors; numbers ascend, so that neighbours are steps."""
-    found: dict[str, tuple[dict[str, Any], list[tuple[Any, int]]]] = {}
-    for place, cell in enumerate(cells):
-        levels = dict(cell.levels_by_factor)
-        value = levels.pop(factor, None)
-        found.setdefault(repr(sorted(levels.items())), (levels, []))[1].append((value, place))
-    groups = []
-    for levels, members in found.values():
-        numeric = _is_numeric([value for value, _ in members])
-        ordered = sorted(members, key=lambda each: each[0]) if numeric else members
-        groups.append(
-            Group(
-                levels=levels,
-                cells=tuple(place for _, place in ordered),
-                values=tuple(value for value, _ in ordered),
-                numeric=numeric,
-            )
-        )
-    return groups
-
-
 def _noise(compared: Comparisons) -> dict[str, Any]:
     """How much runs vary: within blocks, or within levels, and between blocks; in %."""
     if compared.fit is None or compared.fit.df < 1:
@@ -93,7 +55,3 @@ def _noise(compared: Comparisons) -> dict[str, Any]:
             "blocks": len(compared.blocks.blocks),
         }
     return found
-
-
-def _is_numeric(values: Sequence[Any]) -> bool:
-    return all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)

@@ -66,6 +66,7 @@ class Findings:
     checks: Mapping[str, Any] | None
     with_excluded: Mapping[str, Any] | None
     outlook: Mapping[str, Any] | None
+    matrix: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     metrics: tuple[str, ...]
     computed_at: datetime | None
@@ -156,7 +157,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
     others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
-    wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", cells]
+    wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
     rows = {row.name: row for row in campaign.findings.filter(name__in=wanted)}
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
@@ -166,6 +167,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         checks=rows["checks"].result if "checks" in rows else None,
         with_excluded=rows["with_excluded"].result if "with_excluded" in rows else None,
         outlook=rows["outlook"].result if "outlook" in rows else None,
+        matrix=rows["matrix"].result if "matrix" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         metrics=tuple(
             dict.fromkeys(

@@ -2,24 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from math import prod
 
+from campaigns.stats.cell_states import CellState
 from campaigns.stats.cells import CellRuns, too_many_failures
 from campaigns.stats.criteria import Criteria
 
 TIE_POINTS = 2.0
 """Published figures are whole numbers: two points apart is a tie."""
-
-
-class CellState(StrEnum):
-    """What a cell of the matrix shows; only `ok`, `warn` and `baseline` have a number."""
-
-    BASELINE = "baseline"
-    OK = "ok"
-    WARN = "warn"
-    TOO_MANY_FAILURES = "too_many_failures"
-    MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True)

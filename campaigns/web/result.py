@@ -32,6 +32,7 @@ from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.panels import panels_of
 from campaigns.web.panels.base import Shown
+from campaigns.web.panels.matrix import heat_table
 from campaigns.web.phrases import (
     MISSING,
     Levels,
@@ -109,6 +110,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
+        "heat": heat_table(shown),
         "panels": [panel.labelled(stand_ins) for panel in panels_of(shown)],
         "opened": request.GET.get("open", "").split(","),
         "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],

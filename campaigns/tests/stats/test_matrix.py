@@ -1,11 +1,11 @@
 import pytest
 
+from campaigns.stats.cell_states import CellState
 from campaigns.stats.cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import ratio_of
 from campaigns.stats.matrix import (
-    CellState,
     compose,
     improvement_pct,
     rank,

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from campaigns.web.panels.base import Panel, Shown
 from campaigns.web.panels.drift import drift_panel
+from campaigns.web.panels.matrix import matrix_panel
 
-PANELS: tuple[Callable[[Shown], Panel | None], ...] = (drift_panel,)
+PANELS: tuple[Callable[[Shown], Panel | None], ...] = (matrix_panel, drift_panel)
 """In the order of the page. A panel that has nothing to show is None."""
 
 

@@ -1,0 +1,71 @@
+"""The cells of a campaign in groups that differ in one factor only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from campaigns.drivers import driver_of
+from campaigns.models import Campaign, Cell
+
+MOST_CELLS = 400
+"""More of them are summarised, and not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cells that differ in one factor only, in the order of its levels."""
+
+    levels: Mapping[str, Any]
+    cells: tuple[int, ...]
+    values: tuple[Any, ...]
+    numeric: bool
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Steps between numbers; words against the first of them, which nobody ordered."""
+        return list(pairwise(self.cells)) if self.numeric else self.against_first
+
+    @property
+    def against_first(self) -> list[tuple[int, int]]:
+        """Each cell against the first one."""
+        return [(self.cells[0], cell) for cell in self.cells[1:]]
+
+
+def comparable_factors(campaign: Campaign) -> list[str]:
+    """Factors along which cells are compared, numbers first; work is never compared."""
+    work = driver_of(campaign.kind).work
+    levels = {
+        factor.name: [level.value for level in factor.levels.all()]
+        for factor in campaign.factors.prefetch_related("levels")
+        if factor.name not in work
+    }
+    several = {name: values for name, values in levels.items() if len(values) > 1}
+    return sorted(several, key=lambda name: not is_numeric(several[name]))
+
+
+def groups_of(factor: str, cells: Sequence[Cell]) -> list[Group]:
+    """Cells by the levels of all other factors; numbers ascend, so that neighbours are steps."""
+    found: dict[str, tuple[dict[str, Any], list[tuple[Any, int]]]] = {}
+    for place, cell in enumerate(cells):
+        levels = dict(cell.levels_by_factor)
+        value = levels.pop(factor, None)
+        found.setdefault(repr(sorted(levels.items())), (levels, []))[1].append((value, place))
+    groups = []
+    for levels, members in found.values():
+        numeric = is_numeric([value for value, _ in members])
+        ordered = sorted(members, key=lambda each: each[0]) if numeric else members
+        groups.append(
+            Group(
+                levels=levels,
+                cells=tuple(place for _, place in ordered),
+                values=tuple(value for value, _ in ordered),
+                numeric=numeric,
+            )
+        )
+    return groups
+
+
+def is_numeric(values: Sequence[Any]) -> bool:
+    """Whether levels have distances."""
+    return all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)

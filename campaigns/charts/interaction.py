@@ -1,0 +1,227 @@
+"""Improvement against the first column, a line for each row: lines that are not parallel interact. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts.axes import log_range
+from campaigns.charts.figure import (
+    DASHES,
+    SYMBOLS,
+    Figure,
+    KeyItem,
+    Trace,
+    figure,
+    is_finite,
+    line,
+    markers,
+    series_token,
+    text,
+)
+from campaigns.charts.formats import counted, percent, short, span_pct
+
+HOVER = "%{text}<extra></extra>"
+INTERVAL_ROOM = 0.5
+"""Intervals may stretch the axis by so much of what the points take; longer ones are cut off."""
+MOST_DESCRIBED = 6
+LONGEST_TICK = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One cell of a row: the place of its column, its improvement in %, None where it has none."""
+
+    column: int
+    improvement_pct: float | None
+    interval: tuple[float, float] | None = None
+    failed: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the chart."""
+
+    name: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionChart:
+    """columns: the levels on the axis; rows_factor: what tells the rows apart."""
+
+    metric: str
+    factor: str
+    rows_factor: str
+    columns: Sequence[float | str]
+    rows: Sequence[Row]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the columns stand on an axis of numbers."""
+        return all(isinstance(c, int | float) and not isinstance(c, bool) for c in self.columns)
+
+    def x(self, column: int) -> float:
+        """Where a column stands."""
+        level = self.columns[column]
+        return float(level) if self.is_numeric else float(column)
+
+    @property
+    def failures(self) -> int:
+        """Count the cells without a number since too much of them failed."""
+        return sum(point.failed for row in self.rows for point in row.points)
+
+
+def draw(chart: InteractionChart) -> Figure:
+    """Draw the figure; `scales` has `log` where the columns have logs."""
+    low, high = _extent(chart)
+    rail = high + 0.06 * (high - low)
+    xs = [chart.x(index) for index in range(len(chart.columns))]
+    across = (max(xs, default=0.0) - min(xs, default=0.0)) or 1.0
+    ticks = {
+        "tickvals": xs,
+        "ticktext": [text(_name(level), LONGEST_TICK) for level in chart.columns],
+    }
+    extent = [min(xs, default=0.0) - 0.06 * across, max(xs, default=0.0) + 0.06 * across]
+    top = rail + 0.06 * (high - low) if chart.failures else high
+    return figure(
+        [
+            line([(extent[0], 0), (extent[1], 0)], {"color": "@ink-2", "width": 1, "dash": "dash"}),
+            *_lines(chart),
+            *_failures(chart, rail, extent),
+        ],
+        {
+            "xaxis": {"title": {"text": text(chart.factor)}, "range": extent, **ticks},
+            "yaxis": {
+                "title": {"text": f"improvement of {text(chart.metric)} (%)"},
+                "range": [low, top],
+                "ticksuffix": " %",
+            },
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        },
+        scales=_scales(chart, xs, ticks),
+        narrow={"yaxis": {"title": {"text": "improvement"}, "ticksuffix": " %"}},
+    )
+
+
+def title(chart: InteractionChart) -> str:
+    """Say what is plotted."""
+    return f"Interaction: {chart.factor} and {chart.rows_factor}"
+
+
+def describe(chart: InteractionChart) -> str:
+    """Say the finding in numbers: the best of each row."""
+    said = [f"{title(chart)}. Improvement of {chart.metric} against the first column."]
+    for row in chart.rows[:MOST_DESCRIBED]:
+        known = [p for p in row.points if is_finite(p.improvement_pct)]
+        best = max(known, key=lambda p: p.improvement_pct or 0.0, default=None)
+        where = (
+            f"best {percent(best.improvement_pct or 0.0)} at {_name(chart.columns[best.column])}"
+            if best
+            else "no value"
+        )
+        said.append(f"{short(row.name)}: {where}.")
+    if len(chart.rows) > MOST_DESCRIBED:
+        said.append(f"And {counted(len(chart.rows) - MOST_DESCRIBED, 'row')} more.")
+    if chart.failures:
+        said.append(f"{counted(chart.failures, 'cell')} with too many failures, without a value.")
+    return " ".join(said)
+
+
+def legend(chart: InteractionChart) -> tuple[KeyItem, ...]:
+    """List the rows, and what is no value."""
+    rows = [
+        KeyItem(SYMBOLS[i % len(SYMBOLS)], row.name, None, series_token(i))
+        for i, row in enumerate(chart.rows)
+    ]
+    return (*rows, KeyItem("failed", "too many failures, no value", chart.failures, "fail"))
+
+
+def _name(level: float | str) -> str:
+    return f"{level:g}" if isinstance(level, int | float) else level
+
+
+def _lines(chart: InteractionChart) -> list[Trace]:
+    traces = []
+    for index, row in enumerate(chart.rows):
+        ordered = sorted(row.points, key=lambda point: chart.x(point.column))
+        color = f"@{series_token(index)}"
+        drawn = [
+            (point, point.improvement_pct)
+            for point in ordered
+            if point.improvement_pct is not None and is_finite(point.improvement_pct)
+        ]
+        pen = {"color": color, "width": 1.5, "dash": DASHES[index % len(DASHES)]}
+        traces.append(
+            line(
+                [(chart.x(p.column), p.improvement_pct) for p in ordered], pen, name=text(row.name)
+            )
+        )
+        bounds = [point.interval or (value, value) for point, value in drawn]
+        error: dict[str, Any] = {
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value for (_, high), (_, value) in zip(bounds, drawn, strict=True)],
+            "arrayminus": [value - low for (low, _), (_, value) in zip(bounds, drawn, strict=True)],
+            "thickness": 1,
+            "width": 4,
+            "color": f"{color}/60",
+        }
+        traces.append(
+            markers(
+                [(chart.x(point.column), value) for point, value in drawn],
+                {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9, "color": color},
+                name=text(row.name),
+                error_y=error,
+                text=[_hover(chart, row, point) for point, _ in drawn],
+                hovertemplate=HOVER,
+            )
+        )
+    return traces
+
+
+def _hover(chart: InteractionChart, row: Row, point: Point) -> str:
+    level = text(_name(chart.columns[point.column]))
+    value = "no value" if point.improvement_pct is None else percent(point.improvement_pct)
+    interval = f" ({span_pct(point.interval)})" if point.interval else ""
+    note = f"<br>{text(point.note, 200)}" if point.note else ""
+    return f"<b>{text(row.name)}</b>, {text(chart.factor)} {level}<br>{value}{interval}{note}"
+
+
+def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> list[Trace]:
+    failed = [(row, point) for row in chart.rows for point in row.points if point.failed]
+    if not failed:
+        return []
+    pen = {"color": "@fail", "width": 1, "dash": "dot"}
+    return [
+        line([(extent[0], rail), (extent[1], rail)], pen, name="rail"),
+        markers(
+            [(chart.x(point.column), rail) for _, point in failed],
+            {"symbol": "x", "size": 10, "color": "@fail"},
+            name="too many failures",
+            text=[_hover(chart, row, point) for row, point in failed],
+            hovertemplate=HOVER,
+        ),
+    ]
+
+
+def _extent(chart: InteractionChart) -> tuple[float, float]:
+    points = [point for row in chart.rows for point in row.points]
+    values = [p.improvement_pct for p in points if p.improvement_pct is not None]
+    values = [0.0, *(value for value in values if is_finite(value))]
+    low, high = min(values), max(values)
+    room = INTERVAL_ROOM * ((high - low) or 1.0)
+    bounds = [bound for p in points for bound in p.interval or () if is_finite(bound)]
+    low = min([low, *(max(bound, low - room) for bound in bounds)])
+    high = max([high, *(min(bound, high + room) for bound in bounds)])
+    pad = 0.06 * ((high - low) or 1.0)
+    return low - pad, high + pad
+
+
+def _scales(chart: InteractionChart, xs: Sequence[float], ticks: dict[str, Any]) -> dict[str, Any]:
+    if not chart.is_numeric or len(xs) < 2 or min(xs) <= 0:
+        return {}
+    return {
+        "linear": {},
+        "log": {"xaxis": {"type": "log", "range": log_range(min(xs), max(xs)), **ticks}},
+    }
