@@ -9,8 +9,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
+import numpy as np
 from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
 
 LOWEST_MICROSECONDS = 1
 HIGHEST_MICROSECONDS = 3_600_000_000
@@ -88,6 +91,52 @@ def value_at_rank(encoded: bytes, rank: int, count: int) -> int:
     return int(HdrHistogram.decode(encoded).get_value_at_percentile(100 * rank / count))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """A decoded histogram, for many percentiles at once: how many values lie in which of its steps."""
+
+    steps: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @property
+    def total(self) -> int:
+        """How many values there are."""
+        return int(self.counts.sum())
+
+    @property
+    def mean(self) -> float | None:
+        """Mean in microseconds, each value taken for the middle of its step; None of none."""
+        if not self.counts.size:
+            return None
+        low, high = _bounds_of_steps()
+        middle = low[self.steps] + (high[self.steps] + 1 - low[self.steps]) // 2
+        return float((middle * self.counts).sum() / self.total)
+
+    def at(self, shares: Sequence[float]) -> list[int]:
+        """Percentiles of some values at least, in microseconds: the highest of their steps, as `value_at_rank`."""
+        ranks = (100 * np.array(shares) * self.total / 100 + 0.5).astype(np.int64)
+        places = np.searchsorted(np.cumsum(self.counts), np.maximum(ranks, 1))
+        _, high = _bounds_of_steps()
+        found: list[int] = high[self.steps[places]].tolist()
+        return found
+
+
+def counts_of(encoded: bytes) -> Counts:
+    """Decode one histogram."""
+    counts = np.frombuffer(HdrHistogram.decode(encoded).counts, dtype=np.uint64).astype(np.int64)
+    steps = np.flatnonzero(counts)
+    return Counts(steps, counts[steps])
+
+
+def added(parts: Iterable[Counts]) -> Counts:
+    """Add decoded histograms, as `merge` does."""
+    whole: NDArray[np.int64] = np.zeros(_empty().counts_len, dtype=np.int64)
+    for part in parts:
+        whole[part.steps] += part.counts
+    steps = np.flatnonzero(whole)
+    return Counts(steps, whole[steps])
+
+
 def summarise(encoded: bytes, shares: Sequence[float] = SHARES) -> Summary:
     """Read extremes, mean and the percentiles that the number of values bears."""
     histogram = HdrHistogram.decode(encoded)
@@ -115,6 +164,19 @@ def needed(share: float) -> int:
 def needs(count: int, share: float) -> str:
     """Say what is missing for a percentile, as "needs 1000"; empty where it may be shown."""
     return "" if count >= needed(share) else f"needs {needed(share)}"
+
+
+@lru_cache(maxsize=1)
+def _bounds_of_steps() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lowest and highest value of each step of the one form, in microseconds."""
+    form = _empty()
+    step = np.arange(form.counts_len, dtype=np.int64)
+    half = form.sub_bucket_half_count
+    bucket = (step >> form.sub_bucket_half_count_magnitude) - 1
+    place = (step & (half - 1)) + np.where(bucket < 0, 0, half)
+    bucket = np.maximum(bucket, 0)
+    low = place << bucket
+    return low, low + (1 << bucket) - 1
 
 
 def _empty() -> HdrHistogram:

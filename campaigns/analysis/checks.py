@@ -14,6 +14,7 @@ from campaigns.queries.environment import changes_of, environment_of
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockRun, fit_blocks
+from campaigns.stats.density import density_of
 from campaigns.stats.logs import is_number
 from campaigns.stats.neighbours import expected_correlation, left_of
 from campaigns.stats.validity import Check, Outcome
@@ -104,9 +105,9 @@ def _of_cells(cells: Mapping[str, Any]) -> list[Check]:
     asked = False
     for cell in cells["cells"]:
         observed = [run for run in cell["runs"] if run["state"] == "ok"]
-        found = validity.find_modes(np.array([run["value"] for run in observed], dtype=float))
+        found = density_of([run["value"] for run in observed])
         asked = asked or found is not None
-        several += found is not None and len(found) > 1
+        several += found is not None and len(found.modes) > 1
         outliers += len(cell["summary"]["outliers"])
         positions += [observed[place]["position"] for place in cell["summary"]["outliers"]]
         still += "zero_variance" in cell["summary"]["flags"]

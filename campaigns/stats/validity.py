@@ -10,19 +10,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import signal, stats
+from scipy import stats
 
 from campaigns.stats import student
+from campaigns.stats.density import density_of
 from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.little import check_little
 from campaigns.stats.logs import pct_of
 
 DRIFT_P, NOISE_P = 0.05, 0.01
 FEWEST_FOR_DRIFT, FEWEST_BLOCKS = 8, 5
-FEWEST_FOR_AUTOCORRELATION, FEWEST_FOR_MODES = 10, 20
-SMALLEST_MODE = 0.1
-GRID = 512
+FEWEST_FOR_AUTOCORRELATION = 10
 SECONDS_OFF = 1.0
 COLD_SHARE, COLD_P = 0.5, 0.05
 
@@ -130,37 +128,16 @@ def autocorrelation(residuals: Sequence[float], expected: float = 0.0) -> Check:
 
 
 def modes(values: Sequence[float]) -> Check:
-    """How many modes the values have, 20 or more of them (Silverman's width, prominent peaks).
+    """How many modes the values have, 20 or more of them (`density`).
 
     value: their number; figures: where each lies, and its share of the runs. With two the mean
     misleads: compare mode by mode.
     """
-    found = find_modes(np.array(values, dtype=float))
+    found = density_of(values)
     if found is None:
         return Check("modes", Outcome.NOT_POSSIBLE)
-    figures = {f"mode_{place}": at for place, at in enumerate(found, 1)}
-    return _check("modes", float(len(found)), warn=len(found) > 1, **figures)
-
-
-def find_modes(values: NDArray[np.float64]) -> list[float] | None:
-    """Give the places of the modes, ascending; None with too few values, one where all are equal."""
-    if values.size < FEWEST_FOR_MODES:
-        return None
-    if np.ptp(values) < 1e-12 * max(1.0, float(np.abs(values).max())):
-        return [float(values[0])]
-    density = stats.gaussian_kde(values, bw_method="silverman")
-    width = float(np.sqrt(density.covariance[0, 0]))
-    grid = np.linspace(values.min() - 3 * width, values.max() + 3 * width, GRID)
-    heights = density(grid)
-    peaks, _ = signal.find_peaks(heights, prominence=0.1 * heights.max())
-    places = [float(grid[peak]) for peak in peaks]
-    valleys = [float(grid[a + int(heights[a:b].argmin())]) for a, b in itertools.pairwise(peaks)]
-    counts = np.bincount(np.searchsorted(valleys, values), minlength=len(places))
-    return [
-        place
-        for place, count in zip(places, counts, strict=True)
-        if count >= SMALLEST_MODE * values.size
-    ]
+    figures = {f"mode_{place}": mode.at for place, mode in enumerate(found.modes, 1)}
+    return _check("modes", float(len(found.modes)), warn=len(found.modes) > 1, **figures)
 
 
 def aa_noise(log_ratios: Sequence[float]) -> Check:

@@ -2,9 +2,19 @@ import math
 
 import numpy as np
 import pytest
+from hdrh.histogram import HdrHistogram
 from scipy.special import ndtri
 
-from campaigns.histogram import encode, merge, needed, needs, summarise
+from campaigns.histogram import (
+    HIGHEST_MICROSECONDS,
+    added,
+    counts_of,
+    encode,
+    merge,
+    needed,
+    needs,
+    summarise,
+)
 
 # Three log-normal shards, the rank of each percentile as hdrhistogram takes it: floor(n p + .5).
 SHARDS = {"A": (1000, 1000, 0.5), "B": (200, 3000, 0.8), "C": (5000, 800, 0.3)}
@@ -122,3 +132,39 @@ def test_an_encoded_histogram_is_small_text(encoded):
 
     assert text.startswith("HISTFAAAA")
     assert len(text) < 500
+
+
+def test_many_percentiles_at_once_are_those_of_the_library(encoded):
+    shares = [0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 0.9999, 1]
+
+    for each in encoded.values():
+        library = HdrHistogram.decode(each.encoded)
+        found = counts_of(each.encoded)
+
+        assert found.at(shares[1:]) == [
+            library.get_value_at_percentile(100 * share) for share in shares[1:]
+        ]
+        assert found.at([0]) == [library.get_highest_equivalent_value(library.get_min_value())]
+        assert found.total == library.get_total_count()
+        assert found.mean == pytest.approx(library.get_mean_value())
+
+
+def test_the_largest_and_the_smallest_values_have_their_steps():
+    found = counts_of(encode([0, 1, HIGHEST_MICROSECONDS]).encoded)
+
+    assert found.at([0.1, 0.5]) == [0, 1]
+    assert found.at([1])[0] == pytest.approx(HIGHEST_MICROSECONDS, rel=1e-3)
+
+
+def test_added_counts_are_the_merged_histogram(encoded):
+    merged = counts_of(merge(each.encoded for each in encoded.values()))
+
+    found = added(counts_of(each.encoded) for each in encoded.values())
+
+    assert found.total == merged.total == 6200
+    assert found.at(list(MERGED)) == list(MERGED.values())
+
+
+def test_an_empty_histogram_has_no_mean():
+    assert counts_of(encode([]).encoded).mean is None
+    assert added([]).total == 0
