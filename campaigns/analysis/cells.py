@@ -57,4 +57,5 @@ def _run(run: ObservedRun) -> dict[str, Any]:
         "block": run.block,
         "reason": run.reason,
         "started_at": run.started_at.isoformat() if run.started_at else None,
+        "worker": run.worker,
     }

@@ -12,11 +12,15 @@ from django.db.models.functions import Now
 from campaigns.analysis.answer import answer
 from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.checks import check
+from campaigns.analysis.distributions import densities, percentiles
+from campaigns.analysis.drift import drift
 from campaigns.analysis.exclusions import with_excluded
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.matrix import matrix
 from campaigns.analysis.outlook import outlook
 from campaigns.analysis.pairs import compare
+from campaigns.analysis.phases import phases
+from campaigns.analysis.scalability import scalability
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
@@ -85,9 +89,29 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
     if excluded is not None:
         results["with_excluded"] = excluded
+    results |= _spread(campaign, runs, results, criteria)
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"])
     results["answer"] = answer(campaign, primary, results["cells"], pairs, levels)
     return results, _hash(campaign, runs, criteria)
+
+
+def _spread(
+    campaign: Campaign,
+    runs: Mapping[str, list[ObservedRun]],
+    cells: Mapping[str, Any],
+    criteria: Criteria,
+) -> dict[str, dict[str, Any]]:
+    """What the charts below the answer show: distributions, drift, phases, scalability."""
+    primary = runs[campaign.primary_metric]
+    curves, means = percentiles(campaign, primary, criteria.alpha)
+    found: dict[str, dict[str, Any] | None] = {
+        **{f"density:{name}": densities(cells[f"cells:{name}"]) for name in runs},
+        **{f"drift:{name}": drift(campaign, observed) for name, observed in runs.items()},
+        **{f"percentiles:{name}": curve for name, curve in curves.items()},
+        "phases": phases(campaign, primary),
+        "usl": scalability(campaign, runs, means, criteria),
+    }
+    return {name: result for name, result in found.items() if result is not None}
 
 
 def _alpha(campaign: Campaign) -> float:

@@ -58,6 +58,8 @@ class Findings:
     """What the analysis stored, None where it stored nothing yet.
 
     `cells` belongs to one metric; `metrics` names all that have cells, the primary one first.
+    charts: what only charts show, by name: density and drift of the metric, phases, usl, and
+    percentiles:NAME of each quantity that has histograms.
     """
 
     cells: Mapping[str, Any] | None
@@ -68,6 +70,7 @@ class Findings:
     outlook: Mapping[str, Any] | None
     matrix: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
+    charts: Mapping[str, Mapping[str, Any]]
     metrics: tuple[str, ...]
     computed_at: datetime | None
     data_hash: str
@@ -157,8 +160,16 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
     others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
+    shown = metric if cells != "cells" else campaign.primary_metric
+    of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
-    rows = {row.name: row for row in campaign.findings.filter(name__in=wanted)}
+    wanted += ["phases", "usl", *of_metric]
+    rows = {
+        row.name: row
+        for row in campaign.findings.filter(
+            Q(name__in=wanted) | Q(name__startswith="percentiles:")
+        ).order_by("name")
+    }
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
         cells=rows[cells].result if cells in rows else None,
@@ -169,6 +180,11 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         outlook=rows["outlook"].result if "outlook" in rows else None,
         matrix=rows["matrix"].result if "matrix" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
+        charts={
+            of_metric.get(name, name): row.result
+            for name, row in rows.items()
+            if name in of_metric or name in ("phases", "usl") or name.startswith("percentiles:")
+        },
         metrics=tuple(
             dict.fromkeys(
                 [campaign.primary_metric, *sorted(name.removeprefix("cells:") for name in others)]

@@ -42,6 +42,7 @@ class ObservedRun:
     finished_at: datetime | None
     units_done: int
     units_failed: int
+    worker: str = ""
 
 
 def observed_runs_by_metric(
@@ -59,7 +60,7 @@ def observed_runs_by_metric(
     )
     names = list(metrics)
     values = _values(campaign, names)
-    units = _units(campaign)
+    attempts = _attempts(campaign)
     excluded = set(
         Exclusion.objects.filter(run__campaign=campaign, withdrawn_at=None).values_list(
             "run_id", flat=True
@@ -67,7 +68,7 @@ def observed_runs_by_metric(
     )
     return {
         name: [
-            _observed(run, values[name].get(run.pk), units.get(run.pk, (0, 0)), run.pk in excluded)
+            _observed(run, values[name].get(run.pk), attempts.get(run.pk), run.pk in excluded)
             for run in runs
         ]
         for name in names
@@ -75,7 +76,7 @@ def observed_runs_by_metric(
 
 
 def _observed(
-    run: Run, measurement: Measurement | None, units: tuple[int, int], is_excluded: bool
+    run: Run, measurement: Measurement | None, attempt: Attempt | None, is_excluded: bool
 ) -> ObservedRun:
     return ObservedRun(
         run=run.pk,
@@ -89,8 +90,9 @@ def _observed(
         reason=run.reason,
         started_at=run.started_at,
         finished_at=run.finished_at,
-        units_done=units[0],
-        units_failed=units[1],
+        units_done=attempt.units_done if attempt else 0,
+        units_failed=attempt.units_failed if attempt else 0,
+        worker=attempt.worker if attempt else "",
     )
 
 
@@ -130,11 +132,12 @@ def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, Measu
     return found
 
 
-def _units(campaign: Campaign) -> dict[int, tuple[int, int]]:
+def _attempts(campaign: Campaign) -> dict[int, Attempt]:
+    """The last attempt at each run that ended accepted or failed."""
     rows = Attempt.objects.filter(
         run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
     ).order_by("number")
-    return {row.run_id: (row.units_done, row.units_failed) for row in rows}
+    return {row.run_id: row for row in rows.only("run_id", "worker", "units_done", "units_failed")}
 
 
 def _state(run: Run, measurement: Measurement | None, is_excluded: bool) -> str:

@@ -5,7 +5,7 @@ Gunther, Guerrilla Capacity Planning, 2007.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,7 +143,14 @@ def bound_usl(
     resample: gives throughputs of shape (n,); of whole blocks, of residuals, or within levels.
     """
     x, rng = np.array(n, dtype=float), np.random.default_rng(seed)
-    laws = [Usl(*_fit(x, resample(rng)), float(x.max())) for _ in range(resamples)]
+    return bound_laws(((x, resample(rng)) for _ in range(resamples)), alpha)
+
+
+def bound_laws(
+    draws: Iterable[tuple[NDArray[np.float64], NDArray[np.float64]]], alpha: float = 0.05
+) -> UslBounds | None:
+    """Bound the law by draws of (n, throughput), each of the shape of its own runs."""
+    laws = [Usl(*_fit(x, y), float(x.max())) for x, y in draws]
     if not laws:
         return None
     peaks = [law for law in laws if math.isfinite(law.peak)]

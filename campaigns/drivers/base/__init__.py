@@ -18,6 +18,7 @@ from campaigns.drivers.base.errors import (
 from campaigns.drivers.base.values import (
     REFUSED,
     STAND_IN,
+    ClosedLoop,
     Context,
     Distribution,
     EffectiveSetting,
@@ -37,6 +38,7 @@ __all__ = [
     "STAND_IN",
     "AddressRefused",
     "Cancelled",
+    "ClosedLoop",
     "Context",
     "Distribution",
     "Driver",

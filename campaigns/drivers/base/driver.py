@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 
 from campaigns.drivers.base.values import (
+    ClosedLoop,
     Context,
     EffectiveSetting,
     Measured,
@@ -38,6 +39,8 @@ class Driver(ABC):
     """What one row of `Measured.samples` is, as people count it: file, sync."""
     rate: ClassVar[tuple[str, str]] = ("throughput", "B/s")
     """What `rate_series` of its progress is: name and unit."""
+    closed_loop: ClassVar[ClosedLoop | None] = None
+    """What the law of scalability is fitted to; None where requests are not made in a closed loop."""
     executable: ClassVar[bool] = True
     """False where runs only come in from outside (`external`)."""
 

@@ -30,6 +30,21 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedLoop:
+    """Where a kind keeps a fixed number of requests in flight, so that throughput has a law.
+
+    parameter: that says how many. throughput: a metric of completions per second. response: the
+    distribution of the times of the same requests. series: what was carried over the run, by which
+    it is seen whether it was steady.
+    """
+
+    parameter: str
+    throughput: str
+    response: str
+    series: str
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """What a driver may know of the server under test. `password` never appears in repr.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from campaigns import histogram
 from campaigns.drivers.base import (
     STAND_IN,
+    ClosedLoop,
     Context,
     Distribution,
     Driver,
@@ -53,6 +54,7 @@ class Downloader(Driver):
     factors = ("engine", "concurrency", "manifest", "event_loop", "hashing")
     work = ("manifest",)
     sample = "file"
+    closed_loop = ClosedLoop("concurrency", "file_rate", "file_time", "throughput")
     metrics = (
         Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
         Metric("throughput", "Throughput", "MB/s", lower_is_better=False),

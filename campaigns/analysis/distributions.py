@@ -1,0 +1,102 @@
+"""How the values of each cell, and the samples of its runs, are spread."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from campaigns.histogram import Counts, counts_of
+from campaigns.models import Attempt, Campaign, Distribution
+from campaigns.queries.runs import ObservedRun
+from campaigns.stats.density import FEWEST, Density, density_of
+from campaigns.stats.percentile_curves import PercentileCurve, curve_of
+
+EVERY = 4
+"""Of the points of a density so many are left out but one: nobody sees them."""
+
+
+def densities(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Density and modes of each cell's runs, from the finding of the same cells."""
+    return {
+        "fewest": FEWEST,
+        "cells": [
+            {"cell": cell["cell"], "density": _density(density_of(values)), "n": len(values)}
+            for cell in cells["cells"]
+            for values in [[run["value"] for run in cell["runs"] if run["state"] == "ok"]]
+        ],
+    }
+
+
+def percentiles(
+    campaign: Campaign, runs: Sequence[ObservedRun], alpha: float
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[int, float]]]:
+    """Curves of percentiles by the name of the quantity, and the mean of each run in seconds.
+
+    From histograms, a cell at a time: no sample is loaded.
+    """
+    counted = {run.run for run in runs if run.state == "ok"}
+    curves: dict[str, list[dict[str, Any]]] = {}
+    means: dict[str, dict[int, float]] = {}
+    for (name, cell), rows in groupby(_rows(campaign), key=lambda row: (row[0], row[1])):
+        found: list[Counts] = []
+        dropped = 0
+        for _, _, run, encoded, lost in rows:
+            if run not in counted:
+                continue
+            decoded = counts_of(bytes(encoded))
+            dropped += lost
+            found.append(decoded)
+            if (mean := decoded.mean) is not None:
+                means.setdefault(name, {})[run] = mean / 1e6
+        curve = curve_of(found, alpha)
+        if curve is not None:
+            curves.setdefault(name, []).append({"cell": cell, "dropped": dropped, **_curve(curve)})
+    return {name: {"name": name, "cells": cells} for name, cells in curves.items()}, means
+
+
+def _rows(campaign: Campaign) -> Any:
+    """Name, cell, run, histogram and dropped values, of accepted attempts, as a stream."""
+    return (
+        Distribution.objects.filter(
+            attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED
+        )
+        .order_by("name", "attempt__run__cell__position", "attempt__run__position")
+        .values_list("name", "attempt__run__cell_id", "attempt__run_id", "encoded", "dropped")
+        .iterator(chunk_size=500)
+    )
+
+
+def _density(found: Density | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    heights = found.heights[::EVERY]
+    steps = max(1, len(found.heights) - 1)
+    last = EVERY * max(0, len(heights) - 1)
+    return {
+        "low": found.low,
+        "high": found.low + (found.high - found.low) * last / steps,
+        "on_logs": found.on_logs,
+        "heights": [round(height, 4) for height in heights],
+        "modes": [asdict(mode) for mode in found.modes],
+    }
+
+
+def _curve(found: PercentileCurve) -> dict[str, Any]:
+    """Columns, in seconds; the interval has holes where there is none."""
+
+    def seconds(microseconds: float | None) -> float | None:
+        return None if microseconds is None else float(f"{microseconds / 1e6:.9g}")
+
+    return {
+        "runs": found.runs,
+        "counts": found.counts,
+        "fewest": found.fewest,
+        "shares": [point.share for point in found.points],
+        "values": [seconds(point.value) for point in found.points],
+        "low": [seconds(point.low) for point in found.points],
+        "high": [seconds(point.high) for point in found.points],
+        "together": {
+            "shares": [share for share, _ in found.together],
+            "values": [seconds(value) for _, value in found.together],
+        },
+    }

@@ -1,0 +1,75 @@
+"""Mean seconds of each phase of the runs of a cell: steps of an attempt, parts of the measured time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from campaigns.models import Attempt, Campaign, Phase
+from campaigns.queries.runs import ObservedRun
+
+Table = dict[str, dict[int, list[float]]]
+"""Seconds by name and cell."""
+
+
+def phases(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any] | None:
+    """Sum up the runs that count; None where none of them told its phases.
+
+    A phase that a run does not have took 0 s of it. Parts that overlap are marked, as they do not
+    add up to a whole.
+    """
+    counted = {run.run: run.cell for run in runs if run.state == "ok"}
+    tables: dict[str, Table] = {of: {} for of in Phase.Of.values}
+    told: dict[str, set[int]] = {of: set() for of in Phase.Of.values}
+    overlap: set[str] = set()
+    rows = Phase.objects.filter(
+        attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED
+    ).order_by("pk")
+    for run, of, name, seconds, started in rows.values_list(
+        "attempt__run_id", "of", "name", "seconds", "started_seconds"
+    ).iterator(chunk_size=5000):
+        if run not in counted:
+            continue
+        tables[of].setdefault(name, {}).setdefault(counted[run], []).append(seconds)
+        told[of].add(run)
+        if started is not None:
+            overlap.add(of)
+    found = {
+        of: {"overlap": of in overlap, **_summed(campaign, table, counted, told[of])}
+        for of, table in tables.items()
+        if table
+    }
+    return found or None
+
+
+def _summed(
+    campaign: Campaign, table: Table, counted: Mapping[int, int], told: set[int]
+) -> dict[str, Any]:
+    numbers: dict[int, int] = {}
+    for run in told:
+        numbers[counted[run]] = numbers.get(counted[run], 0) + 1
+    return {
+        "names": list(table),
+        "cells": [
+            {
+                "cell": cell.pk,
+                "levels": cell.levels_by_factor,
+                "runs": numbers[cell.pk],
+                "seconds": {
+                    name: _spread(by_cell.get(cell.pk, []), numbers[cell.pk])
+                    for name, by_cell in table.items()
+                },
+            }
+            for cell in campaign.cells.order_by("position")
+            if cell.pk in numbers
+        ],
+    }
+
+
+def _spread(seconds: Sequence[float], runs: int) -> dict[str, float | None]:
+    values = np.zeros(runs)
+    values[: len(seconds)] = seconds
+    return {
+        "mean": float(values.mean()),
+        "sd": float(values.std(ddof=1)) if runs > 1 else None,
+    }
