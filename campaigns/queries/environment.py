@@ -49,27 +49,27 @@ class _Seen:
 def environment_of(campaign: Campaign) -> list[Fact]:
     """Facts of target and generator over all accepted attempts, each value with its runs."""
     seen: dict[tuple[str, str, str], tuple[int, int, int]] = {}
-    for column in ("value", "value_after"):
-        for side, name, value, runs, first, last in (
-            _facts(campaign)
-            .exclude(**{column: ""})
-            .values("side", "name", column)
-            .annotate(
-                runs=Count("attempt__run", distinct=True),
-                first=Min("attempt__run__position"),
-                last=Max("attempt__run__position"),
-            )
-            .values_list("side", "name", column, "runs", "first", "last")
-        ):
+    for side, name, *values, runs, first, last in (
+        _facts(campaign)
+        .values("side", "name", "value", "value_after")
+        # An attempt has a fact once, and a run one accepted attempt: none is counted twice.
+        .annotate(
+            runs=Count("pk"),
+            first=Min("attempt__run__position"),
+            last=Max("attempt__run__position"),
+        )
+        .values_list("side", "name", "value", "value_after", "runs", "first", "last")
+    ):
+        for value in filter(None, values):
             others = seen.get((side, name, value), (0, first, last))
             seen[side, name, value] = (
                 others[0] + runs,
                 min(others[1], first),
                 max(others[2], last),
             )
-    values = Counter((side, name) for side, name, _ in seen)
+    several = Counter((side, name) for side, name, _ in seen)
     rows = sorted(seen.items(), key=lambda row: (*row[0][:2], row[1][1], row[0][2]))
-    return [Fact(*told, *runs, changed=values[told[:2]] > 1) for told, runs in rows]
+    return [Fact(*told, *runs, changed=several[told[:2]] > 1) for told, runs in rows]
 
 
 def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:

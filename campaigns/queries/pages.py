@@ -12,6 +12,7 @@ from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver, Metric
 from campaigns.models import (
     Amendment,
+    Attempt,
     Campaign,
     EffectiveSetting,
     Measurement,
@@ -197,10 +198,12 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
 
 def settings_of(campaign: Campaign) -> list[SettingSeen]:
     """Levels as asked and as read back, over all attempts."""
+    # To leave out doubles costs a sort of all settings: only where a run was tried again.
+    again = Attempt.objects.filter(run__campaign=campaign, number__gt=1).exists()
     rows = (
         EffectiveSetting.objects.filter(attempt__run__campaign=campaign)
         .values("name", "asked", "in_force", "ok")
-        .annotate(runs=Count("attempt__run", distinct=True))
+        .annotate(runs=Count("attempt__run", distinct=again))
         .order_by("name", "asked", "in_force")
     )
     return [SettingSeen(**row) for row in rows]

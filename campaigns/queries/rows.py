@@ -1,9 +1,9 @@
 """Runs as people read them in tables: with their cell, their value, and who took them out."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet
 
@@ -61,16 +61,23 @@ def run_rows(campaign: Campaign, metric: str, *, trials: bool = False) -> list[R
     runs = (
         campaign.runs.filter(purpose=purpose) if trials else campaign.runs.exclude(purpose=purpose)
     )
-    return _rows(runs, standing_values(campaign, metric))
+    return rows_of(campaign, runs, standing_values(campaign, metric))
 
 
-def standing_values(campaign: Campaign, metric: str) -> dict[int, Standing]:
-    """The measurement that stands for each run: of its accepted, else of its last failed attempt."""
+def standing_values(
+    campaign: Campaign, metric: str, runs: Collection[int] | QuerySet[Any] | None = None
+) -> dict[int, Standing]:
+    """The measurement that stands for each run: of its accepted, else of its last failed attempt.
+
+    runs: only for these, by their keys.
+    """
+    among = {} if runs is None else {"attempt__run__in": runs}
     found = (
         Measurement.objects.filter(
             attempt__run__campaign=campaign,
             metric=metric,
             attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+            **among,
         )
         # “accepted” comes before “failed” in the alphabet, too.
         .order_by("attempt__run_id", "attempt__state", "-attempt__number")
@@ -101,25 +108,56 @@ def standing_of(run: Run, metric: str) -> Standing | None:
     return Standing(found.value, found.unit, found.lower_is_better, found.censored, found.bound)
 
 
-def _rows(runs: QuerySet[Run], values: dict[int, Standing]) -> list[RunRow]:
-    found = list(
-        runs.select_related("cell", "block")
-        .annotate(tries=Count("attempts"), stand_in=Max("attempts__stand_in"))
-        .order_by("position")
-    )
-    excluded = {
-        exclusion.run_id: exclusion
-        for exclusion in Exclusion.objects.filter(
-            run__in=runs.order_by().values("pk"), withdrawn_at=None
-        ).select_related("user")
+def rows_of(
+    campaign: Campaign, runs: QuerySet[Run], values: Mapping[int, Standing]
+) -> list[RunRow]:
+    """Runs of a campaign in the order of their positions, with what `values` says stands for each."""
+    cells = {
+        pk: (position, levels)
+        for pk, position, levels in campaign.cells.values_list("pk", "position", "levels_by_factor")
     }
-    phases = _phases(runs)
+    blocks = {
+        pk: (number, repetition)
+        for pk, number, repetition in campaign.blocks.values_list("pk", "number", "repetition")
+    }
+    excluded = excluded_among(runs)
+    phases = phases_of(runs)
     return [
-        _row(run, values.get(run.pk), excluded.get(run.pk), phases.get(run.pk, "")) for run in found
+        _row(_Run(*row), cells, blocks, values, excluded, phases)
+        for row in runs.order_by("position").values_list(*_Run._fields[:-2], *TOLD)
     ]
 
 
-def _phases(runs: QuerySet[Run]) -> dict[int, str]:
+class _Run(NamedTuple):
+    """What is read of a run."""
+
+    pk: int
+    position: int
+    purpose: str
+    state: str
+    reason: str
+    cell_id: int
+    block_id: int
+    started_at: datetime | None
+    finished_at: datetime | None
+    tries: int
+    stand_in: str | None
+
+
+TOLD = (Count("attempts"), Max("attempts__stand_in"))
+
+
+def excluded_among(runs: QuerySet[Run]) -> dict[int, tuple[str, str]]:
+    """Who took out which of the runs, and why; perfdash where nobody is named."""
+    return {
+        run: (name or "perfdash", reason)
+        for run, name, reason in Exclusion.objects.filter(
+            run__in=runs.order_by().values("pk"), withdrawn_at=None
+        ).values_list("run_id", "user__username", "reason")
+    }
+
+
+def phases_of(runs: QuerySet[Run]) -> dict[int, str]:
     """What the open attempts are at, by run."""
     attempts = Attempt.objects.filter(
         run__in=runs.order_by().values("pk"), state__in=Attempt.OPEN
@@ -130,27 +168,37 @@ def _phases(runs: QuerySet[Run]) -> dict[int, str]:
     }
 
 
-def _row(run: Run, measured: Standing | None, exclusion: Exclusion | None, phase: str) -> RunRow:
+def _row(
+    run: _Run,
+    cells: Mapping[int, tuple[int, dict[str, Any]]],
+    blocks: Mapping[int, tuple[int, int]],
+    values: Mapping[int, Standing],
+    excluded: Mapping[int, tuple[str, str]],
+    phases: Mapping[int, str],
+) -> RunRow:
     closed = run.state in (Run.State.DONE, Run.State.FAILED)
-    measured = measured if closed else None
+    measured = values.get(run.pk) if closed else None
+    by, why = excluded.get(run.pk, ("", ""))
+    cell_position, levels = cells[run.cell_id]
+    block, repetition = blocks[run.block_id]
     return RunRow(
         run=run.pk,
         position=run.position,
         purpose=run.purpose,
         cell=run.cell_id,
-        cell_position=run.cell.position,
-        levels=run.cell.levels_by_factor,
-        block=run.block.number,
-        repetition=run.block.repetition,
-        state="excluded" if exclusion else state_of(run.state, measured, phase),
+        cell_position=cell_position,
+        levels=levels,
+        block=block,
+        repetition=repetition,
+        state="excluded" if by else state_of(run.state, measured, phases.get(run.pk, "")),
         reason=run.reason,
         measured=measured,
         started_at=run.started_at,
         finished_at=run.finished_at,
-        tries=run.tries,  # type: ignore[attr-defined]
-        excluded_by=_name(exclusion),
-        excluded_why=exclusion.reason if exclusion else "",
-        stand_in=run.stand_in or "",  # type: ignore[attr-defined]
+        tries=run.tries,
+        excluded_by=by,
+        excluded_why=why,
+        stand_in=run.stand_in or "",
     )
 
 
@@ -163,26 +211,3 @@ def state_of(state: str, measured: Standing | None, phase: str) -> str:
     if state in Run.CLOSED:
         return state
     return phase or state
-
-
-def _name(exclusion: Exclusion | None) -> str:
-    if exclusion is None:
-        return ""
-    return exclusion.user.get_username() if exclusion.user else "perfdash"
-
-
-def chosen(rows: Iterable[RunRow], text: str, state: str) -> list[RunRow]:
-    """Rows of a state whose levels, block, reason or instant hold a text."""
-    wanted = text.strip().lower()
-    return [
-        row
-        for row in rows
-        if (not state or row.state == state) and (not wanted or wanted in _text(row))
-    ]
-
-
-def _text(row: RunRow) -> str:
-    levels = " ".join(f"{name} {level}" for name, level in row.levels.items())
-    started = f"{row.started_at:%Y-%m-%d %H:%M:%S}" if row.started_at else ""
-    words = f"{row.position} {levels} {row.state} {row.reason} {started}"
-    return f"{words} {row.excluded_by} {row.excluded_why}".lower()

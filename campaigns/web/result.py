@@ -1,7 +1,6 @@
 """What the page of a result is written from: answer, chart, cells, runs, environment."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -24,7 +23,8 @@ from campaigns.queries.pages import (
     metric_of,
     settings_of,
 )
-from campaigns.queries.rows import RunRow, chosen, run_rows
+from campaigns.queries.rows import RunRow
+from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
@@ -51,13 +51,8 @@ MOST_CHOICES = 500
 MOST_FAILURES = 6
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
-NO_PLAIN_VALUE = ("failed", "censored", "bound", "void")
 KEPT = ("metric", "x", "colour", "by", "view")
 """What the address keeps while the table of runs is filtered."""
-WITHOUT_VALUE = "without"
-"""What the filter of runs calls all of these together, warm-ups aside."""
-
-
 NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "form": "open"}
 
 
@@ -81,8 +76,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     view = view_of(request.GET, campaign, outline, findings)
     metric = view.metric
     primary = metric == campaign.primary_metric
-    rows = run_rows(campaign, metric)
-    without = _without_value(rows)
+    runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
     pairs = findings.pairs if primary else None
     if pairs and is_open:
@@ -113,10 +107,10 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "heat": heat_table(shown),
         "panels": [panel.labelled(stand_ins) for panel in panels_of(shown)],
         "opened": request.GET.get("open", "").split(","),
-        "failures": [_line(row, words, {}) for row in without[:MOST_FAILURES]],
-        "more_failures": max(0, len(without) - MOST_FAILURES),
-        "told": _told(without),
-        "table": _runs(request, rows, words, findings),
+        "failures": [_line(row, words, {}) for row in runs.rows(runs.without[:MOST_FAILURES])],
+        "more_failures": max(0, len(runs.without) - MOST_FAILURES),
+        "told": _told(runs),
+        "table": _runs(request, runs, words, findings),
         "facts": facts,
         "changes": changed_facts(changes_of(campaign, facts)),
         "unread": unread_after(campaign),
@@ -149,14 +143,9 @@ def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
     return {**pairs, "strata": strata}
 
 
-def _without_value(rows: Sequence[RunRow]) -> list[RunRow]:
-    """Measured runs that gave no plain value; warm-ups enter no number anyway."""
-    return [row for row in rows if row.state in NO_PLAIN_VALUE and not row.is_warm_up]
-
-
-def _told(rows: Sequence[RunRow]) -> list[str]:
+def _told(runs: RunList) -> list[str]:
     """How many runs gave no plain value, by state."""
-    counts = Counter(row.state for row in rows)
+    counts = runs.without_counts
     return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
 
 
@@ -173,17 +162,11 @@ def _plot(
     return levels_plot(findings.cells, words, view, compared) if findings.cells else (None, ())
 
 
-def _runs(
-    request: HttpRequest, rows: Sequence[RunRow], words: Levels, findings: Findings
-) -> dict[str, Any]:
+def _runs(request: HttpRequest, runs: RunList, words: Levels, findings: Findings) -> dict[str, Any]:
     """One page of the runs that fit the filter, with the filter itself."""
     text = request.GET.get("q", "").replace("\x00", "")[:200]
     state = request.GET.get("state", "")
-    found = (
-        chosen(_without_value(rows), text, "")
-        if state == WITHOUT_VALUE
-        else chosen(rows, text, state)
-    )
+    found = runs.found(text, state)
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     means = {
         cell["cell"]: cell["summary"]["gmean"]
@@ -191,17 +174,15 @@ def _runs(
     }
     kept = {name: request.GET[name] for name in KEPT if name in request.GET}
     return {
-        "lines": [_line(row, words, means) for row in page],
+        "lines": [_line(row, words, means) for row in runs.rows(list(page))],
         "page": page,
         "text": text,
         "state": state,
-        "states": [
-            (name, RUNS[name][0]) for name in STATES if any(row.state == name for row in rows)
-        ]
-        + ([(WITHOUT_VALUE, "without a plain value")] if _without_value(rows) else []),
-        "in_all": len(rows),
+        "states": [(name, RUNS[name][0]) for name in STATES if runs.counts[name]]
+        + ([(WITHOUT_VALUE, "without a plain value")] if runs.without else []),
+        "in_all": len(runs),
         "found": len(found),
-        "whole": len(rows) <= PAGE_SIZE and not text and not state,
+        "whole": len(runs) <= PAGE_SIZE and not text and not state,
         "kept": kept,
         "query": urlencode({**kept, "q": text, "state": state}),
         "without": urlencode({**kept, "state": WITHOUT_VALUE}),
@@ -211,6 +192,7 @@ def _runs(
 
 def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine:
     mean = means.get(row.cell)
+    without = row.state in NO_PLAIN_VALUE and not row.is_warm_up
     plain = row.measured is not None and row.state in ("done", "bound", "excluded")
     change = (
         percent(100 * (row.measured.value / mean - 1))
@@ -224,5 +206,5 @@ def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine
         from_mean=change,
         place=place(row),
         notes=reason_of(row),
-        states=f"{row.state} {WITHOUT_VALUE}" if _without_value([row]) else row.state,
+        states=f"{row.state} {WITHOUT_VALUE}" if without else row.state,
     )
