@@ -9,6 +9,7 @@ from typing import Any
 from campaigns.analysis.level_answer import answer_of_levels
 from campaigns.analysis.names import names_of
 from campaigns.analysis.pair_answer import answer_of_pairs
+from campaigns.analysis.primary_answer import led_by
 from campaigns.charts.formats import amount, percent
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
@@ -37,6 +38,10 @@ def answer(
     else:
         compared = answer_of_levels(metric, cells, levels) if levels else None
         said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work)
+    primary = (pairs or levels or {}).get("primary")
+    alone = pairs is not None and len(pairs["strata"]) == 1
+    if primary and not alone and any(cell["summary"]["n_ok"] for cell in cells["cells"]):
+        said = led_by(primary, said)
     found = {"caveat": _caveat(campaign, cells, pairs, levels), "badges": [], "facts": [], **said}
     caveats = [found["caveat"]]
     if changed := changes_of(campaign, environment_of(campaign)):

@@ -44,17 +44,23 @@ class Family:
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
-        self.alone: list[dict[tuple[int, int], Comparison]] = []
+        self.alone: list[dict[tuple[int, int] | None, Comparison]] = []
         self.taken = self._taken(runs)
         self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
 
-    def compare(self, wanted: Sequence[tuple[int, int]]) -> Comparisons:
-        """Judge the wanted pairs by all runs, and by those of each session."""
-        self.alone = [
-            dict(zip(wanted, self._compared(self._taken(session), wanted).comparisons, strict=True))
-            for session in self.sessions
-        ]
-        return self._compared(self.taken, wanted)
+    def compare(
+        self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
+    ) -> Comparisons:
+        """Judge the wanted pairs by all runs, and by those of each session; the mean of some, too."""
+        self.alone = []
+        for session in self.sessions:
+            found = self._compared(self._taken(session), wanted, together)
+            alone: dict[tuple[int, int] | None, Comparison] = {}
+            alone.update(zip(wanted, found.comparisons, strict=True))
+            if found.together:
+                alone[None] = found.together
+            self.alone.append(alone)
+        return self._compared(self.taken, wanted, together)
 
     def described(
         self,
@@ -69,7 +75,7 @@ class Family:
             "cells": [self.cells[place].pk for place in group.cells],
             "numeric": group.numeric,
             "reading": [self._reading(compared, place) for place in group.cells],
-            "comparisons": [self._row(pair, rows[pair]) for pair in group.pairs],
+            "comparisons": [self.row(pair, rows[pair]) for pair in group.pairs],
             "best": self.best_of(group, compared),
             "knee": self._knee(group, compared),
         }
@@ -105,7 +111,10 @@ class Family:
         )
 
     def _compared(
-        self, taken: Sequence[CellRuns], wanted: Sequence[tuple[int, int]]
+        self,
+        taken: Sequence[CellRuns],
+        wanted: Sequence[tuple[int, int]],
+        together: Sequence[tuple[int, int]] = (),
     ) -> Comparisons:
         return compare_cells(
             taken,
@@ -113,9 +122,13 @@ class Family:
             interleaved=self.interleaved,
             lower_is_better=self.metric.lower_is_better,
             criteria=self.criteria,
+            together=together,
         )
 
-    def _row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
+    def row(
+        self, pair: tuple[int, int], comparison: Comparison, *, over_all: bool = False
+    ) -> dict[str, Any]:
+        """Write one comparison as JSON holds it. over_all: the mean of several pairs, of which one."""
         in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED)
         noun, where = ("block", "") if in_blocks else ("run", " of each level")
         return {
@@ -124,10 +137,10 @@ class Family:
             "comparison": asdict(comparison),
             "display": self.display(comparison.verdict.word),
             "advice": advice(comparison.verdict, self.criteria, noun, where),
-            "standing": self._standing(pair),
+            "standing": self._standing(None if over_all else pair),
         }
 
-    def _standing(self, pair: tuple[int, int]) -> dict[str, Any]:
+    def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:
         """Say whether sessions agree; those that hold nothing of the pair are left aside."""
         estimates = [found for session in self.alone if (found := _estimate(session[pair]))]
         judged = over_sessions(

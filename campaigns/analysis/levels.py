@@ -5,6 +5,7 @@ from typing import Any
 
 from campaigns.analysis.family import Family
 from campaigns.analysis.groups import MOST_CELLS, comparable_factors, groups_of
+from campaigns.analysis.primary import compare_with_primary
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
@@ -26,7 +27,7 @@ def compare(
     groups = groups_of(factor, cells)
     family = Family(campaign, metric, criteria, cells, runs)
     wanted = [pair for group in groups for pair in group.pairs]
-    compared = family.compare(wanted)
+    compared, primary = compare_with_primary(campaign, family, wanted)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
     return {
         "factor": factor,
@@ -40,6 +41,7 @@ def compare(
         "noise": _noise(compared),
         "sessions": len(family.sessions),
         "groups": [family.described(group, rows, compared) for group in groups],
+        **({"primary": primary} if primary else {}),
     }
 
 

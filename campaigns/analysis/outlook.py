@@ -17,13 +17,16 @@ Found = Mapping[str, Any] | None
 def outlook(
     campaign: Campaign, runs: Sequence[ObservedRun], levels: Found, pairs: Found, alpha: float
 ) -> dict[str, Any] | None:
-    """Look ahead by the widest of all comparisons; None for a fixed number of blocks.
+    """Look ahead by the primary contrast, else by the widest of all; None for a fixed number of blocks.
 
     closed: the runs that were closed when this was computed; with more of them it is out of date.
     """
     if campaign.stop_rule != Campaign.StopRule.PRECISION:
         return None
+    primary = (levels or pairs or {}).get("primary") if campaign.primary_contrast else None
     contrasts = [*_of_levels(levels), *_of_pairs(pairs)]
+    if campaign.primary_contrast:
+        contrasts = [*_of_row(primary)] if primary else []
     widest = max(contrasts, key=lambda each: half_width(each[0], alpha), default=None)
     cells = 2 if pairs else campaign.cells.count()
     block_seconds = _block_seconds(campaign, runs)
@@ -47,6 +50,7 @@ def outlook(
         spent_seconds=spent,
     )
     return {
+        "primary": campaign.primary_contrast is not None,
         "stop": str(found.stop) if found.stop else "",
         "target_pct": 100 * rule.target,
         "half_width_pct": _pct(found.half_width),
@@ -61,14 +65,16 @@ def _of_levels(levels: Found) -> Iterator[tuple[Contrast, float]]:
     """Contrasts of levels, with the noise within a block that would give them."""
     for group in levels["groups"] if levels else ():
         for row in group["comparisons"]:
-            comparison = row["comparison"]
-            error, n = comparison["standard_error"], comparison["effective_n"]
-            change = comparison["verdict"]["pct_change"]
-            if error is None or change is None or not n:
-                continue
-            estimate = math.log1p(change / 100)
-            contrast = Contrast(estimate, error, comparison["df"], int(n))
-            yield contrast, error * math.sqrt(n / 2)
+            yield from _of_row(row)
+
+
+def _of_row(row: Mapping[str, Any]) -> Iterator[tuple[Contrast, float]]:
+    comparison = row["comparison"]
+    error, n = comparison["standard_error"], comparison["effective_n"]
+    change = comparison["verdict"]["pct_change"]
+    if error is not None and change is not None and n:
+        contrast = Contrast(math.log1p(change / 100), error, comparison["df"], int(n))
+        yield contrast, error * math.sqrt(n / 2)
 
 
 def _of_pairs(pairs: Found) -> Iterator[tuple[Contrast, float]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from campaigns.analysis.primary import primary_of_pairs, strata_of
 from campaigns.analysis.sessions import number_of_sessions, same_session
 from campaigns.charts.labels import told_apart
 from campaigns.drivers import driver_of
@@ -37,12 +38,15 @@ def compare(
     blocks = _blocks_by_stratum(campaign, cells, runs)
     strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
     labels = told_apart(list(blocks))
+    primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
     family = compare_strata(
         strata,
         lower_is_better=metric.lower_is_better,
         criteria=criteria,
         pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
+        together=primary if len(primary) > 1 else (),
     )
+    described = primary_of_pairs(campaign, metric, family, primary, criteria)
     return {
         "factor": campaign.paired_factor,
         "baseline": campaign.baseline,
@@ -74,6 +78,7 @@ def compare(
         "overall": _overall(strata, family.comparisons, criteria),
         "sessions": number_of_sessions(runs),
         "order_effect": asdict(family.order_effect) if family.order_effect else None,
+        **({"primary": described} if described else {}),
     }
 
 

@@ -1,6 +1,9 @@
-"""Long labels, shortened to the part that tells them apart. Pure."""
+"""Labels of levels and contrasts; long ones are shortened to what tells them apart. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.charts.formats import number
 
 LONG = 28
 """Labels with more characters are shortened."""
@@ -27,3 +30,16 @@ def _cut(texts: Sequence[str]) -> int:
 
 def _clipped(text: str) -> str:
     return text if len(text) <= 2 * LONG else f"{text[: LONG - 1]}…{text[-LONG:]}"
+
+
+def contrast_words(contrast: Mapping[str, Any]) -> str:
+    """Name a primary contrast: “concurrency 7 against 5, at engine asyncio”."""
+
+    def named(factor: str, level: Any) -> str:
+        text = number(level) if isinstance(level, float) else _clipped(str(level))
+        return f"{factor.replace('_', ' ')} {text}"
+
+    baseline = named("", contrast["baseline"]).strip()
+    said = f"{named(contrast['factor'], contrast['candidate'])} against {baseline}"
+    where = ", ".join(named(factor, level) for factor, level in contrast["at"].items())
+    return f"{said}, at {where}" if where else said

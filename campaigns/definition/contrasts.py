@@ -5,7 +5,6 @@ from typing import Any
 
 from campaigns.definition.levels import same_level
 from campaigns.drivers.base import Driver
-from campaigns.models import Campaign
 from campaigns.plan import pairs_of
 
 PATH = "primary_contrast"
@@ -148,12 +147,3 @@ def _is_empty(value: Any) -> bool:
 
 def _words(levels: Levels) -> str:
     return ", ".join(f"{name} {level}" for name, level in levels.items())
-
-
-def contrast_in_words(campaign: Campaign) -> str:
-    """Say which contrast is the primary one: “7 against 5, at engine asyncio”; empty without one."""
-    contrast = campaign.primary_contrast
-    if not contrast:
-        return ""
-    said = f"{contrast['factor']} {contrast['candidate']} against {contrast['baseline']}"
-    return f"{said}, at {_words(contrast['at'])}" if contrast["at"] else said

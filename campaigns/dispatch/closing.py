@@ -46,11 +46,12 @@ def _goes_on(campaign: Campaign) -> bool:
         return True
     ahead = finding.result
     width = ahead["half_width_pct"]
-    widest = f"the widest interval is {'not known' if width is None else f'±{width:.1f} %'}"
+    which = "interval of the primary contrast" if ahead.get("primary") else "widest interval"
+    precise = f"the {which} is {'not known' if width is None else f'±{width:.1f} %'}"
     if ahead["stop"]:
-        LogLine.objects.create(campaign=campaign, text=f"{STOPS[ahead['stop']]}: {widest}")
+        LogLine.objects.create(campaign=campaign, text=f"{STOPS[ahead['stop']]}: {precise}")
         return False
-    add_block(campaign, f"{widest}, wanted are ±{ahead['target_pct']:g} %")
+    add_block(campaign, f"{precise}, wanted are ±{ahead['target_pct']:g} %")
     return True
 
 

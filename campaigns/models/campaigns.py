@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from campaigns.charts.labels import contrast_words
 from campaigns.models.targets import Target
 from campaigns.models.teams import Team, default_team
 
@@ -178,6 +179,11 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def primary_contrast_in_words(self) -> str:
+        """Which comparison answers the question; empty where none is named."""
+        return contrast_words(self.primary_contrast) if self.primary_contrast else ""
 
     @property
     def stop_rule_in_words(self) -> str:

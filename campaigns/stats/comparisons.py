@@ -5,16 +5,16 @@ not, and `welch` (each cell its own noise) where the noise may not be pooled.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.cells import CellRuns, refusal
+from campaigns.stats.compared import Comparison, Comparisons, Model, Pairs, Reading
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.fit import NO_NOISE, Fit
+from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import RankSum, rank_sum, shift
@@ -23,61 +23,10 @@ from campaigns.stats.plans import Plan, planned
 from campaigns.stats.pooled import equal_noise, fit_pooled, may_be_pooled, welch
 from campaigns.stats.power import PAIRS, design_of_blocks, design_of_cells
 from campaigns.stats.ranks import HodgesLehmann, SignedRank, hodges_lehmann, signed_rank
+from campaigns.stats.together import mean_by_fit, mean_of, plan_of
 from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, judge, p_value
 
-
-class Model(StrEnum):
-    """What the noise of a comparison was estimated by."""
-
-    BLOCKS = "blocks"
-    POOLED = "pooled"
-    WELCH = "welch"
-    PAIRED = "paired"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A contrast by another model than the one that decides."""
-
-    model: Model
-    pct_change: float
-    ci_pct: Interval
-    df: float
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Candidate against baseline, both by their place in the list of cells.
-
-    verdict: of the primary model; n counts blocks, or runs a cell. effective_n: complete blocks, or
-    runs a cell, that would tell as much. sensitivity: the other reading. ranks, shift: the second
-    opinion, of differences within blocks or of the two samples.
-    """
-
-    baseline: int
-    candidate: int
-    model: Model
-    verdict: Verdict
-    pct_change_of_means: float | None = None
-    df: float | None = None
-    standard_error: float | None = None
-    effective_n: float | None = None
-    sensitivity: Reading | None = None
-    ranks: SignedRank | RankSum | None = None
-    shift: HodgesLehmann | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparisons:
-    """All comparisons that are shown together. fit: of the cells in `fitted`, None without any."""
-
-    model: Model
-    comparisons: tuple[Comparison, ...]
-    fit: Fit | None
-    fitted: tuple[int, ...]
-    blocks: BlockFit | None = None
-
+__all__ = ["Comparison", "Comparisons", "Model", "Reading", "compare_cells"]
 
 DEFAULT = Criteria()
 WITHOUT_NUMBERS = frozenset({Word.NOT_COMPARABLE, Word.INVALID_VALUES, Word.TOO_MANY_FAILURES})
@@ -92,13 +41,20 @@ def compare_cells(
     interleaved: bool,
     lower_is_better: bool,
     criteria: Criteria = DEFAULT,
+    together: Sequence[tuple[int, int]] = (),
 ) -> Comparisons:
     """Compare the cells of `wanted`, pairs of baseline and candidate, as one family (Holm).
 
     interleaved: the runs were made in blocks, each with every cell once. All cells that may be used
-    take part in estimating the noise, whether they are compared or not.
+    take part in estimating the noise, whether they are compared or not. together: pairs whose mean
+    is one more comparison of the family.
     """
-    return _Family(cells, interleaved, lower_is_better, criteria).compare(wanted)
+    family = _Family(cells, interleaved, lower_is_better, criteria)
+    asked = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
+    found = family.compare(asked)
+    if not together:
+        return found
+    return replace(found, comparisons=found.comparisons[:-1], together=found.comparisons[-1])
 
 
 class _Family:
@@ -123,14 +79,14 @@ class _Family:
         else:
             self.model = Model.POOLED if may_be_pooled(samples) else Model.WELCH
 
-    def compare(self, wanted: Sequence[tuple[int, int]]) -> Comparisons:
+    def compare(self, asked: Sequence[Pairs]) -> Comparisons:
         """Judge all of them; the p values of those that can get a word are adjusted together."""
-        refused = [refusal(self.cells[b], self.cells[c], self.criteria) for b, c in wanted]
+        refused = [self._refusal(pairs) for pairs in asked]
         contrasts = [
             None
             if no and (no.word in WITHOUT_NUMBERS or not no.n)
-            else self.contrast(self.model, *pair)
-            for no, pair in zip(refused, wanted, strict=True)
+            else self.contrast(self.model, pairs)
+            for no, pairs in zip(refused, asked, strict=True)
         ]
         family = {
             index: p_value(contrast)
@@ -139,23 +95,30 @@ class _Family:
         }
         adjusted = dict(zip(family, holm(list(family.values())), strict=True))
         comparisons = tuple(
-            self._judged(pair, contrast, no, adjusted.get(index))
-            for index, (pair, contrast, no) in enumerate(
-                zip(wanted, contrasts, refused, strict=True)
+            self._judged(pairs, contrast, no, adjusted.get(index))
+            for index, (pairs, contrast, no) in enumerate(
+                zip(asked, contrasts, refused, strict=True)
             )
         )
         return Comparisons(self.model, comparisons, self.fit, self.fitted, self.blocks)
 
-    def contrast(self, model: Model, baseline: int, candidate: int) -> Contrast | None:
-        """Estimate a difference by one of the models; None where that cannot be done."""
+    def contrast(self, model: Model, pairs: Pairs) -> Contrast | None:
+        """Estimate the mean difference by one of the models; None where that cannot be done."""
         match model:
             case Model.PAIRED:
-                return _paired(self._differences(baseline, candidate))
+                return _paired(self._differences(pairs))
             case Model.WELCH:
-                return welch(self.logs[baseline], self.logs[candidate])
+                alone = [welch(self.logs[b], self.logs[c]) for b, c in pairs]
+                known = [each for each in alone if each]
+                return mean_of(known) if len(known) == len(alone) else None
         if not self.fit:
             return None
-        return self.fit.contrast(self.place[baseline], self.place[candidate])
+        return mean_by_fit(self.fit, [(self.place[b], self.place[c]) for b, c in pairs])
+
+    def _refusal(self, pairs: Pairs) -> Verdict | None:
+        """Say why one of the pairs may not be compared."""
+        found = (refusal(self.cells[b], self.cells[c], self.criteria) for b, c in pairs)
+        return next((no for no in found if no), None)
 
     def _block_fit(self) -> BlockFit | None:
         runs = [
@@ -170,13 +133,20 @@ class _Family:
         samples = [part for part in np.split(blocks.residuals, ends) if part.size > 1]
         return len(samples) < 3 or equal_noise(samples)
 
-    def _differences(self, baseline: int, candidate: int) -> NDArray[np.float64]:
-        """Log ratios within the blocks that have both cells."""
-        base, cand = (
-            dict(zip(self.cells[i].blocks, self.logs[i], strict=True))
-            for i in (baseline, candidate)
+    def _differences(self, pairs: Pairs) -> NDArray[np.float64]:
+        """Mean log ratios within the blocks that have all of these cells."""
+        logs = {
+            i: dict(zip(self.cells[i].blocks, self.logs[i], strict=True))
+            for pair in pairs
+            for i in pair
+        }
+        common = set.intersection(*(set(each) for each in logs.values()))
+        return np.array(
+            [
+                np.mean([logs[c][block] - logs[b][block] for b, c in pairs])
+                for block in sorted(common)
+            ]
         )
-        return np.array([cand[block] - base[block] for block in sorted(base.keys() & cand.keys())])
 
     def _can_be_judged(self, contrast: Contrast) -> bool:
         enough = contrast.df >= FEWEST_DF or self.model != Model.BLOCKS
@@ -184,14 +154,14 @@ class _Family:
 
     def _judged(
         self,
-        pair: tuple[int, int],
+        pairs: Pairs,
         contrast: Contrast | None,
         refused: Verdict | None,
         p_adjusted: float | None,
     ) -> Comparison:
-        baseline, candidate = pair
+        baseline, candidate = pairs[0]
         if contrast is None:
-            return Comparison(baseline, candidate, self.model, refused or self._unknown(pair))
+            return Comparison(baseline, candidate, self.model, refused or self._unknown(pairs))
         verdict = judge(
             contrast,
             lower_is_better=self.lower_is_better,
@@ -208,9 +178,9 @@ class _Family:
             )
         elif not self._can_be_judged(contrast):
             verdict = replace(verdict, word=Word.NOT_ENOUGH_DATA, reason="n_below_minimum")
-        ranks, moved = self._second_opinion(baseline, candidate)
-        plan = self._plan(baseline, candidate, contrast)
-        means = [self.cells[i].array.mean() for i in pair]
+        ranks, moved = self._second_opinion(pairs)
+        plan = self._plan(pairs, contrast)
+        means = [np.log([self.cells[i].array.mean() for i in pair]) for pair in pairs]
         verdict = planned(verdict, contrast, plan, self.criteria)
         return Comparison(
             baseline=baseline,
@@ -219,30 +189,33 @@ class _Family:
             verdict=replace(
                 verdict, badges=(*verdict.badges, *self._badges(verdict, contrast, ranks))
             ),
-            pct_change_of_means=pct_of(float(np.log(means[1]) - np.log(means[0]))),
+            pct_change_of_means=pct_of(float(np.mean([c - b for b, c in means]))),
             df=contrast.df,
             standard_error=contrast.standard_error,
             effective_n=plan.n,
-            sensitivity=self._sensitivity(baseline, candidate),
+            sensitivity=self._sensitivity(pairs),
             ranks=ranks,
             shift=moved,
         )
 
-    def _unknown(self, pair: tuple[int, int]) -> Verdict:
+    def _unknown(self, pairs: Pairs) -> Verdict:
         """Say why there is no contrast at all."""
-        n = min(len(self.cells[i].values) for i in pair)
-        if self.blocks and not self.blocks.fit.connected(*(self.place[i] for i in pair)):
+        n = min(len(self.cells[i].values) for pair in pairs for i in pair)
+        places = [(self.place[b], self.place[c]) for b, c in pairs]
+        if self.blocks and not all(self.blocks.fit.connected(*pair) for pair in places):
             return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="not_connected")
         return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="n_below_minimum")
 
     def _second_opinion(
-        self, baseline: int, candidate: int
+        self, pairs: Pairs
     ) -> tuple[SignedRank | RankSum | None, HodgesLehmann | None]:
         confidence = 1 - self.criteria.alpha
         if not self.blocks:
-            base, cand = self.logs[baseline], self.logs[candidate]
+            if len(pairs) > 1:
+                return None, None
+            base, cand = (self.logs[i] for i in pairs[0])
             return rank_sum(base, cand), shift(base, cand, confidence)
-        differences = self._differences(baseline, candidate)
+        differences = self._differences(pairs)
         if not differences.size:
             return None, None
         return signed_rank(differences), hodges_lehmann(differences, confidence)
@@ -261,7 +234,7 @@ class _Family:
         }
         return tuple(name for name, holds in claims.items() if holds)
 
-    def _sensitivity(self, baseline: int, candidate: int) -> Reading | None:
+    def _sensitivity(self, pairs: Pairs) -> Reading | None:
         """Read it once more: by the two cells alone, or, where that decides, by all of them."""
         other = {
             Model.BLOCKS: Model.PAIRED,
@@ -269,7 +242,7 @@ class _Family:
             Model.POOLED: Model.WELCH,
             Model.WELCH: Model.POOLED,
         }[self.model]
-        contrast = self.contrast(other, baseline, candidate)
+        contrast = self.contrast(other, pairs)
         if contrast is None or (other == Model.POOLED and len(self.fitted) < 3):
             return None
         interval = interval_of(contrast, self.criteria.alpha)
@@ -281,18 +254,19 @@ class _Family:
             p=p_value(contrast),
         )
 
-    def _plan(self, baseline: int, candidate: int, contrast: Contrast) -> Plan:
+    def _plan(self, pairs: Pairs, contrast: Contrast) -> Plan:
         """Give the noise that a plan rests on, and how n makes it precise."""
         if self.model == Model.PAIRED:
             sd = contrast.standard_error * contrast.n**0.5
             return Plan(sd, PAIRS, contrast.n)
+        if len(pairs) > 1:
+            return Plan(*plan_of(contrast), contrast.n)
         if self.model == Model.WELCH or not self.fit:
-            two = fit_pooled([self.logs[baseline], self.logs[candidate]])
+            two = fit_pooled([self.logs[i] for i in pairs[0]])
             return Plan(two.sd, design_of_cells(2), two.effective_n(0, 1))
         cells = len(self.fitted)
         design = design_of_blocks(cells) if self.blocks else design_of_cells(cells)
-        places = self.place[baseline], self.place[candidate]
-        return Plan(self.fit.sd, design, self.fit.effective_n(*places))
+        return Plan(self.fit.sd, design, self.fit.effective_n(*(self.place[i] for i in pairs[0])))
 
 
 def _paired(differences: NDArray[np.float64]) -> Contrast | None:

@@ -22,6 +22,7 @@ from campaigns.stats.pooled import equal_noise
 from campaigns.stats.power import PAIRS
 from campaigns.stats.ranks import HodgesLehmann, hodges_lehmann, signed_rank
 from campaigns.stats.resampling import bca_pct_change_of_means
+from campaigns.stats.together import mean_of, plan_of
 from campaigns.stats.verdict import Contrast, Verdict, Word, judge, p_value
 
 
@@ -60,12 +61,24 @@ class PairedComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """The mean change over several strata; contrast: None where one of them has no number."""
+
+    verdict: Verdict
+    contrast: Contrast | None
+
+
+@dataclass(frozen=True, slots=True)
 class PairedFamily:
-    """The strata of a campaign, in the order given. pooled: their noise was."""
+    """The strata of a campaign, in the order given. pooled: their noise was.
+
+    together: the mean over several strata, judged in the same family, where it was asked for.
+    """
 
     comparisons: tuple[PairedComparison, ...]
     order_effect: OrderEffect | None
     pooled: bool
+    together: Together | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +105,13 @@ def compare_strata(
     lower_is_better: bool,
     criteria: Criteria = DEFAULT,
     pool_noise: bool = False,
+    together: Sequence[int] = (),
 ) -> PairedFamily:
     """Compare candidate with baseline in each stratum, and judge all of them as one family.
 
     pool_noise: share one sd among the strata, where there are three or more and Levene's test finds
     no difference between them (p > .01); a decision for launch, not for after the fact.
+    together: places of strata whose mean is one more comparison of the family.
     """
     opened = [_open(stratum, criteria) for stratum in strata]
     shared = _pooled_noise([each.logs for each in opened]) if pool_noise else None
@@ -105,9 +120,13 @@ def compare_strata(
         _contrast(each.logs, noise) if noise else None
         for each, noise in zip(opened, noises, strict=True)
     ]
-    adjusted = _adjusted(opened, contrasts, criteria)
+    mean = _mean([contrasts[place] for place in together], shared)
+    refused = [each.refused for each in opened]
+    if together:
+        refused.append(next((refused[place] for place in together if refused[place]), None))
+    adjusted = _adjusted(refused, [*contrasts, *([mean] if together else [])], criteria)
     comparisons = []
-    for each, noise, contrast, p_adjusted in zip(opened, noises, contrasts, adjusted, strict=True):
+    for each, noise, contrast, p_adjusted in zip(opened, noises, contrasts, adjusted, strict=False):
         comparison = _described(each)
         if noise and contrast:
             verdict = judge(
@@ -119,7 +138,12 @@ def compare_strata(
         comparisons.append(comparison)
     known = [(e.logs, [p.candidate_first for p in e.stratum.pairs]) for e in opened if e.logs.size]
     return PairedFamily(
-        tuple(comparisons), order_effect(known, criteria.alpha), pooled=shared is not None
+        tuple(comparisons),
+        order_effect(known, criteria.alpha),
+        pooled=shared is not None,
+        together=_together(mean, refused[-1], adjusted[-1], lower_is_better, criteria)
+        if together
+        else None,
     )
 
 
@@ -150,17 +174,41 @@ def _contrast(logs: NDArray[np.float64], noise: _Noise) -> Contrast:
     return Contrast(float(logs.mean()), noise.sd_log / logs.size**0.5, noise.df, logs.size)
 
 
+def _mean(contrasts: Sequence[Contrast | None], shared: _Noise | None) -> Contrast | None:
+    known = [each for each in contrasts if each]
+    if len(known) < len(contrasts):
+        return None
+    return mean_of(known, shared.df if shared else None)
+
+
+def _together(
+    mean: Contrast | None,
+    refused: Verdict | None,
+    p_adjusted: float | None,
+    lower_is_better: bool,
+    criteria: Criteria,
+) -> Together:
+    """Judge the mean, unless one of its strata may not be judged."""
+    if mean is None:
+        unknown = Verdict(Word.NOT_ENOUGH_DATA, n=0, reason="n_below_minimum")
+        return Together(refused or unknown, None)
+    verdict = judge(mean, lower_is_better=lower_is_better, criteria=criteria, p_adjusted=p_adjusted)
+    if refused:
+        verdict = replace(verdict, word=refused.word, reason=refused.reason, share=refused.share)
+    return Together(planned(verdict, mean, Plan(*plan_of(mean), mean.n), criteria), mean)
+
+
 def _adjusted(
-    opened: Sequence[_Opened], contrasts: Sequence[Contrast | None], criteria: Criteria
+    refused: Sequence[Verdict | None], contrasts: Sequence[Contrast | None], criteria: Criteria
 ) -> list[float | None]:
     """Adjust the p values of those that can get a word for a difference."""
     family = {
         index: p_value(contrast)
-        for index, (each, contrast) in enumerate(zip(opened, contrasts, strict=True))
-        if contrast and not each.refused and contrast.n >= criteria.minimum_n
+        for index, (no, contrast) in enumerate(zip(refused, contrasts, strict=True))
+        if contrast and not no and contrast.n >= criteria.minimum_n
     }
     by_index = dict(zip(family, holm(list(family.values())), strict=True))
-    return [by_index.get(index) for index in range(len(opened))]
+    return [by_index.get(index) for index in range(len(contrasts))]
 
 
 def _described(opened: _Opened) -> PairedComparison:

@@ -112,7 +112,8 @@ def ahead(outlook: Mapping[str, Any]) -> str:
     """Say how precise a campaign is, and how much is to come."""
     width, target = outlook["half_width_pct"], f"±{outlook['target_pct']:g} %"
     so_far = "not known yet" if width is None else f"±{width:.1f} %"
-    said = f"The widest interval is {so_far}; it ends at {target}."
+    which = "interval of the primary contrast" if outlook.get("primary") else "widest interval"
+    said = f"The {which} is {so_far}; it ends at {target}."
     if outlook["stop"] or not outlook["more"]:
         return said
     blocks = formats.counted(outlook["more"], "more block")

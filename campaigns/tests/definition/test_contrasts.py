@@ -2,7 +2,6 @@ import pytest
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import Invalid, check
-from campaigns.definition.contrasts import contrast_in_words
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -124,11 +123,11 @@ def test_a_draft_keeps_it_and_a_clone_takes_it(target):
     assert data["primary_contrast"] == contrast
     clone = drafts.create(check(data), None, clone_of=draft)
     assert clone.primary_contrast == contrast
-    assert contrast_in_words(clone) == "workers 8 against 4, at engine old"
+    assert clone.primary_contrast_in_words == "workers 8 against 4, at engine old"
 
 
 def test_the_hash_of_a_campaign_without_one_knows_nothing_of_it(target):
     draft = drafts.create(checked(target, None), None)
 
     assert "primary_contrast" not in drafts.as_data(draft)
-    assert contrast_in_words(draft) == ""
+    assert draft.primary_contrast_in_words == ""

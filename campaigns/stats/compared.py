@@ -1,0 +1,72 @@
+"""What comparisons of cells give. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from campaigns.stats.blocks import BlockFit
+from campaigns.stats.fit import Fit
+from campaigns.stats.interval import Interval
+from campaigns.stats.mann_whitney import RankSum
+from campaigns.stats.ranks import HodgesLehmann, SignedRank
+from campaigns.stats.verdict import Verdict
+
+Pairs = Sequence[tuple[int, int]]
+"""Baseline and candidate, by their place among the cells; of several the mean is meant."""
+
+
+class Model(StrEnum):
+    """What the noise of a comparison was estimated by."""
+
+    BLOCKS = "blocks"
+    POOLED = "pooled"
+    WELCH = "welch"
+    PAIRED = "paired"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A contrast by another model than the one that decides."""
+
+    model: Model
+    pct_change: float
+    ci_pct: Interval
+    df: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Candidate against baseline, both by their place in the list of cells.
+
+    verdict: of the primary model; n counts blocks, or runs a cell. effective_n: complete blocks, or
+    runs a cell, that would tell as much. sensitivity: the other reading. ranks, shift: the second
+    opinion, of differences within blocks or of the two samples.
+    """
+
+    baseline: int
+    candidate: int
+    model: Model
+    verdict: Verdict
+    pct_change_of_means: float | None = None
+    df: float | None = None
+    standard_error: float | None = None
+    effective_n: float | None = None
+    sensitivity: Reading | None = None
+    ranks: SignedRank | RankSum | None = None
+    shift: HodgesLehmann | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparisons:
+    """All comparisons that are shown together. fit: of the cells in `fitted`, None without any.
+
+    together: the mean of several pairs, where it was asked for; its two cells are those of the first.
+    """
+
+    model: Model
+    comparisons: tuple[Comparison, ...]
+    fit: Fit | None
+    fitted: tuple[int, ...]
+    blocks: BlockFit | None = None
+    together: Comparison | None = None
