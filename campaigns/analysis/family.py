@@ -137,8 +137,21 @@ class Family:
             "comparison": asdict(comparison),
             "display": self.display(comparison.verdict.word),
             "advice": advice(comparison.verdict, self.criteria, noun, where),
+            "within_blocks": self._within_blocks(pair) if in_blocks and not over_all else [],
             "standing": self._standing(None if over_all else pair),
         }
+
+    def _within_blocks(self, pair: tuple[int, int]) -> list[dict[str, Any]]:
+        """The change in each block that holds both cells, in %."""
+        baseline, candidate = (
+            dict(zip(self.taken[place].blocks, self.taken[place].values, strict=True))
+            for place in pair
+        )
+        return [
+            {"block": block, "change_pct": 100 * (candidate[block] / baseline[block] - 1)}
+            for block in sorted(baseline.keys() & candidate.keys())
+            if baseline[block] > 0
+        ]
 
     def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:
         """Say whether sessions agree; those that hold nothing of the pair are left aside."""

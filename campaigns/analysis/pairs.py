@@ -194,6 +194,8 @@ def _pairs_shown(comparison: PairedComparison, blocks: Blocks) -> list[dict[str,
         {
             "block": number,
             "change_pct": change,
+            "baseline": sides[False].value,
+            "candidate": sides[True].value,
             "candidate_first": _candidate_first(sides[False], sides[True]),
             "baseline_run": sides[False].position,
             "candidate_run": sides[True].position,

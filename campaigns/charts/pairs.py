@@ -1,4 +1,4 @@
-"""Change per stratum with every pair: a forest. Pure.
+"""Change per stratum with every pair, or one row a contrast: a forest. Pure.
 
 A ring is a pair whose candidate ran first, a square one whose baseline did; the diamond with its
 interval is the stratum, in the tone of its verdict. 0 is a dashed upright line.
@@ -27,8 +27,8 @@ ORDERS: tuple[tuple[bool | None, str, str], ...] = (
     (False, "square-open", "series-2"),
     (None, "diamond-open", "series-6"),
 )
-TOP, BOTTOM, ESTIMATE = 0.32, -0.1, -0.25
-"""Of a row: pairs lie between the first two, the estimate below them."""
+TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
+"""Of a row: pairs lie between the first two, the estimate below them, another reading below that."""
 INTERVAL_ROOM = 0.5
 """Intervals may stretch the axis by so many times what the pairs take; longer ones are cut off."""
 LONGEST_TICK = 32
@@ -48,7 +48,10 @@ class PairPoint:
 
 @dataclass(frozen=True, slots=True)
 class StratumRow:
-    """One stratum with its verdict as shown; without a change only the word stands in the row."""
+    """One stratum with its verdict as shown; without a change only the word stands in the row.
+
+    second: the interval by another model, drawn thin below the one that decides.
+    """
 
     name: str
     pairs: Sequence[PairPoint]
@@ -56,11 +59,16 @@ class StratumRow:
     word: str
     change_pct: float | None = None
     interval: tuple[float, float] | None = None
+    second: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PairsChart:
-    """Strata from the top to the bottom."""
+    """Strata from the top to the bottom.
+
+    Without a candidate each row is a contrast of its own, that its name tells, and its pairs are the
+    blocks that hold both sides.
+    """
 
     quantity: Quantity
     baseline: str
@@ -84,6 +92,7 @@ def draw(chart: PairsChart) -> Figure:
             ),
             *(_pairs(chart, rows, *order) for order in ORDERS),
             *_estimates(rows),
+            _seconds(rows),
             _words(rows),
         ],
         {
@@ -113,16 +122,17 @@ def draw(chart: PairsChart) -> Figure:
 
 def title(chart: PairsChart) -> str:
     """Say what is plotted."""
+    if not chart.candidate:
+        return "Comparisons, with every block" if _has_pairs(chart) else "Comparisons"
     by = f" by {chart.strata_factor}" if chart.strata_factor else ""
     return f"Change{by}, with every pair"
 
 
 def describe(chart: PairsChart) -> str:
     """Say the finding in numbers: the change of each stratum, with its interval and its word."""
-    opening = (
-        f"{title(chart)}: {chart.quantity.label}, {chart.candidate} against {chart.baseline}"
-        f"{f', {_better_side(chart)}' if _better_side(chart) else ''}."
-    )
+    sides = f", {chart.candidate} against {chart.baseline}" if chart.candidate else ""
+    better = f", {_better_side(chart)}" if _better_side(chart) else ""
+    opening = f"{title(chart)}: {chart.quantity.label}{sides}{better}."
     if not chart.strata:
         return f"{opening} No pair yet."
     if len(chart.strata) <= MOST_DESCRIBED:
@@ -138,6 +148,12 @@ def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
     """List what is drawn, with its count."""
     firsts = [pair.candidate_first for row in chart.strata for pair in row.pairs]
     unknown = firsts.count(None)
+    if not chart.candidate:
+        return (
+            KeyItem("diamond-open", "the change within one block", unknown, "series-6"),
+            KeyItem("diamond", "change with its 95 % interval, in the tone of its verdict"),
+            KeyItem("interval", "the same by another model", None, "ink-3"),
+        )
     return (
         KeyItem("circle", f"one pair, {chart.candidate} ran first", firsts.count(True), "series-1"),
         KeyItem("square", f"one pair, {chart.baseline} ran first", firsts.count(False), "series-2"),
@@ -164,10 +180,12 @@ def _better_side(chart: PairsChart) -> str:
 
 def _axis_title(chart: PairsChart) -> str:
     side = f" ({_better_side(chart)})" if _better_side(chart) else ""
-    return (
-        f"change of {text(chart.quantity.label)}, {text(chart.candidate)}"
-        f" against {text(chart.baseline)}{side}"
-    )
+    sides = f", {text(chart.candidate)} against {text(chart.baseline)}" if chart.candidate else ""
+    return f"change of {text(chart.quantity.label)}{sides}{side}"
+
+
+def _has_pairs(chart: PairsChart) -> bool:
+    return any(row.pairs for row in chart.strata)
 
 
 def _extent(chart: PairsChart) -> tuple[float, float]:
@@ -194,7 +212,8 @@ def _pairs(
         True: f"{chart.candidate} first",
         False: f"{chart.baseline} first",
     }
-    name = text(f"pair, {firsts.get(candidate_first, 'order unknown')}")
+    known = firsts.get(candidate_first, "order unknown")
+    name = text(f"pair, {known}") if chart.candidate else "within a block"
     drawn = [
         (pair.change_pct, y + _height(index, len(row.pairs)), _pair_hover(row, pair, name))
         for y, row in rows
@@ -253,6 +272,17 @@ def _estimates(rows: Sequence[tuple[int, StratumRow]]) -> list[Trace]:
             )
         )
     return traces
+
+
+def _seconds(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
+    """Draw the other readings as one broken line, just below the estimates."""
+    ends = [
+        point
+        for y, row in rows
+        if row.second is not None and all(map(is_finite, row.second))
+        for point in ((row.second[0], y + SECOND), (row.second[1], y + SECOND), (None, None))
+    ]
+    return line(ends, {"color": "@ink-3", "width": 1.5}, name="by another model")
 
 
 def _words(rows: Sequence[tuple[int, StratumRow]]) -> Trace:

@@ -19,6 +19,7 @@ from campaigns.models import (
     Run,
     Session,
 )
+from campaigns.stats.methods import METHODS
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +159,12 @@ def metric_of(campaign: Campaign, name: str) -> Metric:
 
 
 def findings_of(campaign: Campaign, metric: str) -> Findings:
-    """Read the findings of a campaign; cells are those of `metric`, or of the primary one without."""
-    others = set(campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True))
+    """Read the findings of a campaign; cells are those of `metric`, or of the primary one without.
+
+    Findings of other methods than today's are as if they were not there: they are on their way.
+    """
+    current = campaign.findings.filter(versions__methods=METHODS)
+    others = set(current.filter(name__startswith="cells:").values_list("name", flat=True))
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
@@ -167,9 +172,9 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     wanted += ["phases", "usl", *of_metric]
     rows = {
         row.name: row
-        for row in campaign.findings.filter(
-            Q(name__in=wanted) | Q(name__startswith="percentiles:")
-        ).order_by("name")
+        for row in current.filter(Q(name__in=wanted) | Q(name__startswith="percentiles:")).order_by(
+            "name"
+        )
     }
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(

@@ -157,3 +157,42 @@ def test_a_figure_is_valid_whatever_was_measured(checked, strata):
     checked(draw(chart(strata)))
     assert describe(chart(strata))
     assert legend(chart(strata))
+
+
+@pytest.fixture
+def contrasts():
+    return PairsChart(
+        TIME,
+        "",
+        "",
+        [
+            StratumRow(
+                "7 against 5",
+                [PairPoint(-15.0), PairPoint(-14.0)],
+                tone="better",
+                word="faster",
+                change_pct=-15.1,
+                interval=(-23.4, -6.0),
+                second=(-30.0, 2.0),
+            ),
+            StratumRow("10 against 7", [], tone="thin", word="not enough data"),
+        ],
+    )
+
+
+def test_contrasts_are_named_by_their_rows_alone(contrasts):
+    assert title(contrasts) == "Comparisons, with every block"
+    assert describe(contrasts).startswith(
+        "Comparisons, with every block: time, negative is better. 7 against 5: −15.1 % "
+    )
+    assert draw(contrasts)["layout"]["xaxis"]["title"]["text"] == (
+        "change of time (negative is better)"
+    )
+
+
+def test_another_model_is_a_thin_line_below(contrasts, traces):
+    drawn = traces(draw(contrasts))
+
+    assert drawn["by another model"]["x"] == [-30, 2, None]
+    assert drawn["within a block"]["x"] == [-15, -14]
+    assert drawn["by another model"]["y"][0] < min(drawn["95 % interval, better"]["y"])

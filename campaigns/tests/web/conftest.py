@@ -47,7 +47,8 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_data(self, data):
-        self.texts.append(data)
+        if self.cdata_elem is None:  # neither script nor style
+            self.texts.append(data)
 
     @property
     def text(self) -> str:

@@ -12,6 +12,7 @@ from campaigns.definition import life
 from campaigns.drivers.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
 from campaigns.queries import live
+from campaigns.stats.methods import METHODS
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome
 
@@ -269,6 +270,7 @@ def test_so_far_says_what_is_to_come_where_precision_ends_it(browser, campaign):
         campaign=campaign,
         name="outlook",
         computed_at=timezone.now(),
+        versions={"methods": METHODS},
         result={
             "stop": "",
             "target_pct": 3.0,

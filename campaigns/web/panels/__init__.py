@@ -3,10 +3,17 @@
 from collections.abc import Callable
 
 from campaigns.web.panels.base import Panel, Shown
+from campaigns.web.panels.contrasts import differences_panel, forest_panel, slopes_panel
 from campaigns.web.panels.drift import drift_panel
 from campaigns.web.panels.matrix import matrix_panel
 
-PANELS: tuple[Callable[[Shown], Panel | None], ...] = (matrix_panel, drift_panel)
+PANELS: tuple[Callable[[Shown], Panel | None], ...] = (
+    forest_panel,
+    matrix_panel,
+    slopes_panel,
+    differences_panel,
+    drift_panel,
+)
 """In the order of the page. A panel that has nothing to show is None."""
 
 
