@@ -120,7 +120,7 @@ class DesignForm(forms.Form):
         initial=3,
         required=False,
         label="Precise enough",
-        help_text="Half the 95 % interval of every change is at most so wide.",
+        help_text="Half the 95 % interval of the primary contrast, or without one of every change.",
     )
     stop_most = forms.IntegerField(
         min_value=FEWEST_ADAPTIVE,

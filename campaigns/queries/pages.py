@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.forms.utils import pretty_name
 
+from campaigns.charts.labels import contrast_words
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver, Metric
 from campaigns.models import (
@@ -40,7 +41,8 @@ class FactorOutline:
 class Outline:
     """How a campaign is built. `metrics`: those of its kind; `metric`: the primary one.
 
-    parameters: label and value of each fixed parameter.
+    parameters: label and value of each fixed parameter. contrast: the primary one in words, of pairs
+    by their nature; empty without one.
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Outline:
     runs: int
     warm_ups: int
     sessions: int
+    contrast: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def outline_of(campaign: Campaign) -> Outline:
     return Outline(
         kind=driver.label if driver else campaign.kind,
         executable=driver is not None and driver.executable and campaign.target_id is not None,
-        factors=factors_of(campaign),
+        factors=(factors := factors_of(campaign)),
         parameters=tuple(
             (_label(driver, name), value) for name, value in campaign.parameters.items()
         ),
@@ -109,7 +112,17 @@ def outline_of(campaign: Campaign) -> Outline:
         runs=counts["measured"],
         warm_ups=counts["warm_ups"],
         sessions=campaign.sessions.exclude(kind=Session.Kind.TRIAL).count(),
+        contrast=_contrast(campaign, factors),
     )
+
+
+def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
+    if campaign.primary_contrast or campaign.order != Campaign.Order.PAIRED:
+        return campaign.primary_contrast_in_words
+    levels = next((f.levels for f in factors if f.name == campaign.paired_factor), ())
+    candidate = next((level for level in levels if level != campaign.baseline), None)
+    pair: dict[str, Any] = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
+    return contrast_words(pair | {"baseline": campaign.baseline})
 
 
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:

@@ -69,7 +69,11 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_plan(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, for what stands in it now."""
     entered = forms.read(request.POST)
-    context = _planned(entered) | {"live": True, "limits": limits_entered(entered.values)}
+    context = _planned(entered) | {
+        "live": True,
+        "limits": limits_entered(entered.values),
+        "contrast": forms.contrasts_of(entered),
+    }
     return render(request, "campaigns/_plan.html", context)
 
 

@@ -7,9 +7,17 @@ from typing import Any
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign
+from campaigns.plan import BLIND_LABEL
 from campaigns.web import limits
 from campaigns.web.fields import Choice, Field, from_form
-from campaigns.web.forms import Entered, Errors, kinds_to_choose, presets_of, targets_of
+from campaigns.web.forms import (
+    Entered,
+    Errors,
+    contrasts_of,
+    kinds_to_choose,
+    presets_of,
+    targets_of,
+)
 from campaigns.web.parameter_rows import ParameterRows, parameter_rows
 
 UNITS = {
@@ -32,7 +40,7 @@ ORDERS = {
 }
 STOP_RULES = {
     Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value",
-    Campaign.StopRule.PRECISION: "block by block, until every interval is narrow enough; 8 at least",
+    Campaign.StopRule.PRECISION: "block by block, until the primary contrast, or else every one, is precise enough; 8 at least",
 }
 LABELS = {
     "kind": "Kind",
@@ -43,6 +51,7 @@ LABELS = {
     "excluded": "Excluded combinations",
     "order": "Order of runs",
     "paired_factor": "Paired factor",
+    "primary_contrast": "Primary contrast",
     "stop_rule": "Stop rule",
 }
 
@@ -64,6 +73,7 @@ class FormPage:
     kinds: Sequence[Choice]
     orders: Sequence[Choice]
     stop_rules: Sequence[Choice]
+    contrast: Sequence[Field]
     parameters: ParameterRows
     presets: Sequence[Preset]
     problems: Sequence[Problem]
@@ -105,6 +115,7 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
             Campaign.StopRule.choices,
             values.get("stop_rule") or str(Campaign.StopRule.FIXED),
         ),
+        contrast=contrasts_of(entered),
         parameters=rows,
         presets=_presets(driver, rows) if driver is not None else (),
         problems=problems(errors, entered),
@@ -198,12 +209,14 @@ def _metric(driver: Driver, chosen: str, errors: Errors) -> Field:
 def _paired(driver: Driver, chosen: str, errors: Errors) -> Field:
     names = [Choice("", "the factor with two levels", not chosen)]
     names += [Choice(name, name, name == chosen) for name in driver.factors]
+    names.append(Choice(BLIND_LABEL, "a blind label (A/A)", chosen == BLIND_LABEL))
     return Field(
         "paired_factor",
         "Paired factor",
         chosen,
         "select",
-        hint="A factor of exactly two levels; all others are strata.",
+        hint="A factor of exactly two levels; all others are strata. A blind label has one setting "
+        "measured against itself, to learn how much runs vary.",
         choices=names,
         errors=errors.get("paired_factor", ()),
     )

@@ -17,9 +17,10 @@ from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign, Target
 from campaigns.units import written
-from campaigns.web.fields import as_text
+from campaigns.web import contrast_fields as contrasts
+from campaigns.web.fields import Field, as_text
 
-VALUES = ("target", "primary_metric", *DesignForm.base_fields)
+VALUES = ("target", "primary_metric", *contrasts.NAMES, *DesignForm.base_fields)
 NUMBERS = (forms.IntegerField, forms.FloatField)
 NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
 
@@ -131,7 +132,8 @@ def from_data(data: Mapping[str, Any]) -> Entered:
     factors: Mapping[str, Any] = data["factors"]
     entered = Entered(
         kind=str(data["kind"]),
-        values={name: _typed(name, data.get(name)) for name in VALUES},
+        values={name: _typed(name, data.get(name)) for name in VALUES}
+        | contrasts.as_entered(data.get(contrasts.PATH)),
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
@@ -170,8 +172,16 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
     driver = entered.driver
     known = driver.parameters.base_fields if driver else {}
     excluded, errors = _combinations(entered.excluded, known)
+    contrast, unlike = contrasts.read_sides(entered.values)
+    if unlike:
+        errors |= {contrasts.PATH: [unlike]}
+    if contrast:
+        places, wrong = _combinations(entered.values.get("contrast_at", ""), known)
+        contrast["at"] = places[0] if places else {}
+        errors |= {contrasts.PATH: wrong["excluded"]} if wrong else {}
     data: dict[str, Any] = {
-        **entered.values,
+        **{name: text for name, text in entered.values.items() if name not in contrasts.NAMES},
+        "primary_contrast": contrast,
         "kind": entered.kind,
         "parameters": {
             name: _value(known[name], entered.parameters.get(name, ""))
@@ -189,6 +199,19 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
     if paired is not None and data.get("baseline"):
         data["baseline"] = str(_as_level(paired, data["baseline"]))
     return data, errors
+
+
+def contrasts_of(entered: Entered) -> Sequence[Field]:
+    """The fields of the primary contrast, with what the levels that stand in the form allow."""
+    driver = entered.driver
+    names = driver.factors if driver else ()
+    paired = entered.values.get("order") == Campaign.Order.PAIRED
+    return contrasts.contrast_fields(
+        {name: entered.levels.get(name, ()) for name in names if name in entered.varied},
+        entered.values,
+        only=entered.values.get("paired_factor", "") if paired else "",
+        not_among=driver.work if driver else (),
+    )
 
 
 def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:

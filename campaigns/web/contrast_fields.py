@@ -1,0 +1,105 @@
+"""How the primary contrast is chosen: two levels of one factor, and where. No HTML, no database."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice, product
+from typing import Any
+
+from campaigns.web.fields import Choice, Field, as_text
+
+NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
+PATH = "primary_contrast"
+MOST_CHOICES = 300
+
+Levels = Mapping[str, Sequence[str]]
+
+
+def contrast_fields(
+    factors: Levels, values: Mapping[str, str], *, only: str = "", not_among: Sequence[str] = ()
+) -> list[Field]:
+    """Offer what the factors allow: candidate, baseline, and levels of the other factors.
+
+    factors: levels as text, by factor. only: the paired factor, where there is one. not_among:
+    factors whose cells are not compared.
+    """
+    candidate, baseline, where = (values.get(name, "") for name in NAMES)
+    varied = {name: levels for name, levels in factors.items() if len(levels) > 1}
+    possible = {
+        name: levels
+        for name, levels in varied.items()
+        if name not in not_among and only in ("", name)
+    }
+    several = len(possible) > 1
+    levels = [
+        (f"{name}={level}", f"{name} {level}" if several else level)
+        for name, levels in possible.items()
+        for level in levels
+    ]
+    factor = (candidate or baseline).partition("=")[0] or next(iter(possible), "")
+    others = {name: levels for name, levels in varied.items() if name != factor}
+    places = [
+        (
+            ", ".join(f"{name}={level}" for name, level in zip(others, each, strict=True)),
+            ", ".join(f"{name} {level}" for name, level in zip(others, each, strict=True)),
+        )
+        for each in islice(product(*others.values()), MOST_CHOICES if others else 0)
+    ]
+    return [
+        _select(
+            NAMES[0],
+            "Primary contrast",
+            candidate,
+            [("", "none: all comparisons count alike"), *levels],
+            "The comparison that answers the question comes first, and a stop by precision waits "
+            "for it alone. Locked at launch.",
+        ),
+        _select(
+            NAMES[1], "against", baseline, [("", "choose its baseline"), *levels], "Its baseline."
+        ),
+        _select(
+            NAMES[2],
+            "at",
+            where,
+            [("", "all combinations: the mean change"), *places],
+            "Levels of the other factors.",
+        ),
+    ]
+
+
+def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
+    """Write a stored contrast as the fields hold it."""
+    if not contrast:
+        return dict.fromkeys(NAMES, "")
+    factor = contrast["factor"]
+    where = ", ".join(f"{name}={as_text(level)}" for name, level in contrast["at"].items())
+    sides = [f"{factor}={as_text(contrast[side])}" for side in ("candidate", "baseline")]
+    return dict(zip(NAMES, [*sides, where], strict=True))
+
+
+def read_sides(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+    """Give factor, candidate and baseline as `check` takes them, and what is wrong with the choice.
+
+    Nothing chosen is no contrast: an empty dictionary.
+    """
+    found: dict[str, Any] = {}
+    for side, name in zip(("candidate", "baseline"), NAMES, strict=False):
+        factor, equals, level = values.get(name, "").partition("=")
+        if not equals:
+            continue
+        if found and found["factor"] != factor:
+            first = found["candidate"]
+            return {}, (
+                f"{first} is a level of {found['factor']}, {level} one of {factor}: choose two levels "
+                "of one factor."
+            )
+        found |= {"factor": factor, side: level}
+    return found, ""
+
+
+def _select(
+    name: str, label: str, chosen: str, options: Sequence[tuple[str, str]], hint: str
+) -> Field:
+    shown = list(options[:MOST_CHOICES])
+    if chosen not in {value for value, _ in shown}:
+        shown.append((chosen, chosen.replace("=", " ")))
+    choices = [Choice(value, text, value == chosen) for value, text in shown]
+    return Field(name, label, chosen, "select", hint=hint, choices=choices)
