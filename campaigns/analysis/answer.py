@@ -202,12 +202,10 @@ def _caveat(
     if min((s["n_ok"] for s in summaries), default=0) < 3:
         return "Some cells have fewer than 3 runs: no verdict is given for them."
     if pairs is not None and pairs["sessions"] > 1:
-        return (
-            f"The pairs of {pairs['sessions']} sessions are taken together; whether the sessions "
-            "agree is not judged."
-        )
+        return _of_sessions([each["standing"] for each in pairs["strata"]], pairs["sessions"])
     if levels is not None and levels["sessions"] > 1:
-        return _of_sessions(levels)
+        rows = [row["standing"] for group in levels["groups"] for row in group["comparisons"]]
+        return _of_sessions(rows, levels["sessions"])
     if pairs is not None or levels is not None:
         return "Seen in one session: repeat it on another day before calling it confirmed."
     return (
@@ -216,11 +214,10 @@ def _caveat(
     )
 
 
-def _of_sessions(levels: Mapping[str, Any]) -> str:
-    rows = [row["standing"] for group in levels["groups"] for row in group["comparisons"]]
+def _of_sessions(rows: Sequence[Mapping[str, Any]], sessions: int) -> str:
     confirmed = sum(row["standing"] == "confirmed" for row in rows)
     differ = sum(bool(row.get("differ")) for row in rows)
-    said = f"{confirmed} of {len(rows)} comparisons are confirmed by {levels['sessions']} sessions"
+    said = f"{confirmed} of {len(rows)} comparisons are confirmed by {sessions} sessions"
     return (
         f"{said}; in {differ} the sessions differ by more than their noise."
         if differ

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.analysis.groups import Group
-from campaigns.analysis.sessions import split_sessions
+from campaigns.analysis.sessions import split_sessions, standing_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
@@ -21,7 +21,7 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.fit import Fit
 from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
-from campaigns.stats.sessions import SessionEstimate, Standing, over_sessions
+from campaigns.stats.sessions import SessionEstimate
 from campaigns.stats.verdict import Word
 from campaigns.stats.words import advice, display
 
@@ -156,23 +156,12 @@ class Family:
     def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:
         """Say whether sessions agree; those that hold nothing of the pair are left aside."""
         estimates = [found for session in self.alone if (found := _estimate(session[pair]))]
-        judged = over_sessions(
-            estimates, lower_is_better=self.metric.lower_is_better, criteria=self.criteria
+        return standing_of(
+            estimates,
+            len(self.sessions),
+            lower_is_better=self.metric.lower_is_better,
+            criteria=self.criteria,
         )
-        if judged is None:
-            several = len(self.sessions) > 1
-            reason = "across_sessions" if several else "not_enough_sessions"
-            return {"standing": str(Standing.NOT_CONFIRMED), "reason": reason, "sessions": 0}
-        return {
-            "standing": str(judged.standing),
-            "reason": judged.reason,
-            "sessions": len(estimates),
-            "word": str(judged.verdict.word),
-            "ci_pct": list(judged.verdict.ci_pct) if judged.verdict.ci_pct else None,
-            "each": [str(each.word) for each in judged.each],
-            "differ": judged.differ,
-            "differ_p": judged.differ_p,
-        }
 
     def _reading(self, compared: Comparisons, place: int) -> list[float] | None:
         """Bounds for comparing levels on the chart, in the unit of the metric."""

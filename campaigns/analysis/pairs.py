@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import log
 from typing import Any
 
+import numpy as np
+
 from campaigns.analysis.primary import primary_of_pairs, strata_of
-from campaigns.analysis.sessions import number_of_sessions, same_session
+from campaigns.analysis.sessions import same_session, split_sessions, standing_of
 from campaigns.charts.labels import told_apart
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
@@ -15,6 +18,7 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
+from campaigns.stats.sessions import SessionEstimate, estimate_of
 from campaigns.stats.words import advice, display
 
 FEW_PAIRS = 6
@@ -46,6 +50,10 @@ def compare(
         pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
         together=primary if len(primary) > 1 else (),
     )
+    sessions = split_sessions(runs)
+    session_of = {
+        run.position: number for number, members in enumerate(sessions) for run in members
+    }
     described = primary_of_pairs(campaign, metric, family, primary, criteria)
     return {
         "factor": campaign.paired_factor,
@@ -71,12 +79,18 @@ def compare(
                     )
                 ),
                 "advice": advice(comparison.verdict, criteria),
+                "standing": standing_of(
+                    _estimates(blocks[comparison.name][1], session_of),
+                    len(sessions),
+                    lower_is_better=metric.lower_is_better,
+                    criteria=criteria,
+                ),
                 "pairs": _pairs_shown(comparison, blocks[comparison.name][1]),
             }
             for comparison in family.comparisons
         ],
         "overall": _overall(strata, family.comparisons, criteria),
-        "sessions": number_of_sessions(runs),
+        "sessions": max(1, len({session_of[run.position] for run in runs if run.state == "ok"})),
         "order_effect": asdict(family.order_effect) if family.order_effect else None,
         **({"primary": described} if described else {}),
     }
@@ -148,6 +162,18 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
         baseline=_side(campaign, metric, blocks, is_candidate=False),
         candidate=_side(campaign, metric, blocks, is_candidate=True),
     )
+
+
+def _estimates(blocks: Blocks, session_of: Mapping[int, int]) -> list[SessionEstimate]:
+    """The mean log ratio of each session, of those that hold a pair."""
+    ratios: dict[int, list[float]] = {}
+    for sides in blocks.values():
+        baseline, candidate = sides.get(False), sides.get(True)
+        if _is_complete(sides) and baseline and candidate and baseline.value and candidate.value:
+            ratio = candidate.value / baseline.value
+            if ratio > 0:
+                ratios.setdefault(session_of[candidate.position], []).append(log(ratio))
+    return [estimate_of(np.array(found)) for _, found in sorted(ratios.items())]
 
 
 def _is_complete(sides: Mapping[bool, ObservedRun]) -> bool:

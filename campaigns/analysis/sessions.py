@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from typing import Any
 
 from campaigns.queries.runs import ObservedRun
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.sessions import SessionEstimate, Standing, over_sessions
 
 GAP = timedelta(hours=12)
 """After a longer gap between runs the target is taken for another one (STATISTICS 2.7)."""
-
-
-def number_of_sessions(runs: Sequence[ObservedRun]) -> int:
-    """Count the sessions that the values come from; 1 where no instants are known."""
-    starts = sorted(run.started_at for run in runs if run.state == "ok" and run.started_at)
-    return 1 + sum(after - before > GAP for before, after in pairwise(starts))
 
 
 def same_session(one: ObservedRun, other: ObservedRun) -> bool:
@@ -43,3 +39,27 @@ def split_sessions(runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
                 found.append([])
             found[-1] += untimed
     return found
+
+
+def standing_of(
+    estimates: Sequence[SessionEstimate],
+    sessions: int,
+    *,
+    lower_is_better: bool,
+    criteria: Criteria,
+) -> dict[str, Any]:
+    """Say, as JSON holds it, whether sessions agree; sessions: of the campaign, with or without an estimate."""
+    judged = over_sessions(estimates, lower_is_better=lower_is_better, criteria=criteria)
+    if judged is None:
+        reason = "across_sessions" if sessions > 1 else "not_enough_sessions"
+        return {"standing": str(Standing.NOT_CONFIRMED), "reason": reason, "sessions": 0}
+    return {
+        "standing": str(judged.standing),
+        "reason": judged.reason,
+        "sessions": len(estimates),
+        "word": str(judged.verdict.word),
+        "ci_pct": list(judged.verdict.ci_pct) if judged.verdict.ci_pct else None,
+        "each": [str(each.word) for each in judged.each],
+        "differ": judged.differ,
+        "differ_p": judged.differ_p,
+    }

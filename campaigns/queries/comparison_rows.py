@@ -57,7 +57,7 @@ def _of_pairs(result: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
             comparison["df"],
             comparison["verdict"]["required_n"],
             comparison["verdict"]["mde_pct"],
-            "",
+            stratum["standing"]["standing"],
         )
 
 

@@ -5,23 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.charts import formats, strips
-from campaigns.web.phrases import BADGES, MISSING, Levels, amount, level_text, p_text, percent
+from campaigns.web.phrases import (
+    BADGES,
+    MISSING,
+    Levels,
+    amount,
+    level_text,
+    p_text,
+    percent,
+    standing_text,
+)
 
 MODELS = {
     "blocks": "cell and block: the noise within a block",
     "pooled": "noise pooled over all levels (no blocks)",
     "welch": "each level with its own noise (Welch)",
     "paired": "each pair of levels by its own blocks, since noise differs",
-}
-STANDINGS = {
-    "one_session": "one session",
-    "confirmed": "confirmed",
-    "not_confirmed": "not confirmed",
-}
-REASONS = {
-    "sessions_disagree": "the sessions disagree",
-    "not_enough_sessions": "not enough sessions",
-    "across_sessions": "measured in different sessions",
 }
 
 
@@ -177,9 +176,6 @@ def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale)
     comparison, verdict = row["comparison"], row["comparison"]["verdict"]
     shown = verdict["pct_change"] is not None
     other = comparison["sensitivity"]
-    standing = row["standing"]
-    said = STANDINGS.get(standing["standing"], standing["standing"])
-    reason = REASONS.get(standing["reason"], standing["reason"])
     return StepLine(
         baseline=names[row["baseline"]],
         candidate=names[row["candidate"]],
@@ -192,7 +188,7 @@ def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale)
         alone=formats.span_pct(other["ci_pct"]) if other else MISSING,
         display=row["display"],
         advice=row["advice"],
-        standing=f"{said}: {reason}" if reason else said,
+        standing=standing_text(row["standing"]),
         remarks=tuple(BADGES.get(badge, badge) for badge in verdict["badges"]),
     )
 

@@ -32,6 +32,16 @@ BADGES = {
     "zero_variance": "no variance: suspect the clock",
     "pooled_noise": "noise of all strata pooled",
 }
+STANDINGS = {
+    "one_session": "one session",
+    "confirmed": "confirmed",
+    "not_confirmed": "not confirmed",
+}
+REASONS = {
+    "sessions_disagree": "the sessions disagree",
+    "not_enough_sessions": "not enough sessions",
+    "across_sessions": "measured in different sessions",
+}
 PURPOSES = {"warm_up": "warm-up", "trial": "try-out", "measured": ""}
 
 
@@ -126,6 +136,13 @@ def p_text(p: float | None) -> str:
     if p is None:
         return MISSING
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}".replace("e-0", f"e{MINUS}").replace("-", MINUS)
+
+
+def standing_text(standing: Mapping[str, Any]) -> str:
+    """Say whether a verdict holds beyond one session, and why not."""
+    said = STANDINGS.get(standing["standing"], standing["standing"])
+    reason = REASONS.get(standing["reason"], standing["reason"])
+    return f"{said}: {reason}" if reason else said
 
 
 def place(row: RunRow) -> str:

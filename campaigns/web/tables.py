@@ -15,6 +15,7 @@ from campaigns.web.phrases import (
     p_text,
     percent,
     span,
+    standing_text,
 )
 
 WITHOUT_VALUE = ("empty", "all_failed")
@@ -72,6 +73,7 @@ class StratumLine:
     p_wilcoxon: str
     display: Mapping[str, str]
     advice: str
+    standing: str
     remarks: tuple[str, ...]
 
 
@@ -189,6 +191,7 @@ def _stratum_line(
         p_wilcoxon=p_text(comparison["wilcoxon_p"]),
         display=stratum["display"],
         advice=stratum["advice"],
+        standing=standing_text(stratum["standing"]),
         remarks=tuple(_remarks(verdict)),
     )
 

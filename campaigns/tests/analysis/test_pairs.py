@@ -122,6 +122,42 @@ def test_two_days_are_two_sessions(six_pairs):
     assert "2 sessions" in found["answer"]["caveat"]
 
 
+def in_two_sessions(campaign):
+    for run in campaign.runs.filter(position__gt=campaign.runs.count() // 2):
+        Run.objects.filter(pk=run.pk).update(started_at=run.started_at + timedelta(days=1))
+    return findings(campaign)["pairs"]["strata"][0]["standing"]
+
+
+def test_one_session_never_confirms(six_pairs):
+    standing = findings(six_pairs)["pairs"]["strata"][0]["standing"]
+
+    assert (standing["standing"], standing["sessions"]) == ("one_session", 1)
+
+
+def test_two_sessions_that_agree_confirm(six_pairs):
+    standing = in_two_sessions(six_pairs)
+
+    assert standing["each"] == ["better", "better"]
+    assert (standing["standing"], standing["sessions"]) == ("confirmed", 2)
+
+
+def test_two_sessions_that_disagree_do_not_confirm(paired):
+    campaign = paired(["/a"], 6)
+    store(
+        campaign,
+        lambda run: (
+            10.0 + 0.01 * run.position
+            if run.cell.levels_by_factor["engine"] == "futures"
+            else (8.0 if run.block.repetition <= 3 else 12.0) + 0.01 * run.position
+        ),
+    )
+    standing = in_two_sessions(campaign)
+
+    assert standing["each"] == ["better", "worse"]
+    assert (standing["standing"], standing["reason"]) == ("not_confirmed", "sessions_disagree")
+    assert standing["differ"]
+
+
 def test_strata_whose_levels_read_alike_have_names_of_their_own():
     names = [_name({"one": "a, b", "two": "c"}), _name({"one": "a", "two": "b, c"})]
 
