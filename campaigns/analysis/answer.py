@@ -14,6 +14,7 @@ from campaigns.charts.formats import amount, percent
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
+from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import Change, changes_of, environment_of, stand_ins_of
 from campaigns.stats.words import display
 
@@ -46,6 +47,8 @@ def answer(
     caveats = [found["caveat"]]
     if changed := changes_of(campaign, environment_of(campaign)):
         caveats.insert(0, _of_changes(changed))
+    if amended := [line.remark for line in amendments_of(campaign)]:
+        found["amended"] = amended
     if stand_ins := stand_ins_of(campaign):
         found["badges"] = [STAND_IN, *found["badges"]]
         caveats.insert(0, f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")

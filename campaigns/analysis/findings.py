@@ -24,6 +24,7 @@ from campaigns.analysis.scalability import scalability
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
+from campaigns.queries.amendments import was_adaptive
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
@@ -116,7 +117,7 @@ def _spread(
 
 def _alpha(campaign: Campaign) -> float:
     """A stop at the first narrow interval is paid for by a wider one, called 95 %."""
-    if campaign.stop_rule != Campaign.StopRule.PRECISION:
+    if not was_adaptive(campaign):
         return Criteria().alpha
     paired = campaign.order == Campaign.Order.PAIRED
     return alpha_for(2 if paired else campaign.cells.count())

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from campaigns import dispatch
 from campaigns.api.inputs import (
+    AmendInput,
     CampaignInput,
     CampaignsQuery,
     CancelInput,
@@ -25,7 +26,7 @@ from campaigns.api.inputs import (
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.api.run_outputs import RunDetail, RunOutput
 from campaigns.api.views import Api
-from campaigns.definition import checking, drafts, life, preview
+from campaigns.definition import amending, checking, drafts, life, preview
 from campaigns.models import Campaign, Run
 from campaigns.queries import records
 
@@ -167,6 +168,23 @@ class Extend(CampaignApi):
             return life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
 
         return self.take(pk, extend)
+
+
+class Amend(CampaignApi):
+    """POST {reason, confirm_target, and locked fields}: change them, for everybody to see."""
+
+    def post(self, request: Request, pk: int) -> Response:
+        """Keep the amendment, and have the campaign analysed anew."""
+        sent = self.read(AmendInput)
+        reason, name = sent.pop("reason", None) or "", sent.pop("confirm_target")
+
+        def amend(campaign: Campaign) -> Campaign:
+            with transaction.atomic():
+                amending.amend(campaign, sent, reason, self.user, name)
+                dispatch.request_analysis(campaign)
+            return campaign
+
+        return self.take(pk, amend)
 
 
 class Try(CampaignApi):

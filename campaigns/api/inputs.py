@@ -172,6 +172,20 @@ class ExtendInput(ConfirmInput):
     repetitions = serializers.IntegerField(min_value=1, max_value=MOST_REPETITIONS)
 
 
+class AmendInput(ConfirmInput):
+    """Locked fields as a definition has them, and why they are changed."""
+
+    reason = Text()
+    question = Text()
+    primary_metric = Text()
+    primary_contrast = serializers.DictField(required=False, allow_null=True)
+    smallest_effect_percent = Number()
+    margin_percent = Number()
+    stop_rule = Text()
+    stop_width_percent = Number()
+    stop_most = Number()
+
+
 class TryInput(ConfirmInput):
     """Which cell is tried: its position, from 1."""
 

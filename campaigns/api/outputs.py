@@ -11,6 +11,7 @@ from campaigns.definition import drafts
 from campaigns.models import Campaign, Cell, Target
 from campaigns.queries import environment, exports, live
 from campaigns.queries.allowed import names_beside
+from campaigns.queries.amendments import amendments_of
 from campaigns.queries.records import STATES
 
 
@@ -127,6 +128,7 @@ class CampaignDetail(CampaignOutput):
     stand_in = serializers.SerializerMethodField()
     environment_changes = serializers.SerializerMethodField()
     definition = serializers.SerializerMethodField()
+    amendments = serializers.SerializerMethodField()
     cells = serializers.SerializerMethodField()
     seconds_left = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
@@ -138,6 +140,7 @@ class CampaignDetail(CampaignOutput):
             "stand_in",
             "environment_changes",
             "definition",
+            "amendments",
             "cells",
             "seconds_left",
             "findings",
@@ -155,6 +158,10 @@ class CampaignDetail(CampaignOutput):
     def get_definition(self, campaign: Campaign) -> dict[str, Any]:
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)
+
+    def get_amendments(self, campaign: Campaign) -> list[dict[str, Any]]:
+        """What was changed after launch, in words."""
+        return [asdict(amendment) for amendment in amendments_of(campaign)]
 
     def get_cells(self, campaign: Campaign) -> list[dict[str, Any]]:
         """Positions and levels."""

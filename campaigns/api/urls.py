@@ -17,6 +17,7 @@ urlpatterns = [
     path("campaigns/<int:pk>/resume", campaigns.Resume.as_view(), name="api-resume"),
     path("campaigns/<int:pk>/cancel", campaigns.Cancel.as_view(), name="api-cancel"),
     path("campaigns/<int:pk>/extend", campaigns.Extend.as_view(), name="api-extend"),
+    path("campaigns/<int:pk>/amend", campaigns.Amend.as_view(), name="api-amend"),
     path("campaigns/<int:pk>/try", campaigns.Try.as_view(), name="api-try"),
     path("campaigns/<int:pk>/clone", campaigns.Clone.as_view(), name="api-clone"),
     path("campaigns/<int:pk>/move-up", queues.MoveUp.as_view(), name="api-move-up"),

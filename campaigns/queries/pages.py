@@ -12,7 +12,6 @@ from campaigns.charts.labels import contrast_words
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver, Metric
 from campaigns.models import (
-    Amendment,
     Attempt,
     Campaign,
     EffectiveSetting,
@@ -225,11 +224,6 @@ def settings_of(campaign: Campaign) -> list[SettingSeen]:
         .order_by("name", "asked", "in_force")
     )
     return [SettingSeen(**row) for row in rows]
-
-
-def amendments_of(campaign: Campaign) -> Sequence[Amendment]:
-    """Changes of locked fields after launch, the oldest first."""
-    return list(campaign.amendments.select_related("user").order_by("at"))
 
 
 def _driver(kind: str) -> Driver | None:

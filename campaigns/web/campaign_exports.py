@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from campaigns.definition import drafts
 from campaigns.models import Campaign
 from campaigns.queries import exports
+from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
 from campaigns.web.panels import panels_of
@@ -89,6 +90,7 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
             "primary_metric": exports.described(outline.metric),
         },
         "definition": drafts.as_data(campaign),
+        "amendments": [asdict(amendment) for amendment in amendments_of(campaign)],
         "runs": exports.run_entries(campaign),
         "findings": exports.finding_entries(campaign),
         "environment": [asdict(fact) for fact in facts],

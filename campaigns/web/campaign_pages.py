@@ -12,6 +12,7 @@ from campaigns.definition.checking import Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign
 from campaigns.queries import live
+from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import Outline, outline_of
 from campaigns.web import result, running
@@ -75,6 +76,7 @@ def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "live_address": reverse("campaign-live", args=[campaign.pk]),
         "limits": limits_of(campaign) if outline.executable else "",
         "stopped": stopped_of(campaign),
+        "amendments": amendments_of(campaign),
         "cancelling": f"Cancelled: {campaign.state_reason}. {CANCELLING}",
         "lines": lines,
         "last": lines[-1].pk if lines else 0,

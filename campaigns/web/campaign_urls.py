@@ -2,11 +2,11 @@
 
 from django.urls import path
 
+from campaigns.web import amending, queues, run_actions, run_pages
 from campaigns.web import campaign_actions as actions
 from campaigns.web import campaign_exports as exports
 from campaigns.web import campaign_live as live
 from campaigns.web import campaign_pages as pages
-from campaigns.web import queues, run_actions, run_pages
 
 urlpatterns = [
     path("", pages.campaign, name="campaign"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("pause/", actions.pause, name="campaign-pause"),
     path("resume/", actions.resume, name="campaign-resume"),
     path("cancel/", actions.cancel, name="campaign-cancel"),
+    path("amend/", amending.amend, name="campaign-amend"),
     path("extend/", actions.extend, name="campaign-extend"),
     path("move-up/", queues.move_up, name="campaign-move-up"),
     path("move-down/", queues.move_down, name="campaign-move-down"),

@@ -1,5 +1,6 @@
 """How the primary contrast is chosen: two levels of one factor, and where. No HTML, no database."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, product
 from typing import Any
@@ -9,6 +10,8 @@ from campaigns.web.fields import Choice, Field, as_text
 NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"
 MOST_CHOICES = 300
+NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
+"""The comma between two pairs of name and level; others are part of a level."""
 
 Levels = Mapping[str, Sequence[str]]
 
@@ -75,8 +78,8 @@ def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
     return dict(zip(NAMES, [*sides, where], strict=True))
 
 
-def read_sides(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """Give factor, candidate and baseline as `check` takes them, and what is wrong with the choice.
+def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+    """Give the contrast as `check` takes it, and what is wrong with the choice.
 
     Nothing chosen is no contrast: an empty dictionary.
     """
@@ -92,6 +95,15 @@ def read_sides(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
                 "of one factor."
             )
         found |= {"factor": factor, side: level}
+    where = values.get(NAMES[2], "")
+    if found and where:
+        parts = [part.partition("=") for part in NEXT_PAIR.split(where)]
+        if not all(equals and name.strip() for name, equals, _ in parts):
+            return (
+                {},
+                f"“{where[:60]}” is no combination; write name=level, and a comma between two.",
+            )
+        found["at"] = {name.strip(): level.strip() for name, _, level in parts}
     return found, ""
 
 

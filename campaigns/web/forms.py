@@ -22,7 +22,6 @@ from campaigns.web.fields import Field, as_text
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *DesignForm.base_fields)
 NUMBERS = (forms.IntegerField, forms.FloatField)
-NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
 
 Errors = Mapping[str, list[str]]
 
@@ -172,13 +171,9 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
     driver = entered.driver
     known = driver.parameters.base_fields if driver else {}
     excluded, errors = _combinations(entered.excluded, known)
-    contrast, unlike = contrasts.read_sides(entered.values)
-    if unlike:
-        errors |= {contrasts.PATH: [unlike]}
-    if contrast:
-        places, wrong = _combinations(entered.values.get("contrast_at", ""), known)
-        contrast["at"] = places[0] if places else {}
-        errors |= {contrasts.PATH: wrong["excluded"]} if wrong else {}
+    contrast, wrong = contrasts.read_entered(entered.values)
+    if wrong:
+        errors |= {contrasts.PATH: [wrong]}
     data: dict[str, Any] = {
         **{name: text for name, text in entered.values.items() if name not in contrasts.NAMES},
         "primary_contrast": contrast,
@@ -227,7 +222,7 @@ def _combinations(
     for line in text.splitlines():
         if not line.strip():
             continue
-        parts = [part.partition("=") for part in NEXT_PAIR.split(line)]
+        parts = [part.partition("=") for part in contrasts.NEXT_PAIR.split(line)]
         if not all(equals and name.strip() for name, equals, _ in parts):
             wrong.append(
                 f"“{line.strip()[:60]}” is no combination; "

@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from campaigns.models import Campaign
+from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import (
     changes_of,
     environment_of,
@@ -18,7 +19,6 @@ from campaigns.queries.environment import (
 from campaigns.queries.pages import (
     Findings,
     Outline,
-    amendments_of,
     findings_of,
     metric_of,
     settings_of,

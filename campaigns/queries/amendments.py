@@ -1,0 +1,82 @@
+"""What was amended after launch, in words. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from campaigns.charts.labels import contrast_words
+from campaigns.models import Amendment, Campaign
+
+LABELS = {
+    "question": "question",
+    "primary_metric": "primary metric",
+    "primary_contrast": "primary contrast",
+    "smallest_effect": "smallest effect of interest",
+    "margin": "equivalence margin",
+    "stop_rule": "stop rule",
+    "stop_width": "precise enough",
+    "stop_most": "most blocks",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AmendmentLine:
+    """One amendment: of what, from what to what, by whom, when, why."""
+
+    label: str
+    before: str
+    after: str
+    by: str
+    at: datetime
+    reason: str
+
+    @property
+    def remark(self) -> str:
+        """What an answer that it may have changed says of it."""
+        return (
+            f"Amended after launch: {self.label} {self.before} → {self.after}, by {self.by}: "
+            f"{self.reason}"
+        )
+
+
+def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
+    """Changes of locked fields after launch, the oldest first."""
+    return [
+        AmendmentLine(
+            label=LABELS.get(row.field, row.field.replace("_", " ")),
+            before=_words(row.field, row.before),
+            after=_words(row.field, row.after),
+            by=row.user.get_username() if row.user else "perfdash",
+            at=row.at,
+            reason=row.reason,
+        )
+        for row in campaign.amendments.select_related("user").order_by("at", "pk")
+    ]
+
+
+def was_adaptive(campaign: Campaign) -> bool:
+    """Whether a stop by precision rules, or did so until it was amended."""
+    return (
+        campaign.stop_rule == Campaign.StopRule.PRECISION
+        or Amendment.objects.filter(
+            campaign=campaign, field="stop_rule", before=Campaign.StopRule.PRECISION
+        ).exists()
+    )
+
+
+def _words(field: str, value: Any) -> str:
+    if value in (None, ""):
+        return "none"
+    match field:
+        case "smallest_effect" | "margin":
+            return f"{100 * value:g} %"
+        case "stop_width":
+            return f"±{100 * value:g} %"
+        case "stop_rule":
+            return str(dict(Campaign.StopRule.choices).get(value, value)).lower()
+        case "primary_contrast":
+            return contrast_words(value)
+        case "question":
+            return f"“{value}”"
+    return str(value).replace("_", " ")
