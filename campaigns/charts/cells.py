@@ -1,7 +1,7 @@
 """What the figure of levels is drawn from. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from campaigns.charts.figure import Quantity, is_finite
 from campaigns.charts.formats import short
@@ -16,6 +16,7 @@ class RunPoint:
     `ok`: an observation. `censored`: the limit at which it timed out. `bound`: measured by a
     saturated generator. `excluded`: by a person. `failed`: none; it is drawn on the rail.
     position: of the run in its campaign, which a click on the point opens; 0 where there is no page.
+    drawn: the state that is drawn; a time out without its limit is a failure, no value is nothing.
     """
 
     value: float | None
@@ -23,18 +24,18 @@ class RunPoint:
     name: str = ""
     note: str = ""
     position: int = 0
+    drawn: str = field(init=False)
 
     def __post_init__(self) -> None:
         """Raise ValueError for a state that no shape stands for."""
         if self.state not in STATES:
             raise ValueError(f"“{self.state}” is no state of a run; there are {', '.join(STATES)}.")
-
-    @property
-    def drawn(self) -> str:
-        """The state that is drawn; a time out without its limit is a failure, no value is nothing."""
-        if self.state == "failed" or (self.state == "censored" and not is_finite(self.value)):
-            return "failed"
-        return self.state if is_finite(self.value) else ""
+        has_value = is_finite(self.value)
+        if self.state == "failed" or (self.state == "censored" and not has_value):
+            drawn = "failed"
+        else:
+            drawn = self.state if has_value else ""
+        object.__setattr__(self, "drawn", drawn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ SYMBOLS = (
     "bowtie",
     "hexagram",
 )
+MOST_SYMBOLS = len(SYMBOLS)
+"""More cells are drawn alike, and told by the hover."""
 HOVER = "%{text}<extra></extra>"
 
 
@@ -64,10 +66,13 @@ class DriftChart:
 def draw(chart: DriftChart) -> Figure:
     """Draw one symbol and colour for each cell; values <= 0 have no ratio and are left out."""
     cells, by_instant = _changes(chart), chart.by_instant
-    places = [_place(run, by_instant) for runs in cells.values() for run, _ in runs]
+    instants = [_instant(run, by_instant) for runs in cells.values() for run, _ in runs]
+    shown = (
+        cells if len(cells) <= MOST_SYMBOLS else {"": [each for r in cells.values() for each in r]}
+    )
     data = [
         markers(
-            [(_place(run, by_instant), change) for run, change in runs],
+            [(_instant(run, by_instant), change) for run, change in runs],
             {
                 "size": 9,
                 "symbol": SYMBOLS[index % len(SYMBOLS)],
@@ -75,22 +80,23 @@ def draw(chart: DriftChart) -> Figure:
             },
             name=text(name),
             text=[_hover(run, change, chart.factor, by_instant) for run, change in runs],
+            customdata=[run.position for run, _ in runs],
             hovertemplate=HOVER,
         )
-        for index, (name, runs) in enumerate(cells.items())
+        for index, (name, runs) in enumerate(shown.items())
     ]
     zero = {"color": "@ink-2", "width": 1, "dash": "dash"}
-    if places:
+    if instants:
         data.insert(
             0,
-            line([(min(places), 0), (max(places), 0)], zero, name="mean", showlegend=False),
+            line([(min(instants), 0), (max(instants), 0)], zero, name="mean", showlegend=False),
         )
     by_time: dict[str, Any] = {"type": "date", "tickformat": "%d %b<br>%H:%M", "nticks": 7}
     by_position: dict[str, Any] = {"title": {"text": "position in the plan"}}
     return figure(
         data,
         {
-            "showlegend": 1 < len(cells) <= len(SYMBOLS),
+            "showlegend": 1 < len(cells) <= MOST_SYMBOLS,
             "legend": {"title": {"text": f"{text(chart.factor)} "}},
             "xaxis": {**by_time, "title": {"text": "start, UTC"}} if by_instant else by_position,
             "yaxis": {
@@ -114,7 +120,7 @@ def describe(chart: DriftChart) -> str:
     by_instant = chart.by_instant
     changes = sorted(
         (
-            (_place(run, by_instant), change)
+            (_instant(run, by_instant), change)
             for runs in _changes(chart).values()
             for run, change in runs
         ),
@@ -154,13 +160,18 @@ def _range(changes: Sequence[float]) -> list[float]:
     return [low - pad, high + pad]
 
 
-def _place(run: DriftRun, by_instant: bool) -> Any:
+def _instant(run: DriftRun, by_instant: bool) -> int:
+    """Milliseconds, as an axis of dates takes them; else the position."""
     if by_instant and run.started is not None:
-        return run.started.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        return round(1000 * run.started.timestamp())
     return run.position
+
+
+def _place(run: DriftRun) -> str:
+    return run.started.astimezone(UTC).isoformat(" ")[:19] if run.started else ""
 
 
 def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
-    when = f"<br>{_place(run, by_instant)}" if by_instant else f"<br>position {run.position}"
+    when = f"<br>{_place(run)}" if by_instant else f"<br>position {run.position}"
     return f"{name}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"

@@ -19,6 +19,13 @@ from campaigns.charts.places import Place
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200
+SAID = {
+    "failed": "failed",
+    "censored": "timed out, above {}",
+    "bound": "{}, only a bound: the generator was saturated",
+    "excluded": "{}, excluded",
+}
+"""Of a value that is no plain one, by what is drawn."""
 
 
 def joined(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
@@ -171,9 +178,10 @@ def _points(
     name: str,
     rail: float | None = None,
 ) -> Trace:
+    levels = [_level(each, chart) for each in places]
     drawn = [
-        (each.run_x(index), run.value if rail is None else rail, run, each)
-        for each in places
+        (each.run_x(index), run.value if rail is None else rail, run, level)
+        for each, level in zip(places, levels, strict=True)
         for index, run in enumerate(each.cell.runs)
         if run.drawn == state
     ]
@@ -181,7 +189,7 @@ def _points(
         [(x, y) for x, y, _, _ in drawn],
         marker,
         name=name,
-        text=[_run_hover(each, run, chart) for _, _, run, each in drawn],
+        text=[_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
         customdata=[run.position for _, _, run, _ in drawn],
         hovertemplate=HOVER,
     )
@@ -191,17 +199,12 @@ def _level(place: Place, chart: LevelsChart) -> str:
     return text(f"{place.cell.name} {chart.factor_unit}".strip())
 
 
-def _run_hover(place: Place, run: RunPoint, chart: LevelsChart) -> str:
-    value = "failed" if run.value is None else amount(run.value, chart.quantity.unit)
-    said = {
-        "failed": "failed",
-        "censored": f"timed out, above {value}",
-        "bound": f"{value}, only a bound: the generator was saturated",
-        "excluded": f"{value}, excluded",
-    }.get(run.drawn, value)
+def _run_hover(level: str, run: RunPoint, unit: str) -> str:
+    value = "failed" if run.value is None else amount(run.value, unit)
+    said = SAID.get(run.drawn, "{}").format(value)
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
     note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
-    return f"{name}{_level(place, chart)}<br>{said}{note}"
+    return f"{name}{level}<br>{said}{note}"
 
 
 def _mean_hover(place: Place, chart: LevelsChart) -> str:

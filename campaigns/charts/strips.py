@@ -5,6 +5,7 @@ The template writes it into SVG that stretches with its column: rows that share 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from campaigns.charts.axes import nice_step
 from campaigns.charts.figure import is_finite
@@ -46,6 +47,15 @@ class Scale:
         share = (value - self.low) / (self.high - self.low)
         return f"{100 * min(1.0, max(0.0, share)):.2f}%"
 
+    def path(self, values: Sequence[float]) -> str:
+        """Place values as the path of a pen that touches down at each, three lines high."""
+        factor, low = 100 / (self.high - self.low), self.low
+        rows = cycle(ROWS)
+        return "".join(
+            f"M{factor * (value - low):.1f} {row}h0"
+            for value, row in zip(values, rows, strict=False)
+        )
+
     def ticks(self, unit: str = "") -> tuple[Tick, ...]:
         """Label round values: with their unit, or as changes in % where there is none."""
         step = nice_step(self.high - self.low, 5)
@@ -59,13 +69,17 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One row of runs. Empty strings where there is no mean or no interval."""
+    """One row of runs. Empty strings where there is no mean or no interval.
+
+    path: all runs in a view box of 100 x 28, where they are too many for a dot each; then `dots` is empty.
+    """
 
     dots: tuple[Dot, ...]
     mean: str
     low: str
     high: str
     label: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +122,14 @@ def strip(
     """Place a cell's runs, their mean and the interval."""
     known = [value for value in values if value is not None and is_finite(value)]
     low, high = _bounds(scale, interval)
+    many = len(known) > MOST_LISTED
     return Strip(
-        dots=tuple(
+        dots=()
+        if many
+        else tuple(
             Dot(scale.position(value), ROWS[index % len(ROWS)]) for index, value in enumerate(known)
         ),
+        path=scale.path(known) if many else "",
         mean=scale.position(mean) if mean is not None and is_finite(mean) else "",
         low=low,
         high=high,

@@ -1,6 +1,6 @@
 """What the pages of one campaign show beside its runs: its outline, its findings, its facts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from campaigns.models import (
     Attempt,
     Campaign,
     EffectiveSetting,
+    Finding,
     Measurement,
     Run,
     Session,
@@ -55,6 +56,25 @@ class Outline:
     warm_ups: int
     sessions: int
     contrast: str
+
+
+class LateResults(Mapping[str, Mapping[str, Any]]):
+    """Results by name, each read when it is asked for: some hold megabytes that few pages show."""
+
+    def __init__(self, keys: Mapping[str, int]) -> None:
+        self._keys = keys
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        result: Mapping[str, Any] = Finding.objects.values_list("result", flat=True).get(
+            pk=self._keys[name]
+        )
+        return result
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +201,10 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
-    wanted += ["phases", "usl", *of_metric]
-    rows = {
-        row.name: row
-        for row in current.filter(Q(name__in=wanted) | Q(name__startswith="percentiles:")).order_by(
-            "name"
-        )
-    }
+    rows = {row.name: row for row in current.filter(name__in=wanted)}
+    late = current.filter(
+        Q(name__in=["phases", "usl", *of_metric]) | Q(name__startswith="percentiles:")
+    )
     latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
     return Findings(
         cells=rows[cells].result if cells in rows else None,
@@ -198,11 +215,12 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         outlook=rows["outlook"].result if "outlook" in rows else None,
         matrix=rows["matrix"].result if "matrix" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
-        charts={
-            of_metric.get(name, name): row.result
-            for name, row in rows.items()
-            if name in of_metric or name in ("phases", "usl") or name.startswith("percentiles:")
-        },
+        charts=LateResults(
+            {
+                of_metric.get(name, name): pk
+                for name, pk in late.order_by("name").values_list("name", "pk")
+            }
+        ),
         metrics=tuple(
             dict.fromkeys(
                 [campaign.primary_metric, *sorted(name.removeprefix("cells:") for name in others)]

@@ -13,7 +13,7 @@ from campaigns.queries import exports
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
-from campaigns.web.panels import panels_of
+from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown
 from campaigns.web.phrases import Levels
 from campaigns.web.view import view_of
@@ -55,11 +55,11 @@ def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpRespons
     findings = findings_of(campaign, request.GET.get("metric", ""))
     view = view_of(request.GET, campaign, outline, findings)
     shown = Shown(campaign, outline, findings, Levels(outline.factors), view)
-    numbers = {panel.id: panel.numbers for panel in panels_of(shown)}.get(chart)
-    if numbers is None:
+    panel = panel_of(shown, chart)
+    if panel is None:
         raise Http404(f"There is no chart “{chart}” with numbers on this result.")
     return StreamingHttpResponse(
-        exports.lines_of([numbers.heads, *numbers.rows]),
+        exports.lines_of([panel.numbers.heads, *panel.numbers.rows]),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": _attachment(campaign, f"{chart}.csv")},
     )

@@ -4,6 +4,7 @@ from django.urls import path
 
 from campaigns.web import amending, queues, run_actions, run_pages
 from campaigns.web import campaign_actions as actions
+from campaigns.web import campaign_charts as charts
 from campaigns.web import campaign_exports as exports
 from campaigns.web import campaign_live as live
 from campaigns.web import campaign_pages as pages
@@ -28,6 +29,7 @@ urlpatterns = [
     path("analysis/", live.analysis, name="campaign-analysis"),
     path("runs.csv", exports.runs_csv, name="campaign-runs-csv"),
     path("comparisons.csv", exports.comparisons_csv, name="campaign-comparisons-csv"),
+    path("charts/<slug:chart>/", charts.chart, name="campaign-chart"),
     path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),
     path("campaign.json", exports.document, name="campaign-json"),
     path("runs/<int:position>/", run_pages.run, name="run"),

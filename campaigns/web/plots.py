@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from campaigns.charts import levels, pairs, samples, throughput
@@ -13,6 +12,7 @@ from campaigns.units import UNITS, convert
 from campaigns.web.phrases import Levels, inside, level_text
 from campaigns.web.view import View
 
+CURVE = "curve"
 SCALES = {"linear": "Linear", "log": "Log"}
 POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
 """States of runs that are drawn; a void run is never charted, an open one not yet."""
@@ -96,16 +96,9 @@ def levels_plot(
         )
         for cell in finding["cells"]
     ]
-    chart = LevelsChart(
-        factor=inside(factor.label) if factor else "",
-        quantity=quantity_of(finding),
-        cells=cells,
-        series_factor=" and ".join(inside(f.label) for f in series),
-        facet_factor=inside(view.facet.label) if view.facet else "",
-        knee=_knee(compared, name),
-    )
+    chart = replace(_levels_chart(finding, words, view, cells), knee=_knee(compared, name))
     whole = Plot(
-        id="curve",
+        id=CURVE,
         title=levels.title(chart),
         label=levels.describe(chart),
         figure=levels.draw(chart),
@@ -117,7 +110,7 @@ def levels_plot(
     small = [
         replace(
             whole,
-            id=f"curve-{index}",
+            id=f"{CURVE}-{index}",
             title=f"{view.facet.label} {facet}",
             label=levels.describe(chart.only(facet)),
             figure=figure,
@@ -126,6 +119,24 @@ def levels_plot(
         for index, (facet, figure) in enumerate(levels.multiples(chart), start=1)
     ]
     return whole, tuple(small)
+
+
+def levels_title(finding: Mapping[str, Any], words: Levels, view: View) -> str:
+    """Say what `levels_plot` will draw."""
+    return levels.title(_levels_chart(finding, words, view, ()))
+
+
+def _levels_chart(
+    finding: Mapping[str, Any], words: Levels, view: View, cells: Sequence[LevelCell]
+) -> LevelsChart:
+    series = view.in_series(words.factors)
+    return LevelsChart(
+        factor=inside(view.x.label) if view.x else "",
+        quantity=quantity_of(finding),
+        cells=cells,
+        series_factor=" and ".join(inside(f.label) for f in series),
+        facet_factor=inside(view.facet.label) if view.facet else "",
+    )
 
 
 def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, float]]:
@@ -246,7 +257,8 @@ def _point(run: Mapping[str, Any]) -> RunPoint:
 
 
 def _began(instant: str | None) -> str:
-    return f", {datetime.fromisoformat(instant):%Y-%m-%d %H:%M:%S} UTC" if instant else ""
+    """An instant as findings have it, "2026-01-01T10:00:00.123+00:00", in words."""
+    return f", {instant[:10]} {instant[11:19]} UTC" if instant else ""
 
 
 def _mean(summary: Mapping[str, Any]) -> float | None:

@@ -31,7 +31,7 @@ from campaigns.web.check_lines import check_lines
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.panels import panels_of
-from campaigns.web.panels.base import Shown
+from campaigns.web.panels.base import Late, Shown
 from campaigns.web.panels.matrix import heat_table
 from campaigns.web.phrases import (
     MISSING,
@@ -42,9 +42,9 @@ from campaigns.web.phrases import (
     reason_of,
     value_text,
 )
-from campaigns.web.plots import Plot, labelled, levels_plot, pairs_plot
+from campaigns.web.plots import CURVE, Plot, labelled, levels_plot, levels_title, pairs_plot
 from campaigns.web.tables import cell_table, strata_table
-from campaigns.web.view import View, selectors, view_of
+from campaigns.web.view import selectors, view_of
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500
@@ -78,14 +78,13 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     primary = metric == campaign.primary_metric
     runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
-    pairs = findings.pairs if primary else None
-    if pairs and is_open:
-        pairs = _undecided(pairs)
+    shown = Shown(campaign, outline, findings, words, view)
+    pairs = _pairs(shown)
+    opened = request.GET.get("open", "").split(",")
     facts = environment_of(campaign)
     stand_ins = stand_ins_of(campaign)
-    compared = findings.levels if primary and not is_open else None
-    plot, multiples = _plot(findings, words, view, pairs=pairs, compared=compared)
-    shown = Shown(campaign, outline, findings, words, view)
+    late = _late(shown)
+    plot, multiples = (None, ()) if late else main_plot(shown)
     return {
         "campaign": campaign,
         "outline": outline,
@@ -96,6 +95,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "choices": selectors(view, outline, findings, with_axes=not pairs),
         "stand_ins": stand_ins,
         "plot": labelled(plot, stand_ins) if plot else None,
+        "late": late,
+        "several": plot.several if plot else len(view.in_series(words.factors)) > 0,
         "multiples": [labelled(small, stand_ins) for small in multiples],
         "strata": strata_table(pairs, words) if pairs else None,
         "levels": _levels(findings, words) if primary and not is_open else None,
@@ -105,8 +106,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,
         "heat": heat_table(shown),
-        "panels": [panel.labelled(stand_ins) for panel in panels_of(shown)],
-        "opened": request.GET.get("open", "").split(","),
+        "panels": [panel.labelled(stand_ins) for panel in panels_of(shown, opened)],
+        "opened": opened,
         "failures": [_line(row, words, {}) for row in runs.rows(runs.without[:MOST_FAILURES])],
         "more_failures": max(0, len(runs.without) - MOST_FAILURES),
         "told": _told(runs),
@@ -137,6 +138,12 @@ def _levels(findings: Findings, words: Levels) -> LevelTables | None:
     return level_tables(findings.levels, findings.cells, words)
 
 
+def _pairs(shown: Shown) -> Mapping[str, Any] | None:
+    """The finding of pairs, where it is of the metric that is shown."""
+    pairs = shown.findings.pairs if shown.primary else None
+    return _undecided(pairs) if pairs and shown.is_open else pairs
+
+
 def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
     """Leave the numbers, take the words: nobody judges before the stop rule says so."""
     strata = [{**each, "display": NO_VERDICT_YET, "advice": ""} for each in pairs["strata"]]
@@ -149,17 +156,22 @@ def _told(runs: RunList) -> list[str]:
     return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
 
 
-def _plot(
-    findings: Findings,
-    words: Levels,
-    view: View,
-    *,
-    pairs: Mapping[str, Any] | None,
-    compared: Mapping[str, Any] | None,
-) -> tuple[Plot | None, tuple[Plot, ...]]:
-    if pairs:
-        return pairs_plot(pairs, words), ()
-    return levels_plot(findings.cells, words, view, compared) if findings.cells else (None, ())
+def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
+    """Draw the chart beside the answer: changes of pairs, or every run against the levels."""
+    findings = shown.findings
+    if pairs := _pairs(shown):
+        return pairs_plot(pairs, shown.words), ()
+    if not findings.cells:
+        return None, ()
+    compared = findings.levels if shown.primary and not shown.is_open else None
+    return levels_plot(findings.cells, shown.words, shown.view, compared)
+
+
+def _late(shown: Shown) -> Late | None:
+    """What stands for the chart of every run, where they are many."""
+    if not shown.many or not shown.findings.cells or _pairs(shown):
+        return None
+    return Late(CURVE, levels_title(shown.findings.cells, shown.words, shown.view))
 
 
 def _runs(request: HttpRequest, runs: RunList, words: Levels, findings: Findings) -> dict[str, Any]:

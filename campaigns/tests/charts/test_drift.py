@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from campaigns.charts.drift import DriftChart, DriftRun, describe, draw, title
+from campaigns.charts.drift import MOST_SYMBOLS, DriftChart, DriftRun, describe, draw, title
 from campaigns.charts.figure import Quantity
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)
@@ -34,7 +34,8 @@ def test_time_is_on_the_axis_in_utc_where_every_run_has_it(traces):
 
     figure = draw(chart)
 
-    assert traces(figure)["3"]["x"][0] == "2020-07-25 17:18:11"
+    assert traces(figure)["3"]["x"][0] == 1_595_697_491_000  # 17:18:11 in UTC
+    assert "2020-07-25 17:18:11" in traces(figure)["3"]["text"][0]
     assert figure["layout"]["xaxis"]["type"] == "date"
     assert figure["layout"]["xaxis"]["title"]["text"] == "start, UTC"
 
@@ -86,3 +87,13 @@ def test_the_description_tells_early_from_late():
         "Sync time in the order of the runs: 4 runs, from −9.7 % to +10.3 % of their own cell's "
         "mean; first half −7.2 %, second half +7.8 % on average."
     )
+
+
+def test_many_cells_are_one_trace_without_a_legend(traces):
+    several = [run for cell in range(MOST_SYMBOLS + 1) for run in runs([5.0, 6.0], str(cell))]
+
+    figure = draw(DriftChart(SYNC, several, "concurrency"))
+
+    assert len(traces(figure)[""]["x"]) == 2 * (MOST_SYMBOLS + 1)
+    assert figure["layout"]["showlegend"] is False
+    assert "concurrency 3" in " ".join(traces(figure)[""]["text"])

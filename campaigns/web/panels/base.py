@@ -12,6 +12,8 @@ from campaigns.web.view import View
 
 MOST_ROWS = 200
 """Of a table on a page; its CSV has all of them."""
+MOST_RUNS = 2000
+"""Charts of more runs do not come with the page: it asks for them when they come into sight."""
 
 Value = str | float | int | None
 
@@ -25,6 +27,11 @@ class Shown:
     findings: Findings
     words: Levels
     view: View
+
+    @property
+    def many(self) -> bool:
+        """Whether charts of every run come after the page."""
+        return self.outline.runs > MOST_RUNS
 
     @property
     def is_open(self) -> bool:
@@ -69,6 +76,19 @@ class Numbers:
     def heads(self) -> list[str]:
         """The columns as a CSV names them, with their unit."""
         return [f"{c.head} ({c.unit})" if c.unit else c.head for c in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A chart that the page asks for when it comes into sight."""
+
+    id: str
+    title: str
+    late: bool = True
+
+    def labelled(self, stand_ins: Sequence[str]) -> "Late":
+        """Stay as it is: the chart is labelled when it is made."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,116 @@
+import json
+
+import pytest
+from django.urls import reverse
+
+from campaigns.tests.web.measured import finish, launched, store
+from campaigns.web.panels import base
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def many(target, person, monkeypatch):
+    """A campaign that counts as one of many runs."""
+    monkeypatch.setattr(base, "MOST_RUNS", 11)
+    campaign = launched(
+        target, person, factors={"workers": [1, 2, 4]}, order="interleaved", repetitions=4
+    )
+    store(campaign, lambda run: 10.0 + run.position)
+    return finish(campaign)
+
+
+def page(browser, campaign, **query):
+    return browser.get(reverse("campaign", args=[campaign.pk]), query)
+
+
+def chart(browser, campaign, name, **query):
+    return browser.get(reverse("campaign-chart", args=[campaign.pk, name]), query)
+
+
+def figure_in(response, name):
+    text = response.content.decode()
+    content = text.split(f'<script id="{name}-figure" type="application/json">')[1]
+    return json.loads(content.split("</script>")[0])
+
+
+def test_a_page_of_many_runs_names_its_charts_and_holds_none_of_their_points(browser, many):
+    response = page(browser, many)
+
+    text = response.content.decode()
+    assert f'data-late="{reverse("campaign-chart", args=[many.pk, "curve"])}"' in text
+    assert f'data-late="{reverse("campaign-chart", args=[many.pk, "drift"])}"' in text
+    assert "Duration by workers" in text
+    assert 'id="curve-figure"' not in text
+    assert 'id="drift-figure"' not in text
+
+
+def test_a_page_of_few_runs_has_its_charts_with_it(browser, many, monkeypatch):
+    monkeypatch.setattr(base, "MOST_RUNS", 12)
+
+    text = page(browser, many).content.decode()
+
+    assert "data-late" not in text
+    assert 'id="curve-figure"' in text
+    assert 'id="drift-figure"' in text
+
+
+def test_the_chart_of_every_run_comes_by_itself_with_its_legend(browser, many):
+    response = chart(browser, many, "curve")
+
+    runs = [
+        position
+        for trace in figure_in(response, "curve")["data"]
+        for position in trace.get("customdata", ())
+    ]
+    assert sorted(runs) == list(range(1, 13))
+    assert "one run, drawn left of its level" in response.content.decode()
+
+
+def test_the_chart_is_that_of_the_address(browser, many):
+    text = page(browser, many, metric="duration", x="workers").content.decode()
+
+    assert "charts/curve/?metric=duration&amp;x=workers" in text
+
+
+def test_a_panel_comes_with_its_help_and_its_numbers(browser, many):
+    text = chart(browser, many, "drift", metric="duration").content.decode()
+
+    assert "How to read this" in text
+    assert "charts/drift.csv?metric=duration" in text
+    assert 'id="drift-figure"' in text
+
+
+def test_a_panel_that_the_address_opens_comes_with_the_page(browser, many):
+    text = page(browser, many, open="drift").content.decode()
+
+    assert 'id="drift-figure"' in text
+
+
+def test_a_chart_that_did_not_change_is_not_made_again(browser, many):
+    first = chart(browser, many, "curve")
+
+    again = browser.get(
+        reverse("campaign-chart", args=[many.pk, "curve"]), headers={"If-None-Match": first["ETag"]}
+    )
+
+    assert first["Cache-Control"] == "private, no-cache"
+    assert again.status_code == 304
+
+
+def test_a_chart_that_there_is_not_is_not_found(browser, many):
+    assert chart(browser, many, "nonsense").status_code == 404
+
+
+def test_what_a_person_wrote_stays_text_in_a_figure(browser, target, person):
+    campaign = launched(
+        target, person, factors={"path": ["</script><script>alert(1)", "b & c"]}, repetitions=2,
+        order="interleaved", parameters={},
+    )  # fmt: skip
+    store(campaign, lambda run: 10.0)
+
+    response = page(browser, finish(campaign))
+
+    assert "<script>alert" not in response.content.decode()
+    ticks = figure_in(response, "curve")["layout"]["xaxis"]["ticktext"]
+    assert ticks[0].startswith("&lt;/script&gt;")

@@ -1,0 +1,59 @@
+"""One chart of a result by itself: a page asks for those of many runs when they come into sight."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_GET
+
+from campaigns.models import Campaign
+from campaigns.queries import live
+from campaigns.queries.environment import stand_ins_of
+from campaigns.queries.pages import findings_of, outline_of
+from campaigns.web.panels import panel_of
+from campaigns.web.panels.base import Shown
+from campaigns.web.phrases import Levels
+from campaigns.web.plots import CURVE, labelled
+from campaigns.web.result import main_plot
+from campaigns.web.view import view_of
+from perfdash import __version__
+
+
+@require_GET
+def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
+    """A part of the result page, for the same address; 304 where its findings are still the same."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    stand_ins = stand_ins_of(campaign)
+    version = live.fingerprint(live.findings_version(campaign), stand_ins, __version__)
+    etag = quote_etag(version)
+    unchanged = get_conditional_response(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    response = _chart(request, campaign, chart, stand_ins)
+    response["ETag"] = etag
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _chart(
+    request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
+) -> HttpResponse:
+    outline = outline_of(campaign)
+    findings = findings_of(campaign, request.GET.get("metric", ""))
+    view = view_of(request.GET, campaign, outline, findings)
+    shown = Shown(campaign, outline, findings, Levels(outline.factors), view)
+    if chart == CURVE:
+        plot, multiples = main_plot(shown)
+        if plot is not None:
+            context = {
+                "plot": labelled(plot, stand_ins),
+                "multiples": [labelled(small, stand_ins) for small in multiples],
+            }
+            return render(request, "campaigns/parts/_plot.html", context)
+    elif (panel := panel_of(shown, chart)) is not None:
+        numbers = reverse("campaign-chart-csv", args=[campaign.pk, chart])
+        csv = f"{numbers}?{request.GET.urlencode()}"
+        context = {"panel": panel.labelled(stand_ins), "csv": csv}
+        return render(request, "campaigns/parts/_panel_body.html", context)
+    raise Http404(f"There is no chart “{chart}” on this result.")
