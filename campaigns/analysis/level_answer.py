@@ -18,11 +18,8 @@ def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[st
     if not groups or len(groups) < len(levels["groups"]):
         return None
     told = _Told(metric, cells, levels)
-    parts = [told.best(group) for group in groups[:MOST_FACTS]]
-    more = len(groups) - MOST_FACTS
-    sentence = " ".join(parts) + (f" And {more} more." if more > 0 else "")
     return {
-        "sentence": sentence,
+        "sentence": told.best(groups[0]) if len(groups) == 1 else told.best_of_several(groups),
         "tone": "info",
         "badges": told.badges(),
         "facts": told.facts(groups),
@@ -40,16 +37,50 @@ class _Told:
         self.by_cell = {cell["cell"]: cell for cell in cells["cells"]}
         self.several = len(levels["groups"]) > 1
 
-    def best(self, group: Finding) -> str:
-        """The best setting, whether it is the last one, the cheapest that is nearly as good."""
-        best, seen = group["best"], group["best"]["seen"]
+    @property
+    def superlative(self) -> str:
+        """What the best setting is called."""
         word = display(
             "better", self.metric.unit, self.metric.lower_is_better, metric=self.metric.name
         ).word
-        superlative = "fastest" if word == "faster" else "best"
+        return "fastest" if word == "faster" else "best"
+
+    def best_of_several(self, groups: Sequence[Finding]) -> str:
+        """The best setting of each group in one sentence; what else is known of it is a statement."""
+        levels = {self._level(group, group["best"]["seen"]) for group in groups}
+        values = sorted(self._centre(group["best"]["seen"]) for group in groups)
+        undecided = sum(len(group["best"]["possibly"]) > 1 for group in groups)
+        tail = f"; in {undecided} of them others may be as good" if undecided else ""
+        if len(levels) == 1:
+            span = " to ".join(
+                dict.fromkeys(amount(v, self.metric.unit) for v in values[:: len(values) - 1])
+            )
+            edge = all(group["best"]["at_edge"] for group in groups)
+            last = ", and the last one" if edge else ""
+            every = "both" if len(groups) == 2 else f"all {len(groups)}"
+            return (
+                f"{self.factor[:1].upper()}{self.factor[1:]} {levels.pop()} is the {self.superlative} "
+                f"setting measured in {every} combinations of the other factors "
+                f"({span}){last}{tail}."
+            )
+        parts = [
+            f"{self._where(group).removesuffix(': ')}: {self._level(group, group['best']['seen'])} "
+            f"({amount(self._centre(group['best']['seen']), self.metric.unit)})"
+            for group in groups[:MOST_FACTS]
+        ]
+        more = len(groups) - MOST_FACTS
+        rest = f"; and {more} more" if more > 0 else ""
+        return (
+            f"The {self.superlative} {self.factor} measured is not the same everywhere: "
+            f"{'; '.join(parts)}{rest}{tail}."
+        )
+
+    def best(self, group: Finding) -> str:
+        """The best setting, whether it is the last one, the cheapest that is nearly as good."""
+        best, seen = group["best"], group["best"]["seen"]
         value = amount(self._centre(seen), self.metric.unit)
         name = self._setting(group, seen)
-        said = f"{name[:1].upper()}{name[1:]} is the {superlative} setting measured ({value})"
+        said = f"{name[:1].upper()}{name[1:]} is the {self.superlative} setting measured ({value})"
         rivals = [cell for cell in best["possibly"] if cell != seen]
         if rivals:
             others = ", ".join(self._level(group, cell) for cell in rivals)
@@ -113,6 +144,8 @@ class _Told:
         """Each comparison, the knee and the edge, a sentence each."""
         said: list[dict[str, str]] = []
         for group in self.levels["groups"]:
+            if self.several:
+                said.append({"tone": "info", "text": self.best(group)})
             said += [self._step(group, row) for row in group["comparisons"]]
             if group["knee"]:
                 said.append({"tone": "info", "text": self._where(group) + self.knee(group)})

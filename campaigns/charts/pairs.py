@@ -32,7 +32,7 @@ TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
 INTERVAL_ROOM = 0.5
 """Intervals may stretch the axis by so many times what the pairs take; longer ones are cut off."""
 LONGEST_TICK = 32
-LONGEST_NARROW_TICK = 14
+LONGEST_NARROW_TICK = 16
 MOST_DESCRIBED = 12
 HOVER = "%{text}<extra></extra>"
 

@@ -1,5 +1,6 @@
 """Tables of a campaign of levels, ready to be written: its steps, and what each setting costs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,10 @@ MODELS = {
     "welch": "each level with its own noise (Welch)",
     "paired": "each pair of levels by its own blocks, since noise differs",
 }
+
+
+MOST_OPEN = 2
+"""Groups of levels that are shown open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,10 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The levels of one combination of the other factors."""
+    """The levels of one combination of the other factors. said: its words, counted."""
 
     title: str
+    said: str
     steps: tuple[StepLine, ...]
     costs: tuple[CostLine, ...]
     recommended: tuple[tuple[str, str], ...]
@@ -76,6 +82,11 @@ class LevelTables:
     groups: tuple[GroupTable, ...]
     scale: str
     numeric: bool
+
+    @property
+    def folded(self) -> bool:
+        """Whether there are so many groups that each is folded."""
+        return len(self.groups) > MOST_OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +176,17 @@ def _group(
     }
     return GroupTable(
         title=words.sentence(group["levels"]),
+        said=_counted(group),
         steps=tuple(_step(row, names, scale) for row in group["comparisons"]),
         costs=tuple(_costs(group["best"], names, summaries, finding["unit"])),
         recommended=tuple(_recommended(group["best"], names)),
         knee=tuple(_knee(group["knee"])),
     )
+
+
+def _counted(group: Mapping[str, Any]) -> str:
+    counts = Counter(row["display"]["word"] for row in group["comparisons"])
+    return ", ".join(f"{number} {word}" for word, number in counts.items())
 
 
 def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale) -> StepLine:

@@ -41,7 +41,7 @@ def pairs(target, person):
 def test_each_step_is_a_row_of_the_forest_with_the_changes_of_its_blocks(browser, levels):
     panel = panels(browser, levels)["contrasts"]
 
-    assert [row[0] for row in panel.numbers.rows] == ["2 against 1", "4 against 2"]
+    assert [row[0] for row in panel.numbers.rows] == ["2 vs 1", "4 vs 2"]
     assert panel.numbers.rows[0][-1] == "faster"
     changes = next(t for t in panel.plot.figure["data"] if t["name"] == "within a block")
     assert len(changes["x"]) == 8

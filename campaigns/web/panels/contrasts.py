@@ -22,7 +22,7 @@ SLOPES_HOW = (
 DIFFERENCES_HOW = (
     ("Each mark", "is the change of one pair, in the order in which pairs were made."),
     ("A slope", "means that the change itself depends on time; then one number does not tell it."),
-    ("The dashed line", "of a colour is the change that all its pairs make together."),
+    ("The line", "of a colour is the change that all its pairs make together."),
 )
 
 
@@ -135,7 +135,7 @@ def _row(
     where = words.values(group["levels"])
     verdict, other = row["comparison"]["verdict"], row["comparison"]["sensitivity"]
     return pairs.StratumRow(
-        name=f"{where}: {' against '.join(sides)}" if where else " against ".join(sides),
+        name=f"{where}: {' vs '.join(sides)}" if where else " vs ".join(sides),
         pairs=[
             pairs.PairPoint(each["change_pct"], None, f"block {each['block']}")
             for each in row["within_blocks"]
