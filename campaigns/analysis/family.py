@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from campaigns.analysis.groups import Group
 from campaigns.analysis.sessions import split_sessions, standing_of
+from campaigns.analysis.taken import taken
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
@@ -95,20 +96,7 @@ class Family:
         by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]
         for run in runs:
             by_cell[self.place[run.cell]].append(run)
-        return [self._cell(members) for members in by_cell]
-
-    def _cell(self, runs: Sequence[ObservedRun]) -> CellRuns:
-        values = [run for run in runs if run.state == "ok" and run.value is not None]
-        failed = [run for run in runs if run.state in ("failed", "censored")]
-        worked = [run for run in (*values, *failed) if run.units_done + run.units_failed > 1]
-        return CellRuns(
-            values=[run.value for run in values if run.value is not None],
-            blocks=[run.block for run in values],
-            failed=len(failed),
-            lost=sum(run.state in ("lost", "bound") for run in runs),
-            failed_units=[run.units_failed for run in worked],
-            units=[run.units_done + run.units_failed for run in worked],
-        )
+        return [taken(members) for members in by_cell]
 
     def _compared(
         self,

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from campaigns.analysis.answer import answer
 from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.checks import check
+from campaigns.analysis.criteria import criteria_of
 from campaigns.analysis.distributions import densities, percentiles
 from campaigns.analysis.drift import drift
 from campaigns.analysis.exclusions import with_excluded
@@ -29,7 +30,6 @@ from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
-from campaigns.stats.stopping import alpha_for
 
 NOT_HASHED = frozenset({"time_budget_seconds", "max_failed_percent", "max_consecutive_failures"})
 """Of a definition: what bounds the execution and changes no finding. A field that a version adds
@@ -63,12 +63,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     """Give results by the name of their finding, and the hash of what they rest on."""
     metrics = {metric.name: metric for metric in driver_of(campaign.kind).metrics}
     runs = observed_runs_by_metric(campaign, metrics)
-    criteria = Criteria(
-        alpha=_alpha(campaign),
-        delta=campaign.smallest_effect,
-        margin=campaign.margin,
-        seed=campaign.seed % 2**32,
-    )
+    criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
     primary = metrics[campaign.primary_metric]
     results: dict[str, dict[str, Any]] = {
         f"cells:{name}": summarise_cells(campaign, metric, runs[name])
@@ -113,14 +108,6 @@ def _spread(
         "usl": scalability(campaign, runs, means, criteria),
     }
     return {name: result for name, result in found.items() if result is not None}
-
-
-def _alpha(campaign: Campaign) -> float:
-    """A stop at the first narrow interval is paid for by a wider one, called 95 %."""
-    if not was_adaptive(campaign):
-        return Criteria().alpha
-    paired = campaign.order == Campaign.Order.PAIRED
-    return alpha_for(2 if paired else campaign.cells.count())
 
 
 def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:

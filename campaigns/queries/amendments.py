@@ -1,6 +1,6 @@
 """What was amended after launch, in words. Reads only."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -57,12 +57,17 @@ def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
 
 def was_adaptive(campaign: Campaign) -> bool:
     """Whether a stop by precision rules, or did so until it was amended."""
-    return (
-        campaign.stop_rule == Campaign.StopRule.PRECISION
-        or Amendment.objects.filter(
-            campaign=campaign, field="stop_rule", before=Campaign.StopRule.PRECISION
-        ).exists()
+    return campaign.pk in adaptive_among([campaign])
+
+
+def adaptive_among(campaigns: Iterable[Campaign]) -> set[int]:
+    """Give the keys of those in which a stop by precision rules, or did so until it was amended."""
+    rules = {each.pk: each.stop_rule for each in campaigns}
+    amended = Amendment.objects.filter(
+        campaign__in=rules, field="stop_rule", before=Campaign.StopRule.PRECISION
     )
+    by_now = {key for key, rule in rules.items() if rule == Campaign.StopRule.PRECISION}
+    return by_now | set(amended.values_list("campaign_id", flat=True))
 
 
 def _words(field: str, value: Any) -> str:

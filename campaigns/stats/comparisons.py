@@ -42,14 +42,16 @@ def compare_cells(
     lower_is_better: bool,
     criteria: Criteria = DEFAULT,
     together: Sequence[tuple[int, int]] = (),
+    alone: bool = False,
 ) -> Comparisons:
     """Compare the cells of `wanted`, pairs of baseline and candidate, as one family (Holm).
 
     interleaved: the runs were made in blocks, each with every cell once. All cells that may be used
     take part in estimating the noise, whether they are compared or not. together: pairs whose mean
-    is one more comparison of the family.
+    is one more comparison of the family. alone: each cell has its own noise (Welch), as cells of
+    different campaigns have.
     """
-    family = _Family(cells, interleaved, lower_is_better, criteria)
+    family = _Family(cells, interleaved, lower_is_better, criteria, alone=alone)
     asked = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
     found = family.compare(asked)
     if not together:
@@ -66,6 +68,8 @@ class _Family:
         interleaved: bool,
         lower_is_better: bool,
         criteria: Criteria,
+        *,
+        alone: bool = False,
     ) -> None:
         self.cells, self.criteria, self.lower_is_better = cells, criteria, lower_is_better
         self.fitted = tuple(i for i, cell in enumerate(cells) if cell.has_logs)
@@ -77,7 +81,8 @@ class _Family:
         if self.blocks:
             self.model = Model.BLOCKS if self._equal_noise(self.blocks) else Model.PAIRED
         else:
-            self.model = Model.POOLED if may_be_pooled(samples) else Model.WELCH
+            pooled = not alone and may_be_pooled(samples)
+            self.model = Model.POOLED if pooled else Model.WELCH
 
     def compare(self, asked: Sequence[Pairs]) -> Comparisons:
         """Judge all of them; the p values of those that can get a word are adjusted together."""

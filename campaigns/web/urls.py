@@ -3,7 +3,17 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path, re_path
 
-from campaigns.web import accounts, define, health, home, listing, metrics, queues, targets
+from campaigns.web import (
+    accounts,
+    compare,
+    define,
+    health,
+    home,
+    listing,
+    metrics,
+    queues,
+    targets,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -27,6 +37,8 @@ urlpatterns = [
     path("targets/<int:pk>/retire/", targets.target_retire, name="target-retire"),
     path("queues/", queues.queue_list, name="queue-list"),
     path("queues/part/", queues.queue_part, name="queue-part"),
+    path("compare/", compare.compare, name="compare"),
+    path("compare/comparison.csv", compare.compare_csv, name="compare-csv"),
     path("campaigns/", listing.campaign_list, name="campaign-list"),
     path("campaigns/new/", define.campaign_new, name="campaign-new"),
     path("campaigns/plan/", define.campaign_plan, name="campaign-plan"),

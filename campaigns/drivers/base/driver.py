@@ -33,6 +33,8 @@ class Driver(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
     work: ClassVar[tuple[str, ...]] = ()
     """Parameters that say what work is done: cells that differ in one are not comparable."""
+    amount: ClassVar[tuple[str, ...]] = ()
+    """Proofs of `verify` that say how much was done: cells that differ in one did other work."""
     of_one_family: ClassVar[Mapping[str, str]] = {}
     """The family of servers that alone knows a parameter, by the parameter's name."""
     sample: ClassVar[str] = "sample"

@@ -53,6 +53,7 @@ class Downloader(Driver):
     parameters = DownloaderForm
     factors = ("engine", "concurrency", "manifest", "event_loop", "hashing")
     work = ("manifest",)
+    amount = ("files dealt with", "bytes on disk")
     sample = "file"
     closed_loop = ClosedLoop("concurrency", "file_rate", "file_time", "throughput")
     metrics = (

@@ -72,6 +72,7 @@ class Sync(Driver):
     sample = "sync"
     rate = ("files per second", "files/s")
     work = ("feed", "repository_ids", "proxy", "content", "repositories", "repeat", "publish")
+    amount = ("units of content", "units counted")
     metrics = (
         Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),
         Metric("wall_duration", "Duration, as a client sees it", "s", lower_is_better=True),

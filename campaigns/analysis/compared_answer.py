@@ -1,0 +1,203 @@
+"""What a comparison of campaigns says in one sentence, and the caveat that it always has."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from campaigns.analysis.compared import Against, Compared, Row
+from campaigns.analysis.differences import CAUSE
+from campaigns.charts.formats import percent, span_pct
+from campaigns.drivers import UnknownKind, driver_of
+from campaigns.queries.compared import Side
+from campaigns.stats.comparisons import WITHOUT_NUMBERS
+
+MOST_FACTS = 4
+MOST_CAUSES = 3
+UNPAIRED = (
+    "Nothing pairs runs of different campaigns: whatever else was different at the time is part of "
+    "the change."
+)
+
+
+def answer_of(compared: Compared) -> dict[str, Any]:
+    """Compose sentence, tone, badges, facts and caveat, as the answer of a campaign has them."""
+    names = compared.names.campaigns
+    if len(compared.against) == 1:
+        sentence = _of_campaign(compared, compared.against[0], names)
+    elif compared.against:
+        said = "; ".join(_briefly(compared, each, names) for each in compared.against)
+        sentence = f"Against {names[0]}: {said}."
+    else:
+        sentence = " ".join(_of_row(row, *_titles(compared, row)) for row in compared.rows)
+    tones = {row.display.tone for row in compared.judged}
+    return {
+        "sentence": sentence,
+        "tone": tones.pop() if len(tones) == 1 else "info" if tones else "thin",
+        "badges": _badges(compared),
+        "facts": _facts(compared, names),
+        "caveat": _caveat(compared, names) if compared.judged else "",
+    }
+
+
+def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> str:
+    name, base = names[against.side], names[0]
+    if against.refused:
+        why = "; ".join(
+            f"{each.label}: {each.baseline} against {each.candidate}" for each in against.refused
+        )
+        return f"{name} is not comparable with {base} ({why})."
+    rows = [row for row in compared.rows if row.side == against.side]
+    if not rows:
+        return f"{name} and {base} have no cell with the same levels."
+    if len(rows) == 1:
+        where = f" at {rows[0].name}" if rows[0].name else ""
+        return _of_row(rows[0], base, f"{name}{where}")
+    words: dict[str, int] = {}
+    for row in rows:
+        words[row.display.word] = words.get(row.display.word, 0) + 1
+    counts = ", ".join(f"{word} in {number}" for word, number in words.items())
+    if against.over is None:
+        return f"{name} against {base}, {len(rows)} cells: {counts}."
+    over = against.over
+    interval = f" (95 % {span_pct(over.ci_pct)})" if over.ci_pct else ""
+    return (
+        f"{name} against {base}: {percent(over.geometric_pct)}{interval} on average over "
+        f"{over.cells} cells, from {percent(over.low_pct)} to {percent(over.high_pct)}; {counts}."
+    )
+
+
+def _briefly(compared: Compared, against: Against, names: Sequence[str]) -> str:
+    """One of several candidates; the tables have the rest."""
+    name = names[against.side]
+    if against.refused:
+        return f"{name} is not comparable ({', '.join(each.label for each in against.refused)})"
+    rows = [row for row in compared.rows if row.side == against.side]
+    if not rows:
+        return f"{name} has no cell with the same levels"
+    if against.over is not None:
+        interval = f" (95 % {span_pct(against.over.ci_pct)})" if against.over.ci_pct else ""
+        cells = f"on average over {against.over.cells} cells"
+        return f"{name} {percent(against.over.geometric_pct)}{interval} {cells}"
+    verdict = rows[0].comparison.verdict
+    change = "" if verdict.pct_change is None else f", {percent(verdict.pct_change)}"
+    if len(rows) == 1:
+        return f"{name} {rows[0].display.word}{change}"
+    return f"{name}, {len(rows)} cells without an average"
+
+
+def _of_row(row: Row, baseline: str, candidate: str) -> str:
+    verdict = row.comparison.verdict
+    if row.fields:
+        why = "; ".join(
+            f"{each.label}: {each.baseline} against {each.candidate}" for each in row.fields
+        )
+        return f"{candidate} is not comparable with {baseline} ({why})."
+    if verdict.pct_change is None:
+        return f"{candidate} against {baseline}: {row.display.word}."
+    interval = f" (95 % {span_pct(verdict.ci_pct)})" if verdict.ci_pct else ""
+    return f"{candidate} against {baseline}: {row.display.word}, {percent(verdict.pct_change)}{interval}."
+
+
+def _titles(compared: Compared, row: Row) -> tuple[str, str]:
+    """Names of the two cells of a row, where cells were chosen."""
+    names = compared.names
+    return names.whole(0, row.baseline), names.whole(row.side, row.candidate)
+
+
+def _badges(compared: Compared) -> list[dict[str, Any]]:
+    counted: dict[str, list[Row]] = {}
+    for row in compared.rows:
+        counted.setdefault(row.display.word, []).append(row)
+    badges = [
+        {
+            "word": f"{word}: {len(rows)} of {len(compared.rows)}"
+            if len(compared.rows) > 1
+            else word,
+            "tone": rows[0].display.tone,
+            "icon": rows[0].display.icon,
+            "form": rows[0].display.form,
+        }
+        for word, rows in counted.items()
+    ]
+    refused = sum(bool(each.refused) for each in compared.against)
+    if refused:
+        word = f"not comparable: {refused} campaign{'s' if refused > 1 else ''}"
+        badges.append({"word": word, "tone": "thin", "icon": "no", "form": "outline"})
+    if any(each.causes for each in compared.against if not each.refused):
+        word = "environment differs"
+        badges.append({"word": word, "tone": "worse", "icon": "warn", "form": "outline"})
+    return badges
+
+
+def _facts(compared: Compared, names: Sequence[str]) -> list[dict[str, str]]:
+    """The change of each candidate over its cells; of one, its extremes; or of few cells each."""
+    overall = [
+        _fact(names[each.side], each.over.geometric_pct, each.over.ci_pct)
+        for each in compared.against
+        if each.over
+    ]
+    if len(overall) > 1:
+        return overall[:MOST_FACTS]
+    numbered = [
+        (row.comparison.verdict.pct_change, row)
+        for row in compared.judged
+        if row.comparison.verdict.pct_change is not None
+        and row.comparison.verdict.word not in WITHOUT_NUMBERS
+    ]
+    if len(numbered) + len(overall) > MOST_FACTS:
+        ordered = sorted(numbered, key=lambda each: each[0])
+        numbered = [ordered[0], ordered[-1]]
+    cells = [
+        _fact(
+            row.name or compared.names.whole(row.side, row.candidate),
+            change,
+            row.comparison.verdict.ci_pct,
+        )
+        for change, row in numbered
+    ]
+    return [*overall, *cells]
+
+
+def _fact(label: str, change: float, interval: Sequence[float] | None) -> dict[str, str]:
+    note = span_pct(interval) if interval else ""
+    return {"label": label, "value": percent(change), "note": note}
+
+
+def _caveat(compared: Compared, names: Sequence[str]) -> str:
+    """What may be behind a change beside the campaigns' own difference."""
+    judged = sorted({0, *(row.side for row in compared.judged)})
+    sides = [compared.measured[place].side for place in judged]
+    said = []
+    if stand_ins := dict.fromkeys(what for side in sides for what in side.stand_ins):
+        said.append(f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
+    causes = {place: _causes(compared, place) for place in judged[1:]}
+    said += [_of_causes(names[place], found) for place, found in causes.items() if found]
+    if not any(causes.values()):
+        said.append("No difference of environment is recorded but the time.")
+    if not all(_executable(side) for side in sides):
+        said.append("What work an import did is not checked by perfdash.")
+    return " ".join([*said, UNPAIRED])
+
+
+def _causes(compared: Compared, place: int) -> list[str]:
+    return next((list(each.causes) for each in compared.against if each.side == place), []) or [
+        f"{row.label} ({row.values[0]} → {row.values[place]})"
+        for row in compared.differences
+        if not compared.against and row.weight == CAUSE and row.differs[place]
+    ]
+
+
+def _of_causes(name: str, causes: Sequence[str]) -> str:
+    if len(causes) == 1:
+        return f"The only recorded difference of {name} is {causes[0]}."
+    more = f" and {len(causes) - MOST_CAUSES} more" if len(causes) > MOST_CAUSES else ""
+    return (
+        f"{len(causes)} things differ for {name}: {', '.join(causes[:MOST_CAUSES])}{more}; the "
+        "change cannot be put down to one of them."
+    )
+
+
+def _executable(side: Side) -> bool:
+    try:
+        return driver_of(side.campaign.kind).executable
+    except UnknownKind:
+        return False

@@ -1,0 +1,112 @@
+"""The stored cells of a campaign, in the unit of another one, as a comparison takes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.analysis.sessions import split_sessions
+from campaigns.analysis.taken import taken
+from campaigns.models import Campaign
+from campaigns.queries.compared import Side
+from campaigns.queries.runs import ObservedRun
+from campaigns.stats.cells import CellRuns
+from campaigns.units import UNITS, convert
+
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One campaign. factor: by which its values become those of `unit`."""
+
+    side: Side
+    name: str
+    label: str
+    unit: str
+    lower_is_better: bool
+    factor: float
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether runs of several cells share a block, made close together."""
+        return self.side.campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+
+    @cached_property
+    def cells(self) -> dict[int, Cell]:
+        """By their keys, in the order of the campaign."""
+        return {cell["cell"]: cell for cell in (self.side.cells or {"cells": ()})["cells"]}
+
+    @cached_property
+    def runs(self) -> dict[int, list[ObservedRun]]:
+        """The runs of each cell, converted."""
+        return {key: self._observed(cell) for key, cell in self.cells.items()}
+
+    @cached_property
+    def sessions(self) -> list[list[ObservedRun]]:
+        """The runs of each session, split at extensions and long gaps."""
+        return split_sessions([run for runs in self.runs.values() for run in runs])
+
+    def cell_runs(self, cell: int) -> CellRuns:
+        """What a comparison takes of a cell."""
+        return taken(self.runs[cell])
+
+    def by_session(self, cell: int) -> list[NDArray[np.float64]]:
+        """Values of a cell, session by session; those without any are left aside."""
+        found = [
+            np.array(taken([run for run in session if run.cell == cell]).values)
+            for session in self.sessions
+        ]
+        return [values for values in found if values.size]
+
+    def mean(self, cell: Cell) -> float | None:
+        """Of a cell, geometric where there is one."""
+        summary = cell["summary"]
+        mean = summary["gmean"] if summary["gmean"] is not None else summary["mean"]
+        return None if mean is None else float(mean) * self.factor
+
+    def interval(self, cell: Cell) -> tuple[float, float] | None:
+        """Of that mean, by the cell's own runs."""
+        summary = cell["summary"]
+        bounds = summary["gmean_ci"] if summary["gmean"] is not None else summary["mean_ci"]
+        return None if bounds is None else (bounds[0] * self.factor, bounds[1] * self.factor)
+
+    def _observed(self, cell: Cell) -> list[ObservedRun]:
+        return [
+            ObservedRun(
+                run=run["run"],
+                position=run["position"],
+                cell=cell["cell"],
+                block=run["block"],
+                repetition=0,
+                session=run.get("session", 1),
+                state=run["state"],
+                value=None if run["value"] is None else run["value"] * self.factor,
+                reason=run["reason"],
+                started_at=datetime.fromisoformat(run["started_at"]) if run["started_at"] else None,
+                finished_at=None,
+                units_done=run.get("units", 0) - run.get("units_failed", 0),
+                units_failed=run.get("units_failed", 0),
+            )
+            for run in cell["runs"]
+        ]
+
+
+def measured_of(side: Side, baseline: Side) -> Measured:
+    """Take a campaign with findings in the unit of the baseline, where that can be converted."""
+    own, wanted = side.cells or {}, baseline.cells or {}
+    source, unit = own.get("unit", ""), wanted.get("unit", "")
+    known = source in UNITS and unit in UNITS
+    convertible = known and UNITS[source].dimension == UNITS[unit].dimension
+    return Measured(
+        side=side,
+        name=own.get("metric", ""),
+        label=own.get("label", ""),
+        unit=unit if convertible else source,
+        lower_is_better=own.get("lower_is_better", True),
+        factor=convert(1.0, source, unit) if convertible else 1.0,
+    )

@@ -1,0 +1,174 @@
+"""What a comparison of campaigns is made from, in a fixed number of queries. Reads only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q
+
+from campaigns.drivers import UnknownKind, driver_of
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    EnvironmentFact,
+    Finding,
+    Proof,
+    Run,
+)
+from campaigns.queries.amendments import adaptive_among
+from campaigns.queries.environment import stand_ins
+
+Fact = tuple[str, str]
+"""Side, and name, of a fact of the environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One campaign of a comparison.
+
+    cells: the finding of the metric that was asked for, or of its own primary one where it has none
+    of that; None without findings. metrics: that it has findings of. facts: what its accepted runs
+    saw, each value once. amounts: of each cell, how much work the proofs of its runs counted.
+    adaptive: it could stop by precision.
+    """
+
+    campaign: Campaign
+    cells: Mapping[str, Any] | None
+    metrics: tuple[str, ...]
+    data_hash: str
+    factors: Mapping[str, tuple[Any, ...]]
+    facts: Mapping[Fact, tuple[str, ...]]
+    stand_ins: tuple[str, ...]
+    amounts: Mapping[int, Mapping[str, float]]
+    adaptive: bool
+    sessions: int
+    first_run: datetime | None
+    last_run: datetime | None
+
+
+def sides_of(keys: Sequence[int], metric: str = "") -> list[Side]:
+    """Read campaigns in the order of their keys; those that are not there are left out.
+
+    metric: whose cells are read; empty for the primary one of the first campaign.
+    """
+    found = {
+        each.pk: each
+        for each in Campaign.objects.filter(pk__in=keys)
+        .select_related("target")
+        .prefetch_related("factors__levels")
+    }
+    campaigns = [found[key] for key in dict.fromkeys(keys) if key in found]
+    if not campaigns:
+        return []
+    keys = [each.pk for each in campaigns]
+    metrics = _metrics(campaigns)
+    wanted = metric if metric in metrics[keys[0]] else campaigns[0].primary_metric
+    findings = _findings(keys, wanted)
+    facts, marks, amounts, spans = _facts(keys), stand_ins(keys), _amounts(campaigns), _spans(keys)
+    adaptive = adaptive_among(campaigns)
+    return [
+        Side(
+            campaign=each,
+            cells=finding.result if (finding := findings.get(each.pk)) else None,
+            metrics=metrics[each.pk],
+            data_hash=finding.data_hash if finding else "",
+            factors={
+                factor.name: tuple(level.value for level in factor.levels.all())
+                for factor in each.factors.all()
+            },
+            facts=facts.get(each.pk, {}),
+            stand_ins=tuple(marks.get(each.pk, ())),
+            amounts=amounts.get(each.pk, {}),
+            adaptive=each.pk in adaptive,
+            sessions=spans[each.pk][0] if each.pk in spans else 0,
+            first_run=spans[each.pk][1] if each.pk in spans else None,
+            last_run=spans[each.pk][2] if each.pk in spans else None,
+        )
+        for each in campaigns
+    ]
+
+
+def _metrics(campaigns: Sequence[Campaign]) -> dict[int, tuple[str, ...]]:
+    """Metrics with findings, the primary one first."""
+    names: dict[int, list[str]] = {each.pk: [] for each in campaigns}
+    rows = Finding.objects.filter(campaign__in=names, name__startswith="cells:").order_by("name")
+    for campaign, name in rows.values_list("campaign_id", "name"):
+        names[campaign].append(name.removeprefix("cells:"))
+    return {
+        each.pk: tuple(sorted(names[each.pk], key=lambda name: name != each.primary_metric))
+        for each in campaigns
+    }
+
+
+def _findings(keys: Sequence[int], metric: str) -> dict[int, Finding]:
+    """The cells of a metric, or else of a campaign's own primary one."""
+    rows = Finding.objects.filter(campaign__in=keys, name__in=[f"cells:{metric}", "cells"])
+    return {row.campaign_id: row for row in rows.order_by("name")}  # the longer name comes last
+
+
+def _facts(keys: Sequence[int]) -> dict[int, dict[Fact, tuple[str, ...]]]:
+    found: dict[int, dict[Fact, dict[str, None]]] = {}
+    rows = (
+        EnvironmentFact.objects.filter(
+            attempt__run__campaign__in=keys, attempt__state=Attempt.State.ACCEPTED
+        )
+        .exclude(attempt__run__purpose=Run.Purpose.TRIAL)
+        .order_by("side", "name")
+        .values("attempt__run__campaign_id", "side", "name", "value", "value_after")
+        .annotate(first=Min("attempt__run__position"))
+        .order_by("side", "name", "first", "value")
+    )
+    for row in rows:
+        fact = row["side"], row["name"]
+        seen = found.setdefault(row["attempt__run__campaign_id"], {}).setdefault(fact, {})
+        seen |= {value: None for value in (row["value"], row["value_after"]) if value}
+    return {
+        campaign: {fact: tuple(values) for fact, values in facts.items()}
+        for campaign, facts in found.items()
+    }
+
+
+def _amounts(campaigns: Sequence[Campaign]) -> dict[int, dict[int, dict[str, float]]]:
+    """The most that was counted in any accepted run of a cell, by the name of the proof."""
+    wanted = [
+        Q(attempt__run__campaign=each) & (Q(name=name) | Q(name__startswith=f"{name}, "))
+        for each in campaigns
+        for name in _counted(each.kind)
+    ]
+    if not wanted:
+        return {}
+    rows = (
+        Proof.objects.filter(reduce(or_, wanted))
+        .filter(step=Proof.Step.VERIFY, attempt__state=Attempt.State.ACCEPTED)
+        .filter(attempt__run__purpose=Run.Purpose.MEASURED)
+        .order_by()
+        .values_list("attempt__run__campaign_id", "attempt__run__cell_id", "name", "measured")
+        .distinct()
+    )
+    found: dict[int, dict[int, dict[str, float]]] = {}
+    for campaign, cell, name, measured in rows:
+        if isinstance(measured, int | float) and not isinstance(measured, bool):
+            amounts = found.setdefault(campaign, {}).setdefault(cell, {})
+            amounts[name] = max(amounts.get(name, measured), measured)
+    return found
+
+
+def _counted(kind: str) -> tuple[str, ...]:
+    try:
+        return driver_of(kind).amount
+    except UnknownKind:
+        return ()
+
+
+def _spans(keys: Sequence[int]) -> dict[int, tuple[int, datetime | None, datetime | None]]:
+    """Sessions, and when the first and the last measured run began."""
+    rows = (
+        Run.objects.filter(campaign__in=keys, purpose=Run.Purpose.MEASURED)
+        .order_by()
+        .values_list("campaign_id")
+        .annotate(Count("block__session", distinct=True), Min("started_at"), Max("started_at"))
+    )
+    return {campaign: (sessions, first, last) for campaign, sessions, first, last in rows}

@@ -1,0 +1,39 @@
+"""The compare page: campaigns, or cells of them, against the first; its numbers as CSV."""
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from campaigns.queries.exports import lines_of
+from campaigns.web.compare_address import Address, read
+
+MOST_CAMPAIGNS = 6
+"""The chart has so many colours and symbols for its series."""
+
+
+@require_GET
+def compare(request: HttpRequest) -> HttpResponse:
+    """Compare what the address names, in its order; offer campaigns where it names too few."""
+    # scipy takes longer to load than all the rest of a page, and few pages need it.
+    from campaigns.web.compare_page import context
+
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:200]
+    shown = context(_address(request), text)
+    return render(request, "compare/compare.html", {"most": MOST_CAMPAIGNS, **shown})
+
+
+@require_GET
+def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """One line a comparison, with its verdict and exact numbers; only the head where there is none."""
+    from campaigns.web.compare_csv import csv_rows
+    from campaigns.web.compare_page import compared_of
+
+    return StreamingHttpResponse(
+        lines_of(csv_rows(compared_of(_address(request)))),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="comparison.csv"'},
+    )
+
+
+def _address(request: HttpRequest) -> Address:
+    return read(request.GET, MOST_CAMPAIGNS)
