@@ -72,6 +72,18 @@ class LevelCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Recommended:
+    """The first level shown to be within so much of the best; None where no level is.
+
+    limit: the best mean and so much worse, in the unit of the metric.
+    """
+
+    level: float | str | None
+    limit: float
+    share_pct: float
+
+
+@dataclass(frozen=True, slots=True)
 class LevelsChart:
     """Cells in the order in which categories are to stand; numbers sort themselves.
 
@@ -85,6 +97,7 @@ class LevelsChart:
     series_factor: str = ""
     facet_factor: str = ""
     knee: tuple[float, float] | None = None
+    recommended: Recommended | None = None
 
     @property
     def series(self) -> list[str]:
@@ -120,7 +133,11 @@ class LevelsChart:
         if factor == 1:
             return self
         return replace(
-            self, quantity=quantity, cells=[_scaled(cell, factor) for cell in self.cells]
+            self,
+            quantity=quantity,
+            cells=[_scaled(cell, factor) for cell in self.cells],
+            recommended=self.recommended
+            and replace(self.recommended, limit=factor * self.recommended.limit),
         )
 
 

@@ -17,6 +17,7 @@ from campaigns.charts.axes import (
     short_title,
     value_title,
 )
+from campaigns.charts.bands import knee_band, recommended_band
 from campaigns.charts.cells import LevelCell, LevelsChart
 from campaigns.charts.figure import (
     SYMBOLS,
@@ -95,7 +96,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
             "xaxis": levels,
             "yaxis": values,
             "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
-            **_knee_band(chart),
+            "shapes": [*knee_band(chart), *recommended_band(chart, places)],
         },
         scales=_scales(chart, extent),
         narrow={"yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}}},
@@ -126,6 +127,9 @@ def describe(chart: LevelsChart) -> str:
         parts.append(f"Best at {best[0].name}.")
     if chart.knee and chart.is_numeric:
         parts.append(f"The knee lies between {number(chart.knee[0])} and {number(chart.knee[1])}.")
+    if chart.recommended and chart.recommended.level is not None:
+        share = number(chart.recommended.share_pct)
+        parts.append(f"{chart.recommended.level} is within {share} % of the best.")
     told = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
     parts += [
         f"{counted(chart.count(state), 'run')} {words}."
@@ -154,7 +158,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
             KeyItem("diamond", "geometric mean", None, "ink"),
         ]
     bound = "bound-down" if chart.quantity.lower_is_better else "bound-up"
-    band = [KeyItem("band", "knee, 95 %", None, "warn")] if _knee_band(chart) else []
+    band = [KeyItem("band", "knee, 95 %", None, "warn")] if knee_band(chart) else []
     has_reading = any(cell.reading for cell in chart.cells)
     reading = (
         [KeyItem("bar", "for comparing levels, 95 %", None, "series-1")] if has_reading else []
@@ -163,6 +167,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
         *shown,
         *reading,
         *band,
+        *_advice(chart),
         KeyItem("interval", "95 % interval, own runs only", None, "ink-3"),
         KeyItem("failed", "failed, no value", chart.count("failed"), "fail"),
         KeyItem("censored", "timed out, true value above", chart.count("censored"), "warn"),
@@ -171,23 +176,17 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
     )
 
 
-def _knee_band(chart: LevelsChart) -> dict[str, Any]:
-    """Shade where the curve bends; on a log axis shapes keep the values of the data."""
-    if chart.knee is None or not chart.is_numeric:
-        return {}
-    band = {
-        "type": "rect",
-        "xref": "x",
-        "yref": "paper",
-        "x0": chart.knee[0],
-        "x1": chart.knee[1],
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": "@warn/14",
-        "line": {"width": 0},
-        "layer": "below",
-    }
-    return {"shapes": [band]}
+def _advice(chart: LevelsChart) -> list[KeyItem]:
+    if chart.recommended is None:
+        return []
+    share = number(chart.recommended.share_pct)
+    line = KeyItem("line", f"the best and {share} % worse", None, "equal")
+    if chart.recommended.level is None:
+        return [line]
+    return [
+        KeyItem("band", f"first setting shown to be within {share} % of the best", None, "equal"),
+        line,
+    ]
 
 
 def _reading(cell: LevelCell, unit: str) -> str:

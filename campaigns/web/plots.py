@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.charts import levels, pairs, samples, throughput
-from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.charts.figure import Figure, KeyItem, Quantity, marked
 from campaigns.queries.pages import FactorOutline
 from campaigns.units import UNITS, convert
@@ -97,6 +97,7 @@ def levels_plot(
         for cell in finding["cells"]
     ]
     chart = replace(_levels_chart(finding, words, view, cells), knee=_knee(compared, name))
+    chart = replace(chart, recommended=_recommended(finding, compared, view, words))
     whole = Plot(
         id=CURVE,
         title=levels.title(chart),
@@ -159,6 +160,31 @@ def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float
         return None
     low, high = knee["uncertainty"]["interval"]
     return (low, high)
+
+
+def _recommended(
+    finding: Mapping[str, Any], compared: Mapping[str, Any] | None, view: View, words: Levels
+) -> Recommended | None:
+    """The first level within the smallest effect of interest of the best, on the only curve."""
+    if not compared or view.x is None or compared["factor"] != view.x.name:
+        return None
+    group = compared["groups"][0]
+    if len(compared["groups"]) != 1 or not group["best"]:
+        return None
+    best, share = group["best"], compared["delta_pct"]
+    means = {cell["cell"]: _mean(cell["summary"]) for cell in finding["cells"]}
+    mean = means.get(best["seen"])
+    if mean is None:
+        return None
+    rows = zip(best["cells"], best["upper_pct"], strict=True)
+    cell = next((cell for cell, upper in rows if upper <= share), None)
+    values = dict(zip(group["cells"], group["values"], strict=True))
+    worse = 1 + share / 100
+    return Recommended(
+        level=None if cell is None else _axis_level(values[cell], view.x, words),
+        limit=mean * worse if compared["lower_is_better"] else mean / worse,
+        share_pct=share,
+    )
 
 
 def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:

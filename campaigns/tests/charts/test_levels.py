@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.charts.figure import Quantity
 from campaigns.charts.levels import describe, draw, legend, title
 
@@ -335,7 +335,34 @@ def test_the_knee_is_a_band_on_both_axes(published):
     assert any(item.mark == "band" for item in legend(replace(published, knee=(5.0, 8.0))))
 
 
+def test_the_recommended_level_is_a_band_and_what_is_as_good_a_dotted_line(published):
+    advised = replace(published, recommended=Recommended(20, 670.0, 5.0))
+    band, line = draw(advised)["layout"]["shapes"]
+
+    assert band["x0"] < 20 < band["x1"]
+    assert (line["y0"], line["line"]["dash"]) == (670, "dot")
+    assert "20 is within 5 % of the best." in describe(advised)
+    assert "the best and 5 % worse" in [item.text for item in legend(advised)]
+
+
+def test_where_no_level_is_shown_to_be_as_good_only_the_line_is_drawn(published):
+    (line,) = draw(replace(published, recommended=Recommended(None, 670.0, 5.0)))["layout"][
+        "shapes"
+    ]
+
+    assert line["type"] == "line"
+
+
+def test_a_recommended_word_is_a_band_around_its_place():
+    words = chart([cell("asyncio", [60, 61]), cell("futures", [40, 41])])
+    band, _ = draw(replace(words, recommended=Recommended("futures", 42.0, 5.0)))["layout"][
+        "shapes"
+    ]
+
+    assert (band["x0"], band["x1"]) == (0.6, 1.4)
+
+
 def test_words_have_no_knee():
     words = chart([cell("asyncio", [60, 61]), cell("futures", [40, 41])], knee=(1.0, 2.0))
 
-    assert "shapes" not in draw(words)["layout"]
+    assert draw(words)["layout"]["shapes"] == []
