@@ -127,6 +127,7 @@ def _judged(
         "law": _law(law) if law else None,
         "bounds": _bounds(bounds) if bounds else None,
         "curve": _curve(law, min(p.n for p in used)) if law else [],
+        "places": _places(law) if law else {},
     }
 
 
@@ -214,6 +215,16 @@ def _curve(law: Usl, smallest: float) -> list[list[float]]:
     """Points of the law: n, throughput and response time."""
     grid = np.geomspace(min(1.0, smallest), BEYOND * law.largest, POINTS).tolist()
     return [[n, law.throughput(n), law.response(n)] for n in grid]
+
+
+def _places(law: Usl) -> dict[str, dict[str, float]]:
+    """Where the law has a name for a number, and what it says there."""
+    named = {"recommended limit": law.throttle, "peak": _finite(law.peak)}
+    return {
+        name: {"n": float(n), "throughput": law.throughput(n), "response": law.response(n)}
+        for name, n in named.items()
+        if n is not None
+    }
 
 
 def _finite(value: float) -> float | None:

@@ -8,7 +8,9 @@ from typing import Any
 
 from campaigns.charts.figure import (
     Figure,
+    KeyItem,
     Quantity,
+    Trace,
     figure,
     is_finite,
     line,
@@ -17,7 +19,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import counted, percent
+from campaigns.charts.formats import counted, number, percent
 
 SYMBOLS = (
     "circle",
@@ -36,6 +38,7 @@ SYMBOLS = (
 MOST_SYMBOLS = len(SYMBOLS)
 """More cells are drawn alike, and told by the hover."""
 HOVER = "%{text}<extra></extra>"
+LONGEST_NOTE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,47 @@ class DriftRun:
     position: int
     started: datetime | None = None
     name: str = ""
+    note: str = ""
+    block: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStep:
+    """The effect of one block in % around 0, from its first run to its last."""
+
+    name: str
+    effect_pct: float
+    first: int
+    last: int
+    started: datetime | None = None
+    ended: datetime | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """Where another session begins."""
+
+    name: str
+    position: int
+    started: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DriftChart:
-    """All runs of a campaign, drawn by instant where every run has one, else by position."""
+    """All runs of a campaign, drawn by instant where every run has one, else by position.
+
+    blocks: what is left of each block once its cells are accounted for; block_sd_pct: how much they
+    vary, beside sd_pct, by which runs within a block do. sessions: those after the first.
+    """
 
     quantity: Quantity
     runs: Sequence[DriftRun]
     factor: str = ""
+    blocks: Sequence[BlockStep] = ()
+    sessions: Sequence[SessionStart] = ()
+    block_sd_pct: float | None = None
+    sd_pct: float | None = None
 
     @property
     def by_instant(self) -> bool:
@@ -91,6 +126,7 @@ def draw(chart: DriftChart) -> Figure:
             0,
             line([(min(instants), 0), (max(instants), 0)], zero, name="mean", showlegend=False),
         )
+        data.insert(1, _steps(chart, by_instant))
     by_time: dict[str, Any] = {"type": "date", "tickformat": "%d %b<br>%H:%M", "nticks": 7}
     by_position: dict[str, Any] = {"title": {"text": "position in the plan"}}
     return figure(
@@ -102,9 +138,15 @@ def draw(chart: DriftChart) -> Figure:
             "yaxis": {
                 "title": {"text": f"{text(chart.quantity.label)}, % from its own cell’s mean"},
                 "ticksuffix": " %",
-                "range": _range([change for runs in cells.values() for _, change in runs]),
+                "range": _range(
+                    [
+                        *(change for runs in cells.values() for _, change in runs),
+                        *(block.effect_pct for block in chart.blocks),
+                    ]
+                ),
             },
             "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+            **_boundaries(chart, by_instant),
         },
         narrow={"yaxis": {"title": {"text": "% from its mean"}, "ticksuffix": ""}},
     )
@@ -137,7 +179,87 @@ def describe(chart: DriftChart) -> str:
     if half:
         early, late = sum(values[:half]) / half, sum(values[-half:]) / half
         parts.append(f"first half {percent(early)}, second half {percent(late)} on average")
+    if chart.block_sd_pct is not None and chart.sd_pct is not None:
+        parts.append(
+            f"blocks vary by {number(chart.block_sd_pct)} % (sd), runs within a block by"
+            f" {number(chart.sd_pct)} %"
+        )
+    if chart.sessions:
+        parts.append(counted(len(chart.sessions) + 1, "session"))
     return f"{'; '.join(parts)}."
+
+
+def legend(chart: DriftChart) -> tuple[KeyItem, ...]:
+    """Say what lines are, where there are any."""
+    steps = [KeyItem("bar", "effect of a block", None, "ink-3")] if chart.blocks else []
+    begun = [KeyItem("line", "another session begins", None, "warn")] if chart.sessions else []
+    return (*steps, *begun)
+
+
+def _steps(chart: DriftChart, by_instant: bool) -> Trace:
+    """Draw each block as a level, with a gap to the next one."""
+    points: list[tuple[Any, Any]] = []
+    told: list[str] = []
+    for block in chart.blocks:
+        ends = (block.first - 0.4, block.last + 0.4)
+        if by_instant and block.started and block.ended:
+            ends = (_milliseconds(block.started), _milliseconds(block.ended))
+        points += [(ends[0], block.effect_pct), (ends[1], block.effect_pct), (ends[1], None)]
+        told += [f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} beside the others"] * 3
+    pen = {"color": "@ink-3/45", "width": 7}
+    return line(
+        points, pen, name="effect of a block", showlegend=False, text=told, hovertemplate=HOVER
+    )
+
+
+def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
+    """Upright lines where sessions begin."""
+    if not chart.sessions:
+        return {}
+    places = [
+        (
+            session.name,
+            _milliseconds(session.started)
+            if by_instant and session.started
+            else session.position - 0.5,
+        )
+        for session in chart.sessions
+    ]
+    pen = {"color": "@warn", "width": 1, "dash": "dash"}
+    return {
+        "shapes": [
+            {
+                "type": "line",
+                "xref": "x",
+                "yref": "paper",
+                "x0": x,
+                "x1": x,
+                "y0": 0,
+                "y1": 1,
+                "line": pen,
+            }
+            for _, x in places
+        ],
+        "annotations": [
+            {
+                "text": text(name),
+                "xref": "x",
+                "yref": "paper",
+                "x": x,
+                "y": 1,
+                "xanchor": "left",
+                "yanchor": "top",
+                "showarrow": False,
+                "font": {"color": "@ink-2"},
+            }
+            for name, x in places
+        ],
+    }
+
+
+def changes_of(chart: DriftChart) -> dict[int, float]:
+    """Give each run's distance from the mean of its cell in %, by its position."""
+    return {run.position: change for runs in _changes(chart).values() for run, change in runs}
 
 
 def _changes(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
@@ -163,8 +285,12 @@ def _range(changes: Sequence[float]) -> list[float]:
 def _instant(run: DriftRun, by_instant: bool) -> int:
     """Milliseconds, as an axis of dates takes them; else the position."""
     if by_instant and run.started is not None:
-        return round(1000 * run.started.timestamp())
+        return _milliseconds(run.started)
     return run.position
+
+
+def _milliseconds(instant: datetime) -> int:
+    return round(1000 * instant.timestamp())
 
 
 def _place(run: DriftRun) -> str:
@@ -174,4 +300,5 @@ def _place(run: DriftRun) -> str:
 def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
     when = f"<br>{_place(run)}" if by_instant else f"<br>position {run.position}"
+    when = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else when
     return f"{name}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"

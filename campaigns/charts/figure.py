@@ -52,7 +52,7 @@ class KeyItem:
     """One entry of the HTML legend. Entries with a count of 0 are shown too, as "none".
 
     mark: the drawing, an open symbol of SYMBOLS or one of `diamond` (filled), `diamond-open`,
-    `interval`, `bar`, `band`, `line`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
+    `interval`, `bar`, `band`, `line` (dashed), `solid`, `dotted`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
     token: its colour, without `@`.
     """
 
@@ -143,6 +143,16 @@ def text(value: str, limit: int = LONGEST_TEXT) -> str:
 def series_token(index: int) -> str:
     """Colour of the index-th series, from 0; they begin again after six."""
     return f"series-{index % SERIES + 1}"
+
+
+def dash_of(index: int) -> str:
+    """Dashes of the index-th line, from 0; where colours begin again, they are others."""
+    return DASHES[(index + index // SERIES) % len(DASHES)]
+
+
+def symbol_of(index: int) -> str:
+    """Symbol of the index-th series, from 0; where colours begin again, it is another."""
+    return SYMBOLS[(index + index // SERIES) % len(SYMBOLS)]
 
 
 def is_finite(value: float | None) -> bool:

@@ -63,12 +63,16 @@ class LateResults(Mapping[str, Mapping[str, Any]]):
 
     def __init__(self, keys: Mapping[str, int]) -> None:
         self._keys = keys
+        self._read: dict[str, Mapping[str, Any]] = {}
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
-        result: Mapping[str, Any] = Finding.objects.values_list("result", flat=True).get(
-            pk=self._keys[name]
-        )
-        return result
+        if name not in self._read:
+            results = Finding.objects.values_list("result", flat=True)
+            self._read[name] = results.get(pk=self._keys[name])
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._keys
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

@@ -42,7 +42,8 @@ def _chart(
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))
     view = view_of(request.GET, campaign, outline, findings)
-    shown = Shown(campaign, outline, findings, Levels(outline.factors), view)
+    words = Levels(outline.factors)
+    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
     if chart == CURVE:
         plot, multiples = main_plot(shown)
         if plot is not None:

@@ -54,7 +54,8 @@ def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpRespons
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))
     view = view_of(request.GET, campaign, outline, findings)
-    shown = Shown(campaign, outline, findings, Levels(outline.factors), view)
+    words = Levels(outline.factors)
+    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
     panel = panel_of(shown, chart)
     if panel is None:
         raise Http404(f"There is no chart “{chart}” with numbers on this result.")

@@ -229,7 +229,7 @@ def throughput_plot(
     name: str, unit: str, step_seconds: float, values: Sequence[float | None]
 ) -> Plot:
     """A series of an attempt over the seconds of its clock."""
-    unit, shown = _readable_rate(unit, values)
+    unit, shown = readable_rate(unit, values)
     chart = throughput.ThroughputChart(
         quantity=Quantity(name, unit), step_seconds=step_seconds, values=shown
     )
@@ -277,14 +277,24 @@ def _point(run: Mapping[str, Any]) -> RunPoint:
         value=run["value"],
         state=run["state"],
         name=f"run {run['position']}",
-        note=f"block {run['block']}{_began(run['started_at'])}",
+        note=run_note(run),
         position=run["position"],
     )
 
 
-def _began(instant: str | None) -> str:
-    """An instant as findings have it, "2026-01-01T10:00:00.123+00:00", in words."""
-    return f", {instant[:10]} {instant[11:19]} UTC" if instant else ""
+def run_note(run: Mapping[str, Any]) -> str:
+    """Say of a stored run its block, when it began and which worker made it, where that is known."""
+    parts = [f"block {run['block']}"]
+    if run["started_at"]:
+        parts.append(in_utc(run["started_at"]))
+    if worker := run.get("worker"):
+        parts.append(worker)
+    return ", ".join(parts)
+
+
+def in_utc(instant: str) -> str:
+    """Write an instant as findings have it, "2026-01-01T10:00:00.123+00:00", in words."""
+    return f"{instant[:10]} {instant[11:19]} UTC"
 
 
 def _mean(summary: Mapping[str, Any]) -> float | None:
@@ -300,7 +310,8 @@ def _two(bounds: Sequence[float] | None) -> tuple[float, float] | None:
     return (bounds[0], bounds[1]) if bounds is not None else None
 
 
-def _readable_rate(unit: str, values: Sequence[float | None]) -> tuple[str, list[float | None]]:
+def readable_rate(unit: str, values: Sequence[float | None]) -> tuple[str, list[float | None]]:
+    """Convert a rate of bytes into the unit that people read; any other stays."""
     if unit in UNITS and UNITS[unit].dimension == UNITS[RATE].dimension:
         return RATE, [None if v is None else convert(v, unit, RATE) for v in values]
     return unit, list(values)

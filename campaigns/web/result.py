@@ -78,7 +78,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     primary = metric == campaign.primary_metric
     runs = RunList(campaign, metric)
     is_open = campaign.state in Campaign.ACTIVE
-    shown = Shown(campaign, outline, findings, words, view)
+    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
     pairs = _pairs(shown)
     opened = request.GET.get("open", "").split(",")
     facts = environment_of(campaign)

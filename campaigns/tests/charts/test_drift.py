@@ -3,7 +3,18 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from campaigns.charts.drift import MOST_SYMBOLS, DriftChart, DriftRun, describe, draw, title
+from campaigns.charts.drift import (
+    MOST_SYMBOLS,
+    BlockStep,
+    DriftChart,
+    DriftRun,
+    SessionStart,
+    changes_of,
+    describe,
+    draw,
+    legend,
+    title,
+)
 from campaigns.charts.figure import Quantity
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)
@@ -97,3 +108,64 @@ def test_many_cells_are_one_trace_without_a_legend(traces):
     assert len(traces(figure)[""]["x"]) == 2 * (MOST_SYMBOLS + 1)
     assert figure["layout"]["showlegend"] is False
     assert "concurrency 3" in " ".join(traces(figure)[""]["text"])
+
+
+def with_blocks(**more):
+    blocks = [
+        BlockStep("block 1", -2.0, 1, 2, START, START + timedelta(minutes=30), 1),
+        BlockStep("block 2", 2.0, 3, 4, START + timedelta(hours=1), START + timedelta(hours=2), 2),
+    ]
+    return DriftChart(SYNC, runs([5.0, 6.0, 5.0, 6.0], "3"), blocks=blocks, **more)
+
+
+def test_the_effect_of_each_block_is_a_step_from_its_first_run_to_its_last(traces):
+    drawn = traces(draw(with_blocks()))["effect of a block"]
+
+    begun = 1000 * START.timestamp()
+    assert drawn["x"][:2] == [begun, begun + 1_800_000]
+    assert drawn["y"] == [-2, -2, None, 2, 2, None]
+    assert drawn["text"][0] == "<b>block 1</b><br>−2.0 % beside the others"
+
+
+def test_by_position_steps_hold_their_runs(traces):
+    chart = DriftChart(SYNC, runs([5.0, 6.0], "3", None), blocks=[BlockStep("block 1", 1.0, 1, 2)])
+
+    assert traces(draw(chart))["effect of a block"]["x"][:2] == [0.6, 2.4]
+
+
+def test_another_session_begins_at_a_line_with_its_name(checked):
+    begun = SessionStart("session 2", 3, START + timedelta(hours=1))
+
+    layout = checked(draw(with_blocks(sessions=[begun])))["layout"]
+
+    assert (
+        layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == 1000 * (START.timestamp() + 3600)
+    )
+    assert layout["annotations"][0]["text"] == "session 2"
+    assert [item.text for item in legend(with_blocks(sessions=[begun]))] == [
+        "effect of a block",
+        "another session begins",
+    ]
+
+
+def test_the_description_says_how_much_blocks_vary():
+    said = describe(with_blocks(block_sd_pct=2.834, sd_pct=1.0))
+
+    assert said.endswith("blocks vary by 2.83 % (sd), runs within a block by 1 %.")
+
+
+def test_the_hover_of_a_run_tells_block_and_worker_and_a_click_opens_it(traces):
+    run = DriftRun("3", 5.0, 4, START, "run 4", "block 2, worker-1", 2)
+
+    drawn = traces(draw(DriftChart(SYNC, [run], "concurrency")))["3"]
+
+    assert drawn["text"] == [
+        "<b>run 4</b>, concurrency 3<br>block 2, worker-1<br>0.0 % of its mean"
+    ]
+    assert drawn["customdata"] == [4]
+
+
+def test_the_distance_of_each_run_is_the_one_that_is_drawn():
+    assert changes_of(DriftChart(SYNC, runs([1747, 1652, 1856], "3")))[2] == pytest.approx(
+        -5.5831, abs=1e-4
+    )

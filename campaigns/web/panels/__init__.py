@@ -6,6 +6,11 @@ from campaigns.web.panels.base import Late, Panel, Shown
 from campaigns.web.panels.contrasts import differences_panel, forest_panel, slopes_panel
 from campaigns.web.panels.drift import drift_panel
 from campaigns.web.panels.matrix import matrix_panel
+from campaigns.web.panels.percentiles import percentiles_panel
+from campaigns.web.panels.phases import phases_panel
+from campaigns.web.panels.run_series import series_panel
+from campaigns.web.panels.scalability import response_panel, usl_panel
+from campaigns.web.panels.spread import density_panel, spread_panel
 
 Maker = Callable[[Shown], Panel | None]
 
@@ -14,10 +19,22 @@ PANELS: tuple[Maker, ...] = (
     matrix_panel,
     slopes_panel,
     differences_panel,
+    spread_panel,
+    density_panel,
+    percentiles_panel,
+    usl_panel,
+    response_panel,
+    phases_panel,
+    series_panel,
     drift_panel,
 )
 """In the order of the page. A panel that has nothing to show is None."""
-LATE: Mapping[Maker, Late] = {drift_panel: Late("drift", "Run order and drift")}
+LATE: Mapping[Maker, Late] = {
+    spread_panel: Late("ecdf", "Distribution of runs"),
+    usl_panel: Late("usl", "Throughput, and the law of scalability", needs="usl"),
+    response_panel: Late("response", "Response time against throughput", needs="usl"),
+    drift_panel: Late("drift", "Run order and drift"),
+}
 """Those that draw every run: where there are many, they are made when somebody folds them out."""
 
 
@@ -39,6 +56,7 @@ def panel_of(shown: Shown, wanted: str) -> Panel | None:
 
 def _made(make: Maker, shown: Shown, opened: Collection[str]) -> Panel | Late | None:
     late = LATE.get(make)
-    if late and shown.many and shown.findings.cells and late.id not in opened:
+    there = shown.findings.cells and (not late or late.fits(shown))
+    if late and shown.many and there and late.id not in opened:
         return late
     return make(shown)

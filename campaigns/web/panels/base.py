@@ -1,11 +1,13 @@
 """A chart of a result with what belongs to it: how to read it, and the same numbers as a table."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from campaigns.charts import formats
 from campaigns.models import Campaign
 from campaigns.queries.pages import Findings, Outline
+from campaigns.web.fields import Choice, Field
 from campaigns.web.phrases import MISSING, Levels
 from campaigns.web.plots import Plot, labelled
 from campaigns.web.view import View
@@ -27,6 +29,26 @@ class Shown:
     findings: Findings
     words: Levels
     view: View
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+    def chosen(self, name: str, label: str, options: Sequence[tuple[str, str]]) -> "Chosen":
+        """Read what the address asks for among (value, words); the first one where it asks for none."""
+        wanted = self.asked.get(name, "")
+        value = wanted if wanted in dict(options) else next((v for v, _ in options), "")
+        if len(options) < 2:
+            return Chosen(value)
+        choices = [Choice(each, words, chosen=each == value) for each, words in options]
+        kept = tuple((key, text) for key, text in self.asked.items() if key != name)
+        return Chosen(value, Field(name, label, value, "select", choices=choices), kept)
+
+    def some(self, panel: str, cells: Sequence[Any], most: int) -> "tuple[Sequence[Any], Chosen]":
+        """Choose which cells are drawn where they are more than a chart can hold."""
+        if len(cells) <= most:
+            return cells, Chosen("")
+        starts = range(0, len(cells), most)
+        options = [(str(at), f"{at + 1} to {min(at + most, len(cells))}") for at in starts]
+        chosen = self.chosen(f"{panel}-cells", f"Cells, of {len(cells)}", options)
+        return cells[int(chosen.value) : int(chosen.value) + most], chosen
 
     @property
     def many(self) -> bool:
@@ -42,6 +64,15 @@ class Shown:
     def primary(self) -> bool:
         """Whether the metric is the one that is judged."""
         return self.view.metric == self.campaign.primary_metric
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One choice of a panel. field: its selector; kept: the rest of the address."""
+
+    value: str
+    field: Field | None = None
+    kept: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +111,19 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A chart that the page asks for when it comes into sight."""
+    """A chart that the page asks for when it comes into sight.
+
+    needs: the finding of charts without which there is none; empty where it needs the cells alone.
+    """
 
     id: str
     title: str
     late: bool = True
+    needs: str = ""
+
+    def fits(self, shown: Shown) -> bool:
+        """Say whether there is something to show."""
+        return not self.needs or self.needs in shown.findings.charts
 
     def labelled(self, stand_ins: Sequence[str]) -> "Late":
         """Stay as it is: the chart is labelled when it is made."""
@@ -95,6 +134,7 @@ class Late:
 class Panel:
     """how: lines of reading help, (lead, rest). aside: words beside the title.
 
+    notes: what the finding says in sentences, above the chart. choices: what of it is drawn.
     multiples: small charts beside `plot`, in its place where there are any; they share its axes.
     """
 
@@ -103,6 +143,8 @@ class Panel:
     numbers: Numbers
     aside: str = ""
     multiples: tuple[Plot, ...] = ()
+    notes: tuple[str, ...] = ()
+    choices: tuple[Chosen, ...] = ()
 
     @property
     def id(self) -> str:

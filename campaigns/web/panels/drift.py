@@ -1,16 +1,33 @@
-"""Every run against the mean of its own cell, in the order in which the runs were made."""
+"""Every run against the mean of its own cell in the order of the runs, and the effects of blocks."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from campaigns.charts import drift
+from campaigns.charts.formats import counted, number
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
-from campaigns.web.plots import Plot, quantity_of
+from campaigns.web.plots import Plot, quantity_of, run_note
 
 HOW = (
     ("Each run", "stands against the mean of its own cell, so that only time is left to see."),
     ("A slope", "means that the machine or the target changed while it was measured."),
 )
+BLOCKS = (
+    (
+        "A broad line",
+        "is the effect of one block: how far all its runs lie from those of the others, whichever "
+        "levels it holds. Steps between blocks leave the comparison of levels alone; they move the "
+        "absolute values.",
+    ),
+)
+MISSING = {
+    "not_in_blocks": "Runs were not made in blocks, so that level and time cannot be told apart here.",
+    "not_positive": "There are no effects of blocks: a value is 0 or less, and has no logarithm.",
+    "too_many": "There are no effects of blocks: there are more than the model takes.",
+    "too_few": "There are no effects of blocks yet: it takes two blocks that share cells.",
+}
 
 
 def drift_panel(shown: Shown) -> Panel | None:
@@ -18,23 +35,16 @@ def drift_panel(shown: Shown) -> Panel | None:
     finding = shown.findings.cells
     if not finding:
         return None
-    words = shown.words
-    runs = [
-        drift.DriftRun(
-            cell=words.values(cell["levels"]) or "the only cell",
-            value=run["value"],
-            position=run["position"],
-            started=datetime.fromisoformat(run["started_at"]) if run["started_at"] else None,
-            name=f"run {run['position']}",
-        )
-        for cell in finding["cells"]
-        for run in cell["runs"]
-        if run["state"] == "ok" and run["value"] is not None
-    ]
+    found = shown.findings.charts.get("drift")
+    runs = _runs(shown, finding)
     chart = drift.DriftChart(
         quantity=quantity_of(finding),
         runs=runs,
-        factor=" and ".join(inside(factor.label) for factor in words.factors),
+        factor=" and ".join(inside(factor.label) for factor in shown.words.factors),
+        blocks=[_block(block) for block in found["blocks"]] if found else (),
+        sessions=_sessions(found) if found else (),
+        block_sd_pct=found["block_sd_pct"] if found else None,
+        sd_pct=found["sd_pct"] if found else None,
     )
     sessions = shown.outline.sessions
     return Panel(
@@ -43,16 +53,100 @@ def drift_panel(shown: Shown) -> Panel | None:
             title="Run order and drift",
             label=drift.describe(chart),
             figure=drift.draw(chart),
-            height="18rem",
+            key=drift.legend(chart),
+            height="20rem",
         ),
-        how=HOW,
-        numbers=Numbers(
-            (Column("run"), Column("cell"), Column("value", finding["unit"]), Column("started")),
-            [
-                (run.name, run.cell, run.value, run.started.isoformat() if run.started else None)
-                for run in sorted(runs, key=lambda run: run.position)
-            ],
-        ),
-        aside=f"{shown.campaign.get_order_display().lower()}, "
-        f"{sessions} session{'' if sessions == 1 else 's'}",
+        how=(*HOW, *(BLOCKS if chart.blocks else ())),
+        numbers=_numbers(chart, finding),
+        aside=f"{shown.campaign.get_order_display().lower()}, {counted(sessions, 'session')}",
+        notes=_notes(found) if found else (),
     )
+
+
+def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
+    return [
+        drift.DriftRun(
+            cell=shown.words.values(cell["levels"]) or "the only cell",
+            value=run["value"],
+            position=run["position"],
+            started=_instant(run["started_at"]),
+            name=f"run {run['position']}",
+            note=run_note(run),
+            block=run["block"],
+        )
+        for cell in finding["cells"]
+        for run in cell["runs"]
+        if run["state"] == "ok" and run["value"] is not None
+    ]
+
+
+def _block(found: Mapping[str, Any]) -> drift.BlockStep:
+    return drift.BlockStep(
+        name=f"block {found['block']}",
+        effect_pct=found["effect_pct"],
+        first=found["first"],
+        last=found["last"],
+        started=_instant(found["started_at"]),
+        ended=_instant(found["ended_at"]),
+        number=found["block"],
+    )
+
+
+def _sessions(found: Mapping[str, Any]) -> list[drift.SessionStart]:
+    return [
+        drift.SessionStart(f"session {index}", session["first"], _instant(session["started_at"]))
+        for index, session in enumerate(found["sessions"], 1)
+        if index > 1
+    ]
+
+
+def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """How much blocks vary beside the runs within one, and whether that was worth it."""
+    if found["missing"]:
+        return (MISSING[found["missing"]],)
+    said = (
+        f"Blocks vary by {number(found['block_sd_pct'])} % (standard deviation), runs within a "
+        f"block by {number(found['sd_pct'])} %."
+    )
+    if found["efficiency"] is None:
+        return (said,)
+    return (
+        f"{said} Without blocks it would have taken {number(found['efficiency'])} times the runs "
+        "to see as much.",
+    )
+
+
+def _numbers(chart: drift.DriftChart, finding: Mapping[str, Any]) -> Numbers:
+    effects = {block.number: block.effect_pct for block in chart.blocks}
+    changes = drift.changes_of(chart)
+    return Numbers(
+        (
+            Column("run"),
+            Column("cell"),
+            Column("value", finding["unit"]),
+            Column("from its cell’s mean", "%"),
+            Column("block", "count"),
+            Column("effect of the block", "%"),
+            Column("made"),
+        ),
+        [
+            (
+                run.name,
+                run.cell,
+                run.value,
+                changes.get(run.position),
+                run.block,
+                effects.get(run.block),
+                run.note,
+            )
+            for run in _ordered(chart.runs)
+        ],
+    )
+
+
+def _ordered(runs: Sequence[drift.DriftRun]) -> list[drift.DriftRun]:
+    return sorted(runs, key=lambda run: run.position)
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

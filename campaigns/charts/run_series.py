@@ -1,0 +1,112 @@
+"""What the runs of one cell carried over their time, laid over one another. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts.axes import clock_ticks, has_clock, value_title
+from campaigns.charts.figure import (
+    DASHES,
+    Figure,
+    Quantity,
+    dash_of,
+    figure,
+    is_finite,
+    line,
+    sentence,
+    series_token,
+    text,
+)
+from campaigns.charts.formats import amount, counted, duration
+
+MOST_POINTS = 300
+LONGEST_NOTE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """`values[i]` belongs to [i, i + 1) x step_seconds since the clock of this run started."""
+
+    name: str
+    step_seconds: float
+    values: Sequence[float]
+    note: str = ""
+    position: int = 0
+
+    def thinned(self) -> tuple[float, list[float]]:
+        """Give a step, and means over it, of at most MOST_POINTS points."""
+        width = -(-len(self.values) // MOST_POINTS) or 1
+        parts = [self.values[at : at + width] for at in range(0, len(self.values), width)]
+        return width * self.step_seconds, [sum(part) / len(part) for part in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSeriesChart:
+    """Lines in the order of the runs. cell: whose runs they are."""
+
+    quantity: Quantity
+    runs: Sequence[RunLine]
+    cell: str = ""
+
+
+def draw(chart: RunSeriesChart) -> Figure:
+    """Draw one line a run, all from the start of their own clock."""
+    quantity, factor = chart.quantity.readable()
+    end = max((len(run.values) * run.step_seconds for run in chart.runs), default=0.0) or 1.0
+    seconds: dict[str, Any] = {
+        "title": {"text": "time since the clock of each run started"},
+        "range": [0, end],
+        **(clock_ticks(0, end) if has_clock("s", end) else {"ticksuffix": " s"}),
+    }
+    data = []
+    top = 0.0
+    for index, run in enumerate(chart.runs):
+        step, values = run.thinned()
+        shown = [factor * value if is_finite(value) else None for value in values]
+        top = max([top, *(value for value in shown if value is not None)])
+        token = series_token(index)
+        data.append(
+            line(
+                [((place + 0.5) * step, value) for place, value in enumerate(shown)],
+                {"color": f"@{token}/70", "width": 1.5, "dash": dash_of(index)},
+                name=text(run.name),
+                customdata=[run.position] * len(shown),
+                hovertemplate=(
+                    f"<b>{text(run.name)}</b>, {text(run.note, LONGEST_NOTE)}<br>%{{x:.1f}} s: "
+                    f"%{{y:,.4~r}} {text(quantity.unit)}<extra></extra>"
+                ),
+            )
+        )
+    return figure(
+        data,
+        {
+            "showlegend": 1 < len(chart.runs) <= len(DASHES),
+            "xaxis": seconds,
+            "yaxis": {
+                "title": {"text": value_title(quantity, with_clock=False)},
+                "range": [0, 1.12 * top or 1.0],
+            },
+            "margin": {"t": 44 if len(chart.runs) > 1 else 8, "l": 8, "r": 12, "b": 8},
+        },
+    )
+
+
+def title(chart: RunSeriesChart) -> str:
+    """Say what is plotted."""
+    return sentence(f"{chart.quantity.label} over the time of each run")
+
+
+def describe(chart: RunSeriesChart) -> str:
+    """Say how long runs lasted, and the highest of each of the first."""
+    unit = chart.quantity.unit
+    of = f" of {chart.cell}" if chart.cell else ""
+    seen = [run for run in chart.runs if any(is_finite(value) for value in run.values)]
+    if not seen:
+        return f"{title(chart)}{of}. No value."
+    lengths = [len(run.values) * run.step_seconds for run in seen]
+    highest = [max(value for value in run.values if is_finite(value)) for run in seen]
+    return (
+        f"{title(chart)}{of}: {counted(len(seen), 'run')}, {duration(min(lengths))} to"
+        f" {duration(max(lengths))} long; highest from {amount(min(highest), unit)} to"
+        f" {amount(max(highest), unit)}."
+    )

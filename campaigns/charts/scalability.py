@@ -1,0 +1,268 @@
+"""Throughput by concurrency and against response time, with the law of scalability. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from campaigns.charts.axes import log_range, log_ticks
+from campaigns.charts.figure import (
+    Figure,
+    KeyItem,
+    Quantity,
+    Trace,
+    figure,
+    is_finite,
+    line,
+    markers,
+    sentence,
+    text,
+)
+from campaigns.charts.formats import amount, number
+
+HOVER = "%{text}<extra></extra>"
+LONGEST_NOTE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRun:
+    """One run: n at a time, throughput, mean response time in seconds. left_out: why no fit has it."""
+
+    n: float
+    throughput: float
+    response: float | None
+    name: str = ""
+    note: str = ""
+    position: int = 0
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadLevel:
+    """The means of one level."""
+
+    n: float
+    throughput: float
+    response: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadMark:
+    """A place on the law that has a name, for example the recommended limit."""
+
+    name: str
+    n: float
+    throughput: float
+    response: float
+    symbol: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadChart:
+    """One curve. law: (n, throughput, response time) along it; empty where none was fitted."""
+
+    factor: str
+    throughput: Quantity
+    runs: Sequence[LoadRun]
+    levels: Sequence[LoadLevel]
+    law: Sequence[tuple[float, float, float]] = ()
+    marks: Sequence[LoadMark] = field(default_factory=tuple)
+
+
+def draw(chart: LoadChart) -> Figure:
+    """Draw response time against throughput: right is more, down is sooner."""
+    top = max((run.throughput for run in chart.runs), default=1.0)
+    known = [run.response for run in chart.runs if run.response is not None]
+    factor, unit = (1.0, "s") if max(known, default=1.0) >= 1 else (1000.0, "ms")
+    slow = factor * max(known, default=1.0) or 1.0
+    means = [
+        (level.throughput, factor * level.response, number(level.n))
+        for level in chart.levels
+        if level.response is not None
+    ]
+    named = markers(
+        [(x, y) for x, y, _ in means],
+        {"symbol": "diamond", "size": 8, "color": "@ink"},
+        name="mean of a level",
+        text=[n for _, _, n in means],
+        textposition="top left",
+        textfont={"color": "@ink-2"},
+    )
+    return figure(
+        [
+            *_law([(x, factor * r) for _, x, r in chart.law]),
+            *_runs(
+                chart,
+                [
+                    (run, run.throughput, None if run.response is None else factor * run.response)
+                    for run in chart.runs
+                ],
+            ),
+            {**named, "mode": "markers+text"},
+            *_marks([(mark, mark.throughput, factor * mark.response) for mark in chart.marks]),
+        ],
+        {
+            "xaxis": {"title": {"text": _title(chart.throughput)}, "range": [0, 1.08 * top]},
+            "yaxis": {
+                "title": {"text": "mean response time, lower is better"},
+                "ticksuffix": f" {unit}",
+                "range": [0, 1.15 * slow],
+            },
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        },
+        scales=_scales([y for _, y, _ in means], slow),
+        narrow={"yaxis": {"title": {"text": "response time"}}},
+    )
+
+
+def draw_throughput(chart: LoadChart) -> Figure:
+    """Draw throughput by how many there are at a time."""
+    top = max((run.throughput for run in chart.runs), default=1.0)
+    top = max(top, *(x for _, x, _ in chart.law), 0.0)
+    largest = max((run.n for run in chart.runs), default=1.0)
+    end = max([1.06 * largest, *(n for n, _, _ in chart.law)])
+    levels = sorted({run.n for run in chart.runs})
+    return figure(
+        [
+            *_law([(n, x) for n, x, _ in chart.law]),
+            *_runs(chart, [(run, run.n, run.throughput) for run in chart.runs]),
+            markers(
+                [(level.n, level.throughput) for level in chart.levels],
+                {"symbol": "diamond", "size": 8, "color": "@ink"},
+                name="mean of a level",
+            ),
+            *_marks([(mark, mark.n, mark.throughput) for mark in chart.marks]),
+        ],
+        {
+            "xaxis": {"title": {"text": text(chart.factor)}, "range": [0, end]},
+            "yaxis": {"title": {"text": _title(chart.throughput)}, "range": [0, 1.12 * top]},
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        },
+        scales=_log_of_levels(levels, end),
+        narrow={"yaxis": {"title": {"text": text(chart.throughput.unit)}}},
+    )
+
+
+def title(chart: LoadChart) -> str:
+    """Say what is plotted."""
+    return f"Response time against {chart.throughput.label}, by {chart.factor}"
+
+
+def title_throughput(chart: LoadChart) -> str:
+    """Say what is plotted."""
+    return sentence(f"{chart.throughput.label} by {chart.factor}, and the law of scalability")
+
+
+def describe(chart: LoadChart) -> str:
+    """Say both means of each level, and the places that have a name."""
+    unit = chart.throughput.unit
+    parts = [
+        f"{number(level.n)}: {amount(level.throughput, unit)}"
+        + (f", answered in {amount(level.response, 's')}" if level.response is not None else "")
+        for level in chart.levels
+    ]
+    marks = [f"{mark.name} at {number(mark.n)}" for mark in chart.marks]
+    told = f" {sentence('; '.join(marks))}." if marks else ""
+    return f"{title(chart)}. {'; '.join(parts) or 'No run that counts'}.{told}"
+
+
+def legend(chart: LoadChart) -> tuple[KeyItem, ...]:
+    """List what is drawn, and what could be."""
+    out = sum(bool(run.left_out) for run in chart.runs)
+    law = [KeyItem("line", "law of scalability", None, "ink-3")] if chart.law else []
+    return (
+        KeyItem("circle", "one run", len(chart.runs) - out, "series-1"),
+        KeyItem("triangle-down", "run that no fit has", out, "series-4"),
+        KeyItem("diamond", "mean of a level", None, "ink"),
+        *law,
+        *(KeyItem(mark.symbol, mark.name, None, mark.token) for mark in chart.marks),
+    )
+
+
+def _log_of_levels(levels: Sequence[float], end: float) -> dict[str, Any]:
+    if not levels:
+        return {}
+    axis = {
+        "type": "log",
+        "range": log_range(levels[0], end),
+        "tickvals": levels,
+        "ticktext": [number(n) for n in levels],
+    }
+    return {"linear": {}, "log": {"xaxis": axis}}
+
+
+def _law(points: Sequence[tuple[float, float]]) -> list[Trace]:
+    pen = {"color": "@ink-3", "width": 1.5, "dash": "dash"}
+    return [line(points, pen, name="law of scalability")]
+
+
+def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]]) -> list[Trace]:
+    counted_in = {"symbol": "circle-open", "size": 8, "color": "@series-1", "line": {"width": 1.8}}
+    left_out = {
+        "symbol": "triangle-down-open",
+        "size": 9,
+        "color": "@series-4",
+        "line": {"width": 1.8},
+    }
+    traces = []
+    for name, is_out, marker in (("run", False, counted_in), ("left out", True, left_out)):
+        drawn = [
+            (run, x, y)
+            for run, x, y in placed
+            if bool(run.left_out) == is_out and is_finite(x) and is_finite(y)
+        ]
+        traces.append(
+            markers(
+                [(x, y) for _, x, y in drawn],
+                marker,
+                name=name,
+                text=[_told(run, chart) for run, _, _ in drawn],
+                customdata=[run.position for run, _, _ in drawn],
+                hovertemplate=HOVER,
+            )
+        )
+    return traces
+
+
+def _marks(placed: Sequence[tuple[LoadMark, float, float]]) -> list[Trace]:
+    return [
+        markers(
+            [(x, y)],
+            {
+                "symbol": f"{mark.symbol}-open",
+                "size": 13,
+                "color": f"@{mark.token}",
+                "line": {"width": 2.4},
+            },
+            name=text(mark.name),
+            text=[
+                f"<b>{text(mark.name)}</b><br>at {number(mark.n)}, by the law"
+                f"<br>answered in {amount(mark.response, 's')}"
+            ],
+            hovertemplate=HOVER,
+        )
+        for mark, x, y in placed
+    ]
+
+
+def _told(run: LoadRun, chart: LoadChart) -> str:
+    name = f"<b>{text(run.name)}</b>, " if run.name else ""
+    response = f", answered in {amount(run.response, 's')}" if run.response is not None else ""
+    out = f"<br>in no fit: {text(run.left_out)}" if run.left_out else ""
+    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
+    return (
+        f"{name}{text(chart.factor)} {number(run.n)}<br>"
+        f"{amount(run.throughput, chart.throughput.unit)}{response}{out}{note}"
+    )
+
+
+def _title(quantity: Quantity) -> str:
+    return f"{text(quantity.label)} ({text(quantity.unit)}), higher is better"
+
+
+def _scales(responses: Sequence[float], slow: float) -> dict[str, Any]:
+    if not responses or min(responses) <= 0:
+        return {}
+    low, high = log_range(min(responses), slow)
+    axis = {"type": "log", "range": [low, high], **log_ticks(10**low, 10**high)}
+    return {"linear": {}, "log": {"yaxis": axis}}

@@ -1,0 +1,261 @@
+"""Throughput by concurrency with the law of scalability, and against response time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.charts import scalability
+from campaigns.charts.figure import Quantity
+from campaigns.charts.formats import amount, counted, number
+from campaigns.queries.pages import metric_of
+from campaigns.web.panels.base import Chosen, Column, Numbers, Panel, Shown
+from campaigns.web.phrases import inside
+from campaigns.web.plots import Plot, run_note
+
+LEFT_OUT = {
+    "bound": "the generator was saturated",
+    "not_steady": "both halves of the run differ by more than 5 %",
+    "failures": "more than 5 % of the units of work failed",
+}
+HOW_LAW = (
+    ("The dashed line", "is the law of scalability: it bends where requests wait for one another."),
+    (
+        "Beyond the peak",
+        "more at a time carry less. Left of the recommended limit some is given away.",
+    ),
+    (
+        "Of the law",
+        "g is what one carries, s the share that waits in line, k what it costs to agree.",
+    ),
+    (
+        "It holds",
+        "only for a closed loop in a steady state: as many at a time as are asked for, all along.",
+    ),
+)
+HOW_RESPONSE = (
+    (
+        "To the right",
+        "is more throughput, further down a sooner answer. Numbers stand at the means of levels.",
+    ),
+    ("Where the path turns up", "more at a time only wait longer. The best place is before that."),
+    ("A run", "is drawn at the mean time of its own requests."),
+)
+PARAMETERS = (
+    ("g", "g, throughput of one"),
+    ("s", "s, waiting in line"),
+    ("k", "k, agreeing"),
+    ("peak", "N at the peak"),
+    ("most", "throughput at the peak"),
+    ("power_point", "N of most throughput per response time"),
+    ("throttle", "recommended limit"),
+)
+SYMBOLS_OF = {
+    "recommended limit": ("square", "equal"),
+    "peak": ("hexagram", "series-2"),
+}
+
+
+def usl_panel(shown: Shown) -> Panel | None:
+    """None where the kind is no closed loop, or its concurrency does not vary."""
+    group, chosen = _group(shown, "usl")
+    if group is None:
+        return None
+    chart = _chart(shown, group)
+    return Panel(
+        plot=Plot(
+            id="usl",
+            title=scalability.title_throughput(chart),
+            label=scalability.describe(chart),
+            figure=scalability.draw_throughput(chart),
+            key=scalability.legend(chart),
+            height="24rem",
+        ),
+        how=HOW_LAW,
+        numbers=_parameters(group) if group["law"] else _levels(chart, group),
+        aside="law of scalability" if group["law"] else "no law fitted",
+        notes=_notes(group, chart),
+        choices=(chosen,),
+    )
+
+
+def response_panel(shown: Shown) -> Panel | None:
+    """None where no response time was stored, too."""
+    group, chosen = _group(shown, "response")
+    if group is None or all(level["response"] is None for level in group["levels_measured"]):
+        return None
+    chart = _chart(shown, group)
+    return Panel(
+        plot=Plot(
+            id="response",
+            title=scalability.title(chart),
+            label=scalability.describe(chart),
+            figure=scalability.draw(chart),
+            key=scalability.legend(chart),
+            height="24rem",
+        ),
+        how=HOW_RESPONSE,
+        numbers=_levels(chart, group),
+        aside=counted(len(group["runs"]), "run"),
+        notes=_waiting(group),
+        choices=(chosen,),
+    )
+
+
+def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
+    found = shown.findings.charts.get("usl")
+    groups = [group for group in found["groups"] if group["runs"]] if found else []
+    if not groups:
+        return None, Chosen("")
+    options = [
+        (str(place), shown.words.values(group["levels"]) or "all")
+        for place, group in enumerate(groups)
+    ]
+    chosen = shown.chosen(f"{panel}-of", "Curve", options)
+    return groups[int(chosen.value)], chosen
+
+
+def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
+    found = shown.findings.charts["usl"]
+    metric = metric_of(shown.campaign, found["throughput"])
+    labels = {factor.name: inside(factor.label) for factor in shown.words.factors}
+    return scalability.LoadChart(
+        factor=labels.get(found["parameter"], found["parameter"]),
+        throughput=Quantity(inside(metric.label), metric.unit, metric.lower_is_better),
+        runs=[
+            scalability.LoadRun(
+                run["n"],
+                run["throughput"],
+                run["response"],
+                f"run {run['position']}",
+                run_note(run),
+                run["position"],
+                LEFT_OUT.get(run["left_out"], ""),
+            )
+            for run in group["runs"]
+        ],
+        levels=[
+            scalability.LoadLevel(level["n"], level["throughput"], level["response"])
+            for level in group["levels_measured"]
+        ],
+        law=[(n, x, r) for n, x, r in group["curve"]],
+        marks=_marks(group),
+    )
+
+
+def _marks(group: Mapping[str, Any]) -> list[scalability.LoadMark]:
+    """The recommended limit and the peak, where they lie in what was measured."""
+    return [
+        scalability.LoadMark(name, at["n"], at["throughput"], at["response"], *look)
+        for name, look in SYMBOLS_OF.items()
+        if (at := group["places"].get(name)) and at["n"] <= group["law"]["largest"]
+    ]
+
+
+def _notes(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, ...]:
+    law = group["law"]
+    if law is None:
+        levels = len(group["levels_measured"])
+        return (
+            f"No law is fitted: it takes {group['fewest']} levels with runs that count, and there "
+            f"{'is' if levels == 1 else 'are'} {levels}.",
+            *_left_out(group),
+        )
+    return (*_limit(group), *_peak(group, chart), *_left_out(group), *_waiting(group))
+
+
+def _limit(group: Mapping[str, Any]) -> tuple[str, ...]:
+    law, bounds = group["law"], group["bounds"]
+    if law["throttle"] is None:
+        return ("The law has no largest throughput, so that no limit is recommended.",)
+    if law["extrapolated"]:
+        return (
+            f"By the law 95 % of the largest throughput takes {law['throttle']} at a time, more "
+            f"than the {number(law['largest'])} that were measured: measure there before using it.",
+        )
+    said = f"Recommended limit: {law['throttle']} at a time, the fewest with 95 % of the largest throughput"
+    if bounds and None not in bounds["throttle"]:
+        low, high = bounds["throttle"]
+        said += f" (95 % interval of where that is: {number(low)} to {number(high)})"
+    if law["peak_reached"] and law["rule_of_thumb"] is not None:
+        agrees = "agrees" if law["rule_agrees"] else "does not agree"
+        said += f". The rule of thumb, 75 % of the peak, says {number(law['rule_of_thumb'])}, and {agrees}"
+    return (f"{said}.",)
+
+
+def _peak(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, ...]:
+    law, bounds = group["law"], group["bounds"]
+    if law["peak"] is None:
+        return ("The law has no peak: nothing was seen that makes more at a time carry less.",)
+    if not law["peak_reached"]:
+        return (
+            "The peak was not reached: by the law it lies beyond 1.5 times the largest number "
+            "that was measured, and nothing is said of it.",
+        )
+    between = ""
+    if bounds and None not in bounds["peak"]:
+        low, high = bounds["peak"]
+        between = f" ({number(low)} to {number(high)})"
+    most = amount(law["most"], chart.throughput.unit)
+    return (f"The peak lies at {number(law['peak'])}{between} at a time, with {most}.",)
+
+
+def _left_out(group: Mapping[str, Any]) -> tuple[str, ...]:
+    parts = [
+        f"{counted(count, 'run')} where {words}"
+        for reason, words in LEFT_OUT.items()
+        if (count := group["left_out"][reason])
+    ]
+    return (f"In no fit: {'; '.join(parts)}.",) if parts else ()
+
+
+def _waiting(group: Mapping[str, Any]) -> tuple[str, ...]:
+    """Little's law: whether the times hold all of the waiting."""
+    off = [level for level in group["levels_measured"] if level["consistent"] is False]
+    if not off:
+        return ()
+    worst = max(off, key=lambda level: abs(level["ratio"] - 1))
+    where = ", ".join(number(level["n"]) for level in off)
+    return (
+        f"At {where} throughput × response time is not the number at a time within 5 % (Little’s "
+        f"law): at {number(worst['n'])} it accounts for {number(worst['effective'])}. The rest "
+        "waited where nobody timed it, or was not there all along; end to end an answer takes "
+        "number ÷ throughput.",
+    )
+
+
+def _parameters(group: Mapping[str, Any]) -> Numbers:
+    law, bounds = group["law"], group["bounds"] or {}
+    rows: list[Sequence[Any]] = [
+        (words, law[name], *(bounds.get(name) or (None, None))) for name, words in PARAMETERS
+    ]
+    rows.append(("rule of thumb, 75 % of the peak", law["rule_of_thumb"], None, None))
+    return Numbers(
+        (
+            Column("of the law"),
+            Column("value", "count"),
+            Column("95 % from", "count"),
+            Column("to", "count"),
+        ),
+        rows,
+    )
+
+
+def _levels(chart: scalability.LoadChart, group: Mapping[str, Any]) -> Numbers:
+    return Numbers(
+        (
+            Column(chart.factor),
+            Column("runs", "count"),
+            Column("throughput", chart.throughput.unit),
+            Column("response time", "s"),
+            Column("throughput × response time", "count"),
+        ),
+        [
+            (
+                number(level["n"]),
+                level["runs"],
+                level["throughput"],
+                level["response"],
+                level["effective"],
+            )
+            for level in group["levels_measured"]
+        ],
+    )
