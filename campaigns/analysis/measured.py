@@ -47,21 +47,25 @@ class Measured:
         return {key: self._observed(cell) for key, cell in self.cells.items()}
 
     @cached_property
-    def sessions(self) -> list[list[ObservedRun]]:
-        """The runs of each session, split at extensions and long gaps."""
-        return split_sessions([run for runs in self.runs.values() for run in runs])
+    def taken(self) -> dict[int, CellRuns]:
+        """What a comparison takes of each cell."""
+        return {key: taken(runs) for key, runs in self.runs.items()}
 
-    def cell_runs(self, cell: int) -> CellRuns:
-        """What a comparison takes of a cell."""
-        return taken(self.runs[cell])
+    @cached_property
+    def sessions(self) -> dict[int, list[NDArray[np.float64]]]:
+        """Values of each cell, session by session, split at extensions and long gaps.
 
-    def by_session(self, cell: int) -> list[NDArray[np.float64]]:
-        """Values of a cell, session by session; those without any are left aside."""
-        found = [
-            np.array(taken([run for run in session if run.cell == cell]).values)
-            for session in self.sessions
-        ]
-        return [values for values in found if values.size]
+        A session without a value of the cell is left aside.
+        """
+        found: dict[int, list[NDArray[np.float64]]] = {key: [] for key in self.runs}
+        for session in split_sessions([run for runs in self.runs.values() for run in runs]):
+            by_cell: dict[int, list[ObservedRun]] = {}
+            for run in session:
+                by_cell.setdefault(run.cell, []).append(run)
+            for key, runs in by_cell.items():
+                if values := taken(runs).values:
+                    found[key].append(np.array(values))
+        return found
 
     def mean(self, cell: Cell) -> float | None:
         """Of a cell, geometric where there is one."""

@@ -12,11 +12,17 @@ from campaigns.charts.figure import Quantity
 from campaigns.web.phrases import inside
 from campaigns.web.plots import POINT_STATES, Plot, labelled
 
+MOST_RUNS = 10_000
+"""More of them do not fit into a page; the tables have all cells."""
+
 
 def compare_plot(compared: Compared) -> Plot | None:
-    """Draw what may be compared; None where that is nothing. A refused campaign is left out."""
+    """Draw what may be compared; None where that is nothing, or too much to be drawn.
+
+    A campaign, or a cell, that is refused is left out.
+    """
     drawn = _drawn(compared)
-    if len(drawn) < 2:
+    if len(drawn) < 2 or sum(len(cell["runs"]) for _, cell in drawn) > MOST_RUNS:
         return None
     varied = _varied(compared, {place for place, _ in drawn})
     numeric = _axis(compared, drawn, varied)

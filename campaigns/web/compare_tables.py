@@ -167,7 +167,7 @@ def _of_candidate(
 def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
     verdict, unit = row.comparison.verdict, compared.measured[0].unit
     runs = [
-        compared.measured[side].cell_runs(cell["cell"])
+        compared.measured[side].taken[cell["cell"]]
         for side, cell in ((0, row.baseline), (row.side, row.candidate))
     ]
     shown = verdict.pct_change is not None

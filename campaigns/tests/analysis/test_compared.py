@@ -1,0 +1,255 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from campaigns import analysis
+from campaigns.analysis.compared import compare_campaigns, compare_chosen
+from campaigns.analysis.compared_answer import answer_of
+from campaigns.analysis.differences import causes
+from campaigns.models import Campaign, EnvironmentFact, Proof, Run, Session
+from campaigns.queries.compared import sides_of
+from campaigns.stats.verdict import Word
+from campaigns.tests.analysis.conftest import store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def measured(interleaved):
+    """A finished campaign over connections, `factor` times as slow as another one."""
+
+    def make(factor=1.0, levels=(5, 10), **others):
+        campaign = interleaved(list(levels), **others)
+        store(campaign, lambda run: factor * _seconds(run))
+        Campaign.objects.filter(pk=campaign.pk).update(state="finished")
+        campaign.refresh_from_db()
+        analysis.analyse(campaign)
+        return campaign
+
+    return make
+
+
+def _seconds(run):
+    return (1 + 0.01 * (run.position % 4)) * 100 / run.cell.levels_by_factor["concurrency"]
+
+
+def compared(*campaigns, metric=""):
+    return compare_campaigns(sides_of([each.pk for each in campaigns], metric))
+
+
+def words(found):
+    return [row.comparison.verdict.word for row in found.rows]
+
+
+def in_other_unit(side, unit, factor):
+    """The same campaign, as if its values had been stored in another unit."""
+    cells = [
+        {
+            **cell,
+            "runs": [{**run, "value": run["value"] * factor} for run in cell["runs"]],
+            "summary": {**cell["summary"], "gmean": cell["summary"]["gmean"] * factor},
+        }
+        for cell in side.cells["cells"]
+    ]
+    return replace(side, cells={**side.cells, "unit": unit, "cells": cells})
+
+
+def prove(campaign, count):
+    """Let every run have counted so many files."""
+    for run in campaign.runs.all():
+        Proof.objects.create(
+            attempt=run.attempts.get(), step="verify", name="files dealt with", ok=True,
+            expected=count, measured=count, unit="files",
+        )  # fmt: skip
+
+
+def test_the_same_values_in_another_unit_are_equivalent(measured):
+    sides = sides_of([measured().pk, measured().pk])
+
+    plain = compare_campaigns(sides)
+    converted = compare_campaigns([sides[0], in_other_unit(sides[1], "ms", 1000)])
+
+    for one, other in zip(plain.rows, converted.rows, strict=True):
+        assert other.comparison.verdict.word == one.comparison.verdict.word
+        assert other.comparison.verdict.pct_change == pytest.approx(0, abs=1e-9)
+        assert other.means == pytest.approx(one.means)
+
+
+def test_another_dimension_or_direction_is_refused(measured):
+    sides = sides_of([measured().pk, measured().pk])
+    sizes = in_other_unit(sides[1], "MB", 1)
+    upwards = replace(sides[1], cells={**sides[1].cells, "lower_is_better": False})
+
+    for other, field in ((sizes, "unit"), (upwards, "direction")):
+        found = compare_campaigns([sides[0], other])
+        assert [each.label for each in found.against[0].refused] == [field]
+        assert found.rows == ()
+
+
+def test_swapping_the_sides_changes_the_sign_and_no_word_but_better_and_worse(measured):
+    one, two = measured(), measured(0.8)
+    Campaign.objects.filter(pk=two.pk).update(margin=0.5, smallest_effect=0.9)
+
+    here, there = compared(one, two), compared(two, one)
+
+    assert set(words(here)) == {Word.BETTER}
+    assert set(words(there)) == {Word.WORSE}
+    assert here.criteria == there.criteria
+    for before, after in zip(here.rows, there.rows, strict=True):
+        product = before.comparison.verdict.ratio * after.comparison.verdict.ratio
+        assert product == pytest.approx(1)
+
+
+def test_a_campaign_that_could_stop_by_precision_keeps_its_wider_interval(measured):
+    one, two = measured(), measured(0.8)
+    Campaign.objects.filter(pk=one.pk).update(stop_rule="precision")
+
+    assert compared(one, two).criteria.alpha == 0.035
+
+
+def test_the_same_address_of_more_work_is_refused_with_both_amounts(measured):
+    one, two = measured(), measured()
+    prove(one, 500)
+    prove(two, 520)
+
+    found = compared(one, two)
+
+    assert set(words(found)) == {Word.NOT_COMPARABLE}
+    (field,) = found.rows[0].fields
+    assert (field.label, field.baseline, field.candidate) == ("files dealt with", "500", "520")
+    assert found.rows[0].comparison.verdict.fields == ("files dealt with",)
+
+
+def test_work_that_only_one_side_counted_is_not_taken_for_other_work(measured):
+    one, two = measured(), measured()
+    prove(one, 500)
+
+    assert Word.NOT_COMPARABLE not in words(compared(one, two))
+
+
+def test_the_p_values_of_all_campaigns_are_one_family(measured):
+    campaigns = [measured(), measured(0.97), measured(0.97)]
+
+    alone = compared(*campaigns[:2]).rows[0].comparison.verdict
+    beside = compared(*campaigns).rows[0].comparison.verdict
+
+    assert alone.p == beside.p
+    assert beside.p_adjusted > alone.p_adjusted
+
+
+def test_a_refused_comparison_takes_no_part_in_the_family(measured):
+    one, two, other = measured(), measured(0.97), measured(0.97)
+    prove(one, 500)
+    prove(other, 520)
+
+    alone, beside = compared(one, two), compared(one, two, other)
+
+    assert (
+        beside.rows[0].comparison.verdict.p_adjusted == alone.rows[0].comparison.verdict.p_adjusted
+    )
+
+
+def test_a_chosen_cell_is_compared_whatever_its_level(measured):
+    sides = sides_of([measured().pk, measured().pk])
+    slow, fast = sides[0].cells["cells"][0], sides[1].cells["cells"][1]
+
+    found = compare_chosen(sides, [(0, slow), (1, fast)])
+
+    assert found.rows[0].comparison.verdict.pct_change == pytest.approx(-50, abs=2)
+    assert [(each.label, each.baseline, each.candidate) for each in found.rows[0].settings] == [
+        ("concurrency", "5", "10")
+    ]
+    assert "concurrency 10" in answer_of(found)["sentence"]
+
+
+def in_sessions(campaign, number):
+    """Spread the blocks of a campaign over sessions, a day apart."""
+    for block in campaign.blocks.all():
+        session, _ = Session.objects.get_or_create(
+            campaign=campaign, number=1 + block.number % number, defaults={"kind": "extension"}
+        )
+        block.session = session
+        block.save()
+        for run in Run.objects.filter(block=block):
+            run.started_at += timedelta(days=block.number % number)
+            run.save()
+    analysis.analyse(campaign)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "said"),
+    [
+        ((1, 1), "one session each"),
+        ((2, 3), "2 and 3 sessions: too few to confirm"),
+        ((3, 3), "confirmed over 3 and 3 sessions"),
+    ],
+)
+def test_only_three_sessions_on_both_sides_can_confirm(measured, sessions, said):
+    campaigns = measured(), measured(0.5)
+    for campaign, number in zip(campaigns, sessions, strict=True):
+        in_sessions(campaign, number)
+
+    assert {row.standing for row in compared(*campaigns).rows} == {said}
+
+
+def test_the_order_in_which_facts_were_seen_is_no_difference(measured):
+    one, two = measured(), measured()
+    for campaign, versions in ((one, ("1", "2")), (two, ("2", "1"))):
+        for run, version in zip(campaign.runs.order_by("position"), versions, strict=False):
+            EnvironmentFact.objects.create(
+                attempt=run.attempts.get(), side="target", name="Pulp", value=version
+            )
+
+    (row,) = [row for row in compared(one, two).differences if row.label == "Pulp"]
+
+    assert not row.any
+    assert row.changed == (True, True)
+
+
+def test_what_may_be_a_cause_is_named_and_the_design_is_not(measured):
+    one, two = measured(), measured(0.8, event_loop=["uvloop"])
+    Campaign.objects.filter(pk=two.pk).update(warm_ups=3)
+
+    found = compared(one, two)
+
+    assert found.against[0].apart[0].label == "event loop"
+    assert causes(found.differences, 1) == []
+    assert any(row.label == "warm-ups" and row.any for row in found.differences)
+
+
+def test_the_hash_is_that_of_the_data_whenever_it_is_asked_for(measured):
+    one, two = measured(), measured(0.8)
+
+    before = compared(one, two).data_hash
+    analysis.analyse(one)
+    assert compared(one, two).data_hash == before
+    assert compared(two, one).data_hash != before
+    Run.objects.filter(pk=one.runs.first().pk).update(state="void")
+    analysis.analyse(one)
+    assert compared(one, two).data_hash != before
+
+
+def test_a_finding_of_an_older_version_is_compared_as_it_is(measured):
+    sides = sides_of([measured().pk, measured(0.8).pk])
+    new = {"session", "units", "units_failed"}
+    old = [
+        replace(
+            side,
+            cells={
+                **side.cells,
+                "cells": [
+                    {
+                        **cell,
+                        "runs": [
+                            {name: run[name] for name in run.keys() - new} for run in cell["runs"]
+                        ],
+                    }
+                    for cell in side.cells["cells"]
+                ],
+            },
+        )
+        for side in sides
+    ]
+
+    assert words(compare_campaigns(old)) == words(compare_campaigns(sides))
