@@ -53,6 +53,8 @@ def paths(perfdash, paired, slow):
         "another metric": f"/campaigns/{paired}/?metric=throughput",
         "run": f"/campaigns/{paired}/runs/1/",
         "exclude": f"/campaigns/{paired}/runs/1/exclude/",
+        "compare": f"/compare/?c=1&c={paired}",
+        "nothing to compare": "/compare/",
         "targets": "/targets/",
         "target": "/targets/1/",
         "new target": "/targets/new/",

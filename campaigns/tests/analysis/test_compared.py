@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from campaigns import analysis
 from campaigns.analysis.compared import compare_campaigns, compare_chosen
@@ -55,6 +56,12 @@ def in_other_unit(side, unit, factor):
     return replace(side, cells={**side.cells, "unit": unit, "cells": cells})
 
 
+def finding(side):
+    """The stored cells of a side."""
+    assert side.cells is not None
+    return side.cells
+
+
 def prove(campaign, count):
     """Let every run have counted so many files."""
     for run in campaign.runs.all():
@@ -79,7 +86,7 @@ def test_the_same_values_in_another_unit_are_equivalent(measured):
 def test_another_dimension_or_direction_is_refused(measured):
     sides = sides_of([measured().pk, measured().pk])
     sizes = in_other_unit(sides[1], "MB", 1)
-    upwards = replace(sides[1], cells={**sides[1].cells, "lower_is_better": False})
+    upwards = replace(sides[1], cells={**finding(sides[1]), "lower_is_better": False})
 
     for other, field in ((sizes, "unit"), (upwards, "direction")):
         found = compare_campaigns([sides[0], other])
@@ -152,7 +159,7 @@ def test_a_refused_comparison_takes_no_part_in_the_family(measured):
 
 def test_a_chosen_cell_is_compared_whatever_its_level(measured):
     sides = sides_of([measured().pk, measured().pk])
-    slow, fast = sides[0].cells["cells"][0], sides[1].cells["cells"][1]
+    slow, fast = finding(sides[0])["cells"][0], finding(sides[1])["cells"][1]
 
     found = compare_chosen(sides, [(0, slow), (1, fast)])
 
@@ -171,9 +178,9 @@ def in_sessions(campaign, number):
         )
         block.session = session
         block.save()
-        for run in Run.objects.filter(block=block):
-            run.started_at += timedelta(days=block.number % number)
-            run.save()
+        Run.objects.filter(block=block).update(
+            started_at=F("started_at") + timedelta(days=block.number % number)
+        )
     analysis.analyse(campaign)
 
 
@@ -237,7 +244,7 @@ def test_a_finding_of_an_older_version_is_compared_as_it_is(measured):
         replace(
             side,
             cells={
-                **side.cells,
+                **finding(side),
                 "cells": [
                     {
                         **cell,
@@ -245,7 +252,7 @@ def test_a_finding_of_an_older_version_is_compared_as_it_is(measured):
                             {name: run[name] for name in run.keys() - new} for run in cell["runs"]
                         ],
                     }
-                    for cell in side.cells["cells"]
+                    for cell in finding(side)["cells"]
                 ],
             },
         )
