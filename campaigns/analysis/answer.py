@@ -81,7 +81,14 @@ def _of_cells(metric: Metric, cells: Cells, work: Sequence[str]) -> dict[str, An
     known = [cell for cell in cells["cells"] if _centre(cell) is not None]
     if not known:
         return {"sentence": "No cell has a value that can be averaged.", "tone": "thin"}
-    ordered = sorted(known, key=_centre_or_zero, reverse=not metric.lower_is_better)
+    ranked = [cell for cell in known if not _is_invalid(cell)]
+    if not ranked:
+        label = metric.label.lower()
+        return {
+            "sentence": f"No setting can be called best: every cell has a {label} of zero or below.",
+            "tone": "warn",
+        }
+    ordered = sorted(ranked, key=_centre_or_zero, reverse=not metric.lower_is_better)
     groups: dict[str, list[Cells]] = {}
     for cell in ordered:
         groups.setdefault(str([cell["levels"].get(name) for name in work]), []).append(cell)
@@ -135,6 +142,11 @@ def _only(cell: Cells, work: Sequence[str], *, among: bool) -> dict[str, Any]:
     return {name: level for name, level in cell["levels"].items() if (name in work) == among}
 
 
+def _is_invalid(cell: Cells) -> bool:
+    """Whether a value of the cell is zero, negative or no number: it has no log, so no ratio."""
+    return any(flag in cell["summary"]["flags"] for flag in ("not_positive", "invalid_values"))
+
+
 def _centre(cell: Cells) -> float | None:
     """The geometric mean, or the mean where there is only one run or a value of 0."""
     summary = cell["summary"]
@@ -180,6 +192,11 @@ def _caveat(
     lost = sum(summary["n_lost"] for summary in summaries)
     total = sum(summary["n_total"] + summary["n_lost"] for summary in summaries)
     bounds = sum(summary["n_saturated"] for summary in summaries)
+    if invalid := sum(_is_invalid(cell) for cell in cells["cells"]):
+        return (
+            f"In {invalid} of {len(summaries)} cells a value is zero, negative or no number: "
+            "they are not compared with others."
+        )
     if failed:
         return f"{failed} of {total} runs failed; means are those of the runs that came through."
     if bounds:

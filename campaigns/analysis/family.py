@@ -1,5 +1,6 @@
 """The runs of a campaign as the statistics take them, and what is said of a group of cells."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
@@ -130,7 +131,9 @@ class Family:
         }
 
     def _within_blocks(self, pair: tuple[int, int]) -> list[dict[str, Any]]:
-        """The change in each block that holds both cells, in %."""
+        """The change in each block that holds both cells, in %; none where a value has no log."""
+        if not all(self.taken[place].has_logs for place in pair):
+            return []
         baseline, candidate = (
             dict(zip(self.taken[place].blocks, self.taken[place].values, strict=True))
             for place in pair
@@ -138,7 +141,6 @@ class Family:
         return [
             {"block": block, "change_pct": 100 * (candidate[block] / baseline[block] - 1)}
             for block in sorted(baseline.keys() & candidate.keys())
-            if baseline[block] > 0
         ]
 
     def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:
@@ -273,16 +275,12 @@ def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[
 
 def _estimate(alone: Comparison) -> SessionEstimate | None:
     """Turn the comparison of one session into its estimate; None where it says nothing."""
-    if alone.standard_error is None or not alone.df or not alone.effective_n:
+    ratio = alone.verdict.ratio
+    if alone.standard_error is None or not alone.df or not alone.effective_n or not ratio:
         return None
     return SessionEstimate(
-        estimate=_log(alone),
+        estimate=math.log(ratio),
         variance=alone.standard_error**2 * alone.effective_n,
         n=alone.effective_n,
         df=max(1, int(alone.df)),
     )
-
-
-def _log(comparison: Comparison) -> float:
-    change = comparison.verdict.pct_change
-    return 0.0 if change is None else float(np.log1p(change / 100))

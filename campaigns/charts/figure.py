@@ -15,6 +15,7 @@ from campaigns.charts.formats import readable, short
 Figure = dict[str, Any]
 Trace = dict[str, Any]
 
+LARGEST = 1e150
 SERIES = 6
 """Colours of series in the style sheet, series-1 to series-6."""
 SYMBOLS = ("circle", "square", "triangle-down", "cross", "star", "hexagram")
@@ -156,8 +157,8 @@ def symbol_of(index: int) -> str:
 
 
 def is_finite(value: float | None) -> bool:
-    """Say whether a value can be drawn."""
-    return value is not None and math.isfinite(value)
+    """Say whether a value can be drawn: an axis has no room for what is beyond all measure."""
+    return value is not None and -LARGEST < value < LARGEST
 
 
 def sentence(value: str) -> str:
