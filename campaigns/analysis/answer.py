@@ -6,6 +6,7 @@ It states findings; what to *do* is a conclusion, and conclusions are a person's
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from campaigns.analysis.calibration import answer_of_calibration
 from campaigns.analysis.level_answer import answer_of_levels
 from campaigns.analysis.names import names_of
 from campaigns.analysis.pair_answer import answer_of_pairs
@@ -30,10 +31,14 @@ def answer(
     cells: Cells,
     pairs: Mapping[str, Any] | None,
     levels: Mapping[str, Any] | None = None,
+    *,
+    calibrated: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Compose sentence, caveat, tone, badges, facts and statements from the stored findings."""
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
         said = _nothing(cells)
+    elif calibrated is not None:
+        said = answer_of_calibration(calibrated)
     elif pairs is not None:
         said = answer_of_pairs(pairs)
     else:
@@ -41,7 +46,12 @@ def answer(
         said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work)
     primary = (pairs or levels or {}).get("primary")
     alone = pairs is not None and len(pairs["strata"]) == 1
-    if primary and not alone and any(cell["summary"]["n_ok"] for cell in cells["cells"]):
+    if (
+        primary
+        and not alone
+        and calibrated is None
+        and any(cell["summary"]["n_ok"] for cell in cells["cells"])
+    ):
         said = led_by(primary, said)
     found = {"caveat": _caveat(campaign, cells, pairs, levels), "badges": [], "facts": [], **said}
     caveats = [found["caveat"]]

@@ -25,20 +25,36 @@ IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
 def check(
-    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], cells: Mapping[str, Any]
+    campaign: Campaign,
+    metric: Metric,
+    runs: Sequence[ObservedRun],
+    cells: Mapping[str, Any],
+    calibrated: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Check the runs of the primary metric, and what is known of how they were made."""
+    """Check the runs of the primary metric, and what is known of how they were made.
+
+    calibrated: the finding of an A/A campaign.
+    """
     made = sorted((run for run in runs if run.state == "ok" and run.value is not None), key=_when)
     found = [
         validity.interleaving([run.cell for run in made]),
         *_of_logs(campaign, made),
         *_of_cells(cells),
+        *([_labels(calibrated)] if calibrated else []),
         _rows(campaign, metric, made),
         _saturation(campaign, runs),
         _proofs(campaign),
         _environment(campaign),
     ]
     return {"checks": [asdict(each) for each in found]}
+
+
+def _labels(calibrated: Mapping[str, Any]) -> Check:
+    """Whether two names of one setting differ."""
+    differ = calibrated["mean_p"] < validity.DRIFT_P
+    figures = {"mean_pct": calibrated["mean_pct"], "p": calibrated["mean_p"]}
+    outcome = Outcome.WARN if differ else Outcome.PASS
+    return Check("aa_noise", outcome, calibrated["floor_pct"], figures)
 
 
 def _of_logs(campaign: Campaign, made: Sequence[ObservedRun]) -> list[Check]:

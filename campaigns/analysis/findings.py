@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Now
 
 from campaigns.analysis.answer import answer
+from campaigns.analysis.calibration import calibration, told_as_false_alarms
 from campaigns.analysis.cells import summarise_cells
 from campaigns.analysis.checks import check
 from campaigns.analysis.criteria import criteria_of
@@ -70,9 +71,12 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
         for name, metric in metrics.items()
     }
     results["cells"] = results[f"cells:{primary.name}"]
-    pairs = compare(campaign, primary, runs[primary.name], criteria)
+    pairs = told_as_false_alarms(campaign, compare(campaign, primary, runs[primary.name], criteria))
     if pairs is not None:
         results["pairs"] = pairs
+    calibrated = calibration(campaign, pairs, criteria)
+    if calibrated is not None:
+        results["calibration"] = calibrated
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
@@ -86,8 +90,10 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     if excluded is not None:
         results["with_excluded"] = excluded
     results |= _spread(campaign, runs, results, criteria)
-    results["checks"] = check(campaign, primary, runs[primary.name], results["cells"])
-    results["answer"] = answer(campaign, primary, results["cells"], pairs, levels)
+    results["checks"] = check(campaign, primary, runs[primary.name], results["cells"], calibrated)
+    results["answer"] = answer(
+        campaign, primary, results["cells"], pairs, levels, calibrated=calibrated
+    )
     return results, _hash(campaign, runs, criteria)
 
 

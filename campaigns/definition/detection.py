@@ -1,15 +1,21 @@
 """What a design can see, by the noise of earlier campaigns, before anything is run."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from campaigns.definition.checking import Definition
 from campaigns.models import Campaign
+from campaigns.plan import BLIND_LABEL
+from campaigns.queries.clock import database_now
 from campaigns.queries.noise import known_noise
+
+GOOD_FOR_DAYS = 31
+"""An older calibration is told to be repeated: machines change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """noise_pct: of a run. campaigns: that it was taken from.
+    """noise_pct: of a run. campaigns: that it was taken from. calibrated_at: as in KnownNoise.
 
     detectable_pct: the smallest change that the design finds in 80 % of campaigns. repetitions: that
     the smallest effect of interest would take, None where no number of them would do.
@@ -21,6 +27,16 @@ class Detection:
     smallest_pct: float
     repetitions: int | None
     enough: bool
+    calibrated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a design can see, in words with a tone. calibrate: an A/A campaign would tell more."""
+
+    tone: str
+    text: str
+    calibrate: bool
 
 
 def detection_of(definition: Definition, cells: int) -> Detection | None:
@@ -54,28 +70,42 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
         smallest_pct=100 * definition.smallest_effect,
         repetitions=needed,
         enough=needed is not None and needed <= definition.repetitions,
+        calibrated_at=noise.calibrated_at,
     )
 
 
-def remark_on(definition: Definition, cells: int) -> tuple[str, str] | None:
-    """Say what the design can see, with a tone; None where there is nothing to compare."""
-    if cells < 2 or definition.repetitions < 2:
+def sight_of(definition: Definition, cells: int) -> Sight | None:
+    """Say what the design can see; None where there is nothing to compare, and for A/A itself."""
+    if definition.paired_factor == BLIND_LABEL or cells < 2 or definition.repetitions < 2:
         return None
     found = detection_of(definition, cells)
     if found is None:
-        return (
+        return Sight(
             "info",
             "How much runs vary here is not known before the first campaign of this kind on this "
-            "server; what this design can see is not, either.",
+            "server; what this design can see is not, either. An A/A calibration tells it first.",
+            calibrate=True,
         )
-    noun = "campaign" if found.campaigns == 1 else f"{found.campaigns} campaigns"
+    age = (database_now() - found.calibrated_at).days if found.calibrated_at else 0
     seen = (
-        f"By the noise of the last {noun} here ({found.noise_pct:.1f} %) this finds changes of "
+        f"{_source(found)} ({found.noise_pct:.1f} %) this finds changes of "
         f"{found.detectable_pct:.1f} % and more, in 4 of 5 cases"
     )
-    if found.enough:
-        return "pass", f"{seen}."
     smallest = f"{found.smallest_pct:g} %"
-    if found.repetitions is None:
-        return "warn", f"{seen}; no sensible number of repetitions would find {smallest}."
-    return "warn", f"{seen}; {smallest} would take about {found.repetitions} repetitions."
+    if found.enough:
+        text = f"{seen}."
+    elif found.repetitions is None:
+        text = f"{seen}; no sensible number of repetitions would find {smallest}."
+    else:
+        text = f"{seen}; {smallest} would take about {found.repetitions} repetitions."
+    if age > GOOD_FOR_DAYS:
+        text += f" That calibration is {age} days old; repeat it."
+    known = found.calibrated_at is not None and age <= GOOD_FOR_DAYS
+    return Sight("pass" if found.enough else "warn", text, calibrate=not known)
+
+
+def _source(found: Detection) -> str:
+    if found.calibrated_at is not None:
+        return f"By the A/A calibration of {found.calibrated_at:%Y-%m-%d} here"
+    noun = "campaign" if found.campaigns == 1 else f"{found.campaigns} campaigns"
+    return f"By the noise of the last {noun} here"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from campaigns.definition.checking import Definition
-from campaigns.definition.detection import remark_on
+from campaigns.definition.detection import Sight, sight_of
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
 from campaigns.plan import BLIND_LABEL, Plan, plan_runs, told_to_driver
@@ -19,7 +19,8 @@ class Preview:
     """A plan with its expected time, and remarks on the design.
 
     estimated_from: number of earlier runs that the time comes from; 0: a guess of the driver.
-    remarks: (tone, text), tone being `pass`, `warn` or `info`.
+    remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: an A/A campaign would tell
+    what the design can see.
     """
 
     plan: Plan
@@ -28,6 +29,7 @@ class Preview:
     seconds: float
     estimated_from: int
     remarks: tuple[tuple[str, str], ...]
+    calibrate: bool = False
 
     @property
     def measured_runs(self) -> int:
@@ -58,6 +60,7 @@ def preview(definition: Definition) -> Preview:
             for cell in plan.cells
         ]
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
+    sight = sight_of(definition, len(plan.cells))
     seconds += definition.cool_down_seconds * max(0, len(plan.runs) - 1)
     return Preview(
         plan=plan,
@@ -65,16 +68,21 @@ def preview(definition: Definition) -> Preview:
         seed=definition.seed,
         seconds=seconds,
         estimated_from=earlier.runs if earlier else 0,
-        remarks=tuple(_remarks(definition, plan, driver.work, seconds)),
+        remarks=tuple(_remarks(definition, plan, driver.work, seconds, sight)),
+        calibrate=sight is not None and sight.calibrate and definition.target is not None,
     )
 
 
 def _remarks(
-    definition: Definition, plan: Plan, work: tuple[str, ...], seconds: float
+    definition: Definition,
+    plan: Plan,
+    work: tuple[str, ...],
+    seconds: float,
+    sight: Sight | None,
 ) -> list[tuple[str, str]]:
     remarks = [_remark_on_order(definition, plan)]
-    if sight := remark_on(definition, len(plan.cells)):
-        remarks.append(sight)
+    if sight is not None:
+        remarks.append((sight.tone, sight.text))
     if definition.repetitions < 3:
         remarks.append(
             ("warn", f"{definition.repetitions} repetitions: no verdict is given below 3.")

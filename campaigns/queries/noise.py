@@ -1,8 +1,9 @@
-"""How much runs of a kind varied on a target so far, as their findings say. Reads only."""
+"""How much runs of a kind vary on a target: by its A/A campaign, else by all so far. Reads only."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from campaigns.models import Campaign, Finding, Target
@@ -12,24 +13,74 @@ LATEST = 10
 
 @dataclass(frozen=True, slots=True)
 class KnownNoise:
-    """sd_log: of a run around its level (within blocks, where there were any), of so many campaigns."""
+    """sd_log: of a run around its level (within blocks, where there were any), of so many campaigns.
+
+    calibrated_at: when the A/A campaign ended that it comes from; None where it comes from others.
+    """
 
     sd_log: float
     campaigns: int
+    calibrated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """The A/A campaigns of a kind and metric on a target.
+
+    latest: the last one that ended, ended_at: when. alarms: how many of all their comparisons were
+    called better or worse, which none of them is.
+    """
+
+    latest: Campaign
+    ended_at: datetime
+    result: Mapping[str, Any]
+    comparisons: int
+    alarms: int
+
+
+def calibrations_on(kind: str, metric: str, target: Target | None) -> Calibrations | None:
+    """Find the A/A campaigns of a kind and metric on a target; None without any."""
+    if target is None:
+        return None
+    found = list(
+        Finding.objects.filter(name="calibration", **_on(kind, metric, target))
+        .select_related("campaign")
+        .order_by("-campaign__closed_at")
+    )
+    ended = [row for row in found if row.campaign.closed_at is not None]
+    if not ended:
+        return None
+    latest = ended[0]
+    return Calibrations(
+        latest=latest.campaign,
+        ended_at=latest.campaign.closed_at or latest.computed_at,
+        result=latest.result,
+        comparisons=sum(row.result["verdicts"] for row in ended),
+        alarms=sum(row.result["alarms"] for row in ended),
+    )
+
+
+def _on(kind: str, metric: str, target: Target) -> dict[str, Any]:
+    return {
+        "campaign__kind": kind,
+        "campaign__primary_metric": metric,
+        "campaign__target__address": target.address,
+        "campaign__state": Campaign.State.FINISHED,
+    }
 
 
 def known_noise(kind: str, metric: str, target: Target | None) -> KnownNoise | None:
-    """Pool the noise of the latest campaigns of a kind and metric on a target; None without any."""
+    """Take the noise of the latest A/A campaign, else pool that of the latest campaigns.
+
+    Of a kind and metric on a target; None without any.
+    """
     if target is None:
         return None
+    calibrated = calibrations_on(kind, metric, target)
+    if calibrated is not None and calibrated.result["run_sd_log"]:
+        return KnownNoise(calibrated.result["run_sd_log"], 1, calibrated.ended_at)
     rows = (
-        Finding.objects.filter(
-            name__in=["levels", "pairs"],
-            campaign__kind=kind,
-            campaign__primary_metric=metric,
-            campaign__target__address=target.address,
-            campaign__state=Campaign.State.FINISHED,
-        )
+        Finding.objects.filter(name__in=["levels", "pairs"], **_on(kind, metric, target))
         .order_by("-computed_at")
         .values_list("name", "result")[:LATEST]
     )

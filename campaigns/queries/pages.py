@@ -96,6 +96,7 @@ class Findings:
     checks: Mapping[str, Any] | None
     with_excluded: Mapping[str, Any] | None
     outlook: Mapping[str, Any] | None
+    calibration: Mapping[str, Any] | None
     matrix: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     charts: Mapping[str, Mapping[str, Any]]
@@ -205,6 +206,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
+    wanted.append("calibration")
     rows = {row.name: row for row in current.filter(name__in=wanted)}
     late = current.filter(
         Q(name__in=["phases", "usl", *of_metric]) | Q(name__startswith="percentiles:")
@@ -217,6 +219,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         checks=rows["checks"].result if "checks" in rows else None,
         with_excluded=rows["with_excluded"].result if "with_excluded" in rows else None,
         outlook=rows["outlook"].result if "outlook" in rows else None,
+        calibration=rows["calibration"].result if "calibration" in rows else None,
         matrix=rows["matrix"].result if "matrix" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         charts=LateResults(

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from campaigns.web import amending, queues, run_actions, run_pages
+from campaigns.web import amending, calibrating, queues, run_actions, run_pages
 from campaigns.web import campaign_actions as actions
 from campaigns.web import campaign_charts as charts
 from campaigns.web import campaign_exports as exports
@@ -17,6 +17,7 @@ urlpatterns = [
     path("resume/", actions.resume, name="campaign-resume"),
     path("cancel/", actions.cancel, name="campaign-cancel"),
     path("amend/", amending.amend, name="campaign-amend"),
+    path("calibrate/", calibrating.calibrate, name="campaign-calibrate"),
     path("extend/", actions.extend, name="campaign-extend"),
     path("move-up/", queues.move_up, name="campaign-move-up"),
     path("move-down/", queues.move_down, name="campaign-move-down"),

@@ -24,6 +24,7 @@ TITLES = {
     "modes": "Modes",
     "outliers": "Outliers",
     "identical": "Identical values",
+    "aa_noise": "A/A noise",
     "rows": "Row consistency",
     "saturation": "Generator saturation",
     "proofs": "Clean state, same work",
@@ -128,6 +129,14 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             if good:
                 return "none", "No level has equal values only."
             return f"{value:.0f}", "Levels with equal values only: suspect the clock or a cache."
+        case "aa_noise":
+            text = "19 of 20 pairs differ by no more; the two labels do not differ by more than chance."
+            if not good:
+                text = (
+                    f"The two labels differ (p {p_text(figures['p'])}) although they are one setting: "
+                    "by chance, or since something changes with time or place."
+                )
+            return f"{value:.1f} %", text
         case "rows":
             listed = f"; off by a second: runs {runs}" if runs else ""
             if good:

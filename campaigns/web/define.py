@@ -1,6 +1,7 @@
 """Define a campaign: new, edit, clone, and the plan that changes while one types."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
 from campaigns.definition import drafts, life
+from campaigns.definition.calibrating import calibration_of
 from campaigns.definition.checking import Definition, Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign, Target
@@ -85,6 +87,8 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         return _draw(request, campaign, forms.with_kind(entered), {})
     if act.startswith(PRESET):
         return _draw(request, campaign, forms.with_preset(entered, act.removeprefix(PRESET)), {})
+    if act == "calibrate":
+        return _calibrate(request, campaign, entered)
     definition, errors = _checked(entered)
     if definition is None or act not in ("save", "launch", "try"):
         return _draw(request, campaign, entered, errors)
@@ -94,6 +98,15 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         messages.warning(request, str(refusal))
         return redirect("campaign", campaign.pk) if campaign else redirect("campaign-list")
     return _go_on(request, stored, act)
+
+
+def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered) -> HttpResponse:
+    """Store the A/A campaign of what stands in the form; the form itself stays unsaved."""
+    definition, errors = _checked(_asked(entered))
+    if definition is None:
+        return _draw(request, campaign, entered, errors)
+    made = drafts.create(calibration_of(definition), user_of(request))
+    return redirect("campaign", made.pk)
 
 
 def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
@@ -132,16 +145,18 @@ def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
 
 def _planned(entered: Entered) -> dict[str, Any]:
     """The plan, or why there is none yet. A question that is still empty changes no plan."""
-    values = dict(entered.values)
-    values["question"] = values.get("question") or "?"
-    asked = Entered(
-        entered.kind, values, entered.parameters, entered.varied, entered.levels, entered.excluded
-    )
-    definition, errors = _checked(asked)
+    definition, errors = _checked(_asked(entered))
     plan: PlanView | None = None
     if definition is not None:
         plan = plan_view(definition, preview(definition))
     return {"plan": plan, "plan_problems": problems(errors, entered)}
+
+
+def _asked(entered: Entered) -> Entered:
+    """Let a question that is still empty be one."""
+    return replace(
+        entered, values={**entered.values, "question": entered.values.get("question") or "?"}
+    )
 
 
 def _beginning(request: HttpRequest) -> Entered:
@@ -153,7 +168,8 @@ def _beginning(request: HttpRequest) -> Entered:
         kind = next((name for name, d in kinds.items() if target.family in d.families), "")
     if kind not in kinds:
         kind = next(iter(kinds), "")
-    return forms.blank(kind, target)
+    entered = forms.blank(kind, target)
+    return forms.as_calibration(entered, target) if "calibrate" in request.GET else entered
 
 
 def _draw(

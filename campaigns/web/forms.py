@@ -11,11 +11,13 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
+from campaigns.definition.calibrating import PAIRS, TAG, question_of
 from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign, Target
+from campaigns.plan import BLIND_LABEL
 from campaigns.units import written
 from campaigns.web import contrast_fields as contrasts
 from campaigns.web.fields import Field, as_text
@@ -83,6 +85,18 @@ def blank(kind: str, target: Target | None = None) -> Entered:
     values["seed"] = str(SystemRandom().randrange(1, 2**31))
     entered = Entered(kind=kind, values=values)
     return with_kind(entered, target)
+
+
+def as_calibration(entered: Entered, target: Target | None) -> Entered:
+    """Begin with one setting under two blind labels."""
+    values = {
+        "question": question_of(target.name if target else "this server"),
+        "order": str(Campaign.Order.PAIRED),
+        "paired_factor": BLIND_LABEL,
+        "repetitions": str(PAIRS),
+        "tags": TAG,
+    }
+    return replace(entered, values={**entered.values, **values})
 
 
 def with_kind(entered: Entered, target: Target | None = None) -> Entered:

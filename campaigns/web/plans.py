@@ -60,6 +60,7 @@ class PlanView:
     legend: tuple[Tile, ...]
     seed: int
     remarks: tuple[tuple[str, str, str], ...]
+    calibrate: bool
 
     @property
     def status(self) -> str:
@@ -96,6 +97,7 @@ def plan_view(definition: Definition, preview: Preview) -> PlanView:
         legend=tuple(tiles[:MOST_TILES]) if many else (),
         seed=definition.seed,
         remarks=tuple((tone, text, ICONS.get(tone, "info")) for tone, text in preview.remarks),
+        calibrate=preview.calibrate,
     )
 
 

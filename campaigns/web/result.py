@@ -26,6 +26,7 @@ from campaigns.queries.pages import (
 from campaigns.queries.rows import RunRow
 from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.templatetags.marks import RUNS
+from campaigns.web.calibrating import calibration_panel
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
@@ -102,6 +103,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "levels": _levels(findings, words) if primary and not is_open else None,
         "excluded": excluded_table(findings.with_excluded, words)
         if primary and not is_open and findings.with_excluded
+        else None,
+        "calibration": calibration_panel(campaign, findings.calibration)
+        if primary and not is_open and findings.calibration
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
         "cells": cell_table(findings.cells, words) if findings.cells else None,

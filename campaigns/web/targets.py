@@ -16,6 +16,7 @@ from campaigns.definition.forms import TargetForm
 from campaigns.models import Target
 from campaigns.queries.home import target_rows
 from campaigns.queries.queues import queue_of
+from campaigns.web.calibrating import noise_of_kinds
 from campaigns.web.fields import Field, from_form, is_key
 from campaigns.web.limits import quiet_of, zones
 
@@ -40,6 +41,7 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
         "quiet": quiet_of(target),
         "queue": queue_of(target),
         "locked": _locked(target),
+        "noise": noise_of_kinds(target),
     }
     return render(request, "targets/target.html", context)
 

@@ -96,7 +96,7 @@
   /* A second click while the first one is on its way would make a second campaign. */
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (!form.matches("[data-once]")) return;
+    if (!form.matches("[data-once]") || event.submitter?.formTarget === "_blank") return;
     if ("sent" in form.dataset) {
       event.preventDefault();
       return;

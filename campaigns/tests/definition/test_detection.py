@@ -1,10 +1,12 @@
 import math
+from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from campaigns import analysis
-from campaigns.definition import checking, preview
+from campaigns.definition import checking, drafts, life, preview
 from campaigns.models import Campaign
 from campaigns.tests.analysis.conftest import interleaved, paired, store, target
 
@@ -73,3 +75,64 @@ def test_another_server_tells_nothing(interleaved, target):
     target.save()
 
     assert any("not known before the first campaign" in text for text in remarks(target))
+
+
+def calibrated(target, sd, *, days_ago=0):
+    data = {
+        "question": "How large a difference?",
+        "kind": "downloader",
+        "target": target.pk,
+        "order": "paired",
+        "paired_factor": "blind_label",
+        "repetitions": 10,
+    }
+    campaign = life.launch(drafts.create(checking.check(data), None), None)
+    measured(campaign, sd)
+    closed_at = timezone.now() - timedelta(days=days_ago)
+    Campaign.objects.filter(pk=campaign.pk).update(closed_at=closed_at)
+    return f"{closed_at:%Y-%m-%d}"
+
+
+def offered(target, **changes):
+    data = {
+        "question": "How many connections?",
+        "kind": "downloader",
+        "target": target.pk,
+        "factors": {"concurrency": [2, 4, 8]},
+        "repetitions": 3,
+    }
+    return preview.preview(checking.check(data | changes)).calibrate
+
+
+def test_a_calibration_is_preferred_to_what_other_campaigns_say(interleaved, target):
+    measured(interleaved([2, 4, 8]), 0.2)
+    day = calibrated(target, 0.005)
+
+    (text,) = [text for text in remarks(target) if text.startswith("By the ")]
+
+    assert text.startswith(f"By the A/A calibration of {day} here (0.")
+    assert remarks(target)[text] == "pass"
+    assert not offered(target)
+
+
+def test_an_old_calibration_is_to_be_repeated(target):
+    calibrated(target, 0.005, days_ago=45)
+
+    (text,) = [text for text in remarks(target) if text.startswith("By the A/A")]
+
+    assert text.endswith("That calibration is 45 days old; repeat it.")
+    assert offered(target)
+
+
+def test_a_calibration_without_any_noise_tells_nothing(target):
+    calibrated(target, 0.0)
+
+    assert offered(target)
+
+
+def test_the_click_is_offered_where_nothing_is_known(interleaved, target):
+    assert offered(target)
+    measured(interleaved([2, 4, 8]), 0.02)
+    assert offered(target)
+    assert not offered(target, factors={"concurrency": [2]})
+    assert not offered(target, factors={}, order="paired", paired_factor="blind_label")

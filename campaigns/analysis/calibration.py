@@ -1,0 +1,90 @@
+"""A/A campaigns: no difference exists by construction; what their pairs show is noise."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.charts.formats import counted, percent
+from campaigns.models import Campaign
+from campaigns.plan import BLIND_LABEL
+from campaigns.stats.calibration import calibrate
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.logs import pct_of
+from campaigns.stats.verdict import Word
+
+FALSE_ALARM = {"word": "false alarm", "tone": "warn", "icon": "warn", "form": "outline"}
+IDENTICAL = {"word": "A/A: identical runs", "tone": "info", "icon": "info", "form": "outline"}
+ALARMS = (Word.BETTER, Word.WORSE)
+
+Found = Mapping[str, Any]
+
+
+def told_as_false_alarms(campaign: Campaign, pairs: Found | None) -> dict[str, Any] | None:
+    """Say of each “better” or “worse” between two names of one setting what it is."""
+    if pairs is None or campaign.paired_factor != BLIND_LABEL:
+        return dict(pairs) if pairs is not None else None
+    strata = [
+        {**each, "display": FALSE_ALARM, "advice": "Both labels are one setting."}
+        if each["comparison"]["verdict"]["word"] in ALARMS
+        else {**each, "advice": ""}
+        for each in pairs["strata"]
+    ]
+    return {**pairs, "strata": strata}
+
+
+def calibration(
+    campaign: Campaign, pairs: Found | None, criteria: Criteria
+) -> dict[str, Any] | None:
+    """Measure the noise of an A/A campaign; None for any other one, and without two pairs."""
+    if pairs is None or campaign.paired_factor != BLIND_LABEL:
+        return None
+    changes = [each["change_pct"] for stratum in pairs["strata"] for each in stratum["pairs"]]
+    ratios = [math.log1p(change / 100) for change in changes if change is not None]
+    found = calibrate(ratios, alpha=criteria.alpha)
+    if found is None:
+        return None
+    words = [stratum["comparison"]["verdict"]["word"] for stratum in pairs["strata"]]
+    return {
+        **asdict(found),
+        "metric": pairs["metric"],
+        "label": pairs["label"],
+        "sd_pct": pct_of(found.sd_log),
+        "sd_ci_pct": [pct_of(bound) for bound in found.sd_log_ci],
+        "run_sd_pct": pct_of(found.run_sd_log),
+        "alpha": criteria.alpha,
+        "verdicts": len(words),
+        "alarms": sum(word in ALARMS for word in words),
+    }
+
+
+def answer_of_calibration(found: Found) -> dict[str, Any]:
+    """Say how far apart identical runs are, and what that lets a campaign find."""
+    floor = percent(found["floor_pct"]).lstrip("+")
+    sentence = (
+        f"Identical runs differ by up to {floor} (19 of 20 pairs): "
+        "a smaller difference between two single runs is noise."
+    )
+    badges: list[dict[str, Any]] = [IDENTICAL]
+    if found["alarms"]:
+        of = counted(found["verdicts"], "comparison")
+        badges.append({**FALSE_ALARM, "word": f"false alarm: {found['alarms']} of {of}"})
+        sentence += (
+            " Between the two labels a difference was shown although there is none: a false alarm, "
+            f"as in {100 * found['alpha']:g} % of such campaigns."
+        )
+    facts = [{"label": "noise floor", "value": floor, "note": f"{found['n']} pairs"}]
+    facts += [
+        {
+            "label": f"{each['pairs']} pairs find",
+            "value": percent(each["pct"]).lstrip("+"),
+            "note": "or more, in 4 of 5",
+        }
+        for each in found["detectable"]
+    ]
+    return {
+        "sentence": sentence,
+        "tone": "warn" if found["alarms"] else "info",
+        "badges": badges,
+        "facts": facts,
+    }

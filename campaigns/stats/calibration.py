@@ -1,0 +1,68 @@
+"""What pairs of identical runs (A/A) say of a target's noise. Pure. STATISTICS 8.5."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from campaigns.stats.fit import NO_NOISE
+from campaigns.stats.interval import Interval
+from campaigns.stats.logs import pct_of
+from campaigns.stats.power import detectable_pct
+from campaigns.stats.validity import aa_noise
+
+PAIRS_SHOWN = (3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """The smallest change that so many pairs find in 4 of 5 campaigns."""
+
+    pairs: int
+    pct: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The noise of n pairs of one setting with itself.
+
+    sd_log: of the log ratios, with its chi-square interval; run_sd_log: of a run within its pair.
+    floor_pct: 95 % of the pairs differ by no more (95th percentile of |%|). mean_pct, mean_p: of
+    the two labels, which differ by chance alone.
+    """
+
+    n: int
+    sd_log: float
+    sd_log_ci: Interval
+    run_sd_log: float
+    floor_pct: float
+    mean_pct: float
+    mean_p: float
+    detectable: tuple[Detectable, ...]
+
+
+def calibrate(log_ratios: Sequence[float], *, alpha: float = 0.05) -> Calibration | None:
+    """Measure the noise by the log ratios of identical runs; None with fewer than two."""
+    found = aa_noise(log_ratios)
+    if found.value is None:
+        return None
+    n, sd = len(log_ratios), found.figures["sd"]
+    sd = sd if sd >= NO_NOISE else 0.0
+    bounds = (
+        math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1)))
+        for share in (1 - alpha / 2, alpha / 2)
+    )
+    return Calibration(
+        n=n,
+        sd_log=sd,
+        sd_log_ci=Interval(*(sd * bound for bound in bounds)),
+        run_sd_log=sd / math.sqrt(2),
+        floor_pct=found.value,
+        mean_pct=pct_of(float(np.mean(log_ratios))),
+        mean_p=found.figures["mean_p"],
+        detectable=tuple(
+            Detectable(pairs, detectable_pct(pairs, sd, alpha=alpha)) for pairs in PAIRS_SHOWN
+        ),
+    )
