@@ -69,7 +69,6 @@ class Against:
 
     side: int
     refused: tuple[Differs, ...]
-    causes: tuple[str, ...]
     over: OverCells | None = None
     apart: tuple[Differs, ...] = ()
     only_here: tuple[str, ...] = ()
@@ -94,6 +93,10 @@ class Compared:
         """Rows that were not refused."""
         return tuple(row for row in self.rows if not row.fields)
 
+    def causes_of(self, side: int) -> list[str]:
+        """What differs between a campaign and the first one, and may be why results do."""
+        return causes(self.differences, side)
+
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
@@ -114,7 +117,7 @@ def compare_campaigns(sides: Sequence[Side]) -> Compared:
     against: list[Against] = []
     for place, side in enumerate(sides[1:], start=1):
         refused = work_differences(sides[0], side)
-        found = Against(place, tuple(refused), tuple(causes(differences, place)))
+        found = Against(place, tuple(refused))
         if not refused:
             matched, only_there, only_here = _matched(names, place)
             pairs += matched

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from campaigns.analysis.compared import Against, Compared, Row
-from campaigns.analysis.differences import CAUSE
 from campaigns.charts.formats import percent, span_pct
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.queries.compared import Side
@@ -26,8 +25,11 @@ def answer_of(compared: Compared) -> dict[str, Any]:
     elif compared.against:
         said = "; ".join(_briefly(compared, each, names) for each in compared.against)
         sentence = f"Against {names[0]}: {said}."
+    elif len(compared.rows) == 1:
+        sentence = _of_row(compared.rows[0], *_titles(compared, compared.rows[0]))
     else:
-        sentence = " ".join(_of_row(row, *_titles(compared, row)) for row in compared.rows)
+        said = "; ".join(_row_briefly(row, _titles(compared, row)[1]) for row in compared.rows)
+        sentence = f"Against {compared.names.whole(0, compared.rows[0].baseline)}: {said}."
     tones = {row.display.tone for row in compared.judged}
     return {
         "sentence": sentence,
@@ -73,15 +75,20 @@ def _briefly(compared: Compared, against: Against, names: Sequence[str]) -> str:
     rows = [row for row in compared.rows if row.side == against.side]
     if not rows:
         return f"{name} has no cell with the same levels"
-    if against.over is not None:
-        interval = f" (95 % {span_pct(against.over.ci_pct)})" if against.over.ci_pct else ""
-        cells = f"on average over {against.over.cells} cells"
-        return f"{name} {percent(against.over.geometric_pct)}{interval} {cells}"
-    verdict = rows[0].comparison.verdict
-    change = "" if verdict.pct_change is None else f", {percent(verdict.pct_change)}"
     if len(rows) == 1:
-        return f"{name} {rows[0].display.word}{change}"
-    return f"{name}, {len(rows)} cells without an average"
+        return _row_briefly(rows[0], name)
+    if against.over is None:
+        return f"{name}, {len(rows)} cells without an average"
+    interval = f"95 % {span_pct(against.over.ci_pct)}, " if against.over.ci_pct else ""
+    return f"{name} {percent(against.over.geometric_pct)} ({interval}{against.over.cells} cells)"
+
+
+def _row_briefly(row: Row, name: str) -> str:
+    verdict = row.comparison.verdict
+    if row.fields:
+        return f"{name} is not comparable ({', '.join(each.label for each in row.fields)})"
+    change = "" if verdict.pct_change is None else f" {percent(verdict.pct_change)}"
+    return f"{name}{change} ({row.display.word})"
 
 
 def _of_row(row: Row, baseline: str, candidate: str) -> str:
@@ -122,7 +129,7 @@ def _badges(compared: Compared) -> list[dict[str, Any]]:
     if refused:
         word = f"not comparable: {refused} campaign{'s' if refused > 1 else ''}"
         badges.append({"word": word, "tone": "thin", "icon": "no", "form": "outline"})
-    if any(each.causes for each in compared.against if not each.refused):
+    if any(compared.causes_of(row.side) for row in compared.judged):
         word = "environment differs"
         badges.append({"word": word, "tone": "worse", "icon": "warn", "form": "outline"})
     return badges
@@ -169,21 +176,18 @@ def _caveat(compared: Compared, names: Sequence[str]) -> str:
     said = []
     if stand_ins := dict.fromkeys(what for side in sides for what in side.stand_ins):
         said.append(f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
-    causes = {place: _causes(compared, place) for place in judged[1:]}
+    causes = {place: compared.causes_of(place) for place in judged[1:]}
     said += [_of_causes(names[place], found) for place, found in causes.items() if found]
     if not any(causes.values()):
         said.append("No difference of environment is recorded but the time.")
+    said += [
+        f"The environment of {names[place]} changed while it was measured."
+        for place in judged
+        if any(row.changed[place] for row in compared.differences if row.changed)
+    ]
     if not all(_executable(side) for side in sides):
         said.append("What work an import did is not checked by perfdash.")
     return " ".join([*said, UNPAIRED])
-
-
-def _causes(compared: Compared, place: int) -> list[str]:
-    return next((list(each.causes) for each in compared.against if each.side == place), []) or [
-        f"{row.label} ({row.values[0]} → {row.values[place]})"
-        for row in compared.differences
-        if not compared.against and row.weight == CAUSE and row.differs[place]
-    ]
 
 
 def _of_causes(name: str, causes: Sequence[str]) -> str:

@@ -22,7 +22,10 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One comparison. refused: fields with both values; settings: what else was set otherwise."""
+    """One comparison. refused: fields with both values; settings: what else was set otherwise.
+
+    environment: whether there is another cause in sight than what was to be compared.
+    """
 
     baseline: str
     name: str
@@ -40,11 +43,12 @@ class Line:
     remarks: tuple[str, ...]
     refused: tuple[str, ...]
     settings: tuple[str, ...]
+    environment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All comparisons with one candidate, or of the chosen cells. causes: what else differs.
+    """All comparisons with one candidate, or of the chosen cells.
 
     total: the change over all cells, what it is of, its interval, and that for cells as a sample.
     """
@@ -55,7 +59,6 @@ class Table:
     numbers: tuple[str, str]
     heads: str
     lines: tuple[Line, ...]
-    causes: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     only_here: str = ""
@@ -152,7 +155,6 @@ def _of_candidate(
         numbers=("1", str(against.side + 1)),
         heads="candidate",
         lines=lines,
-        causes=against.causes,
         refused=tuple(told(each) for each in against.refused),
         apart=tuple(told(each) for each in against.apart),
         only_here=_listed(against.only_here),
@@ -193,6 +195,7 @@ def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
         remarks=tuple(BADGES.get(badge, badge) for badge in verdict.badges),
         refused=tuple(told(each) for each in row.fields),
         settings=tuple(told(each) for each in row.settings) if not compared.against else (),
+        environment=bool(compared.causes_of(row.side)),
     )
 
 

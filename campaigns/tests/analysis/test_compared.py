@@ -200,6 +200,74 @@ def test_only_three_sessions_on_both_sides_can_confirm(measured, sessions, said)
     assert {row.standing for row in compared(*campaigns).rows} == {said}
 
 
+def see(campaign, *versions):
+    """Let runs have seen versions of the server, the last one from then on."""
+    for place, run in enumerate(campaign.runs.order_by("position")):
+        value = versions[min(place, len(versions) - 1)]
+        EnvironmentFact.objects.create(
+            attempt=run.attempts.get(), side="target", name="Pulp", value=value
+        )
+
+
+def test_chosen_cells_are_told_of_the_environment_of_their_campaigns(measured):
+    one, two = measured(), measured(0.8)
+    see(one, "3.122")
+    see(two, "3.123")
+    sides = sides_of([one.pk, two.pk])
+    cells = [finding(side)["cells"] for side in sides]
+
+    found = compare_chosen(sides, [(0, cells[0][0]), (0, cells[0][1]), (1, cells[1][0])])
+
+    assert [found.causes_of(row.side) for row in found.rows] == [[], ["Pulp (3.122 → 3.123)"]]
+    answer = answer_of(found)
+    assert "environment differs" in [badge["word"] for badge in answer["badges"]]
+    assert answer["sentence"].count(";") == 1
+
+
+def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
+    one, two = measured(), measured(0.8)
+    see(one, "3.122", "3.123")
+    see(two, "3.123")
+
+    caveat = answer_of(compared(one, two))["caveat"]
+
+    assert f"The environment of {one.name} (#{one.pk}) changed while it was measured." in caveat
+
+
+@pytest.mark.parametrize(
+    ("value_of", "word"),
+    [
+        (lambda run: 10.0, Word.EQUIVALENT),
+        (lambda run: 10.0 * (1 + run.campaign.pk % 2), None),
+        (lambda run: 0.0, Word.INVALID_VALUES),
+    ],
+)
+def test_values_without_noise_and_without_logs_have_their_word(interleaved, value_of, word):
+    campaigns = [interleaved([5, 10]) for _ in range(2)]
+    for campaign in campaigns:
+        store(campaign, value_of)
+        analysis.analyse(campaign)
+
+    found = compared(*campaigns)
+
+    assert set(words(found)) <= ({word} if word else {Word.BETTER, Word.WORSE})
+    assert answer_of(found)["sentence"]
+
+
+@pytest.mark.parametrize("failing", [range(2, 99), range(1, 99)])
+def test_one_run_and_none_are_too_few(interleaved, failing):
+    campaigns = [interleaved([5, 10]) for _ in range(2)]
+    for campaign in campaigns:
+        store(campaign, _seconds)
+        campaign.runs.filter(position__in=failing).update(state="void")
+        analysis.analyse(campaign)
+
+    found = compared(*campaigns)
+
+    assert set(words(found)) == {Word.NOT_ENOUGH_DATA}
+    assert answer_of(found)["sentence"]
+
+
 def test_the_order_in_which_facts_were_seen_is_no_difference(measured):
     one, two = measured(), measured()
     for campaign, versions in ((one, ("1", "2")), (two, ("2", "1"))):
