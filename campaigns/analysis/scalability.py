@@ -114,7 +114,8 @@ def _judged(
     law = fit_usl([p.n for p in used], [p.throughput for p in used]) if used else None
     bounds = None
     if law is not None and bounded:
-        bounds = bound_laws(_draws(used, criteria.seed, in_blocks=in_blocks), criteria.alpha)
+        draws = _draws(used, criteria.seed, in_blocks=in_blocks)
+        bounds = bound_laws(draws, criteria.alpha, near=law)
     return {
         "missing": "" if law else "not_enough_levels",
         "fewest": FEWEST_LEVELS,

@@ -147,10 +147,15 @@ def bound_usl(
 
 
 def bound_laws(
-    draws: Iterable[tuple[NDArray[np.float64], NDArray[np.float64]]], alpha: float = 0.05
+    draws: Iterable[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    alpha: float = 0.05,
+    near: Usl | None = None,
 ) -> UslBounds | None:
-    """Bound the law by draws of (n, throughput), each of the shape of its own runs."""
-    laws = [Usl(*_fit(x, y), float(x.max())) for x, y in draws]
+    """Bound the law by draws of (n, throughput), each of the shape of its own runs.
+
+    near: the law of the data that are drawn from; its draws are found sooner, to eight digits.
+    """
+    laws = [Usl(*_fit(x, y, near), float(x.max())) for x, y in draws]
     if not laws:
         return None
     peaks = [law for law in laws if math.isfinite(law.peak)]
@@ -171,8 +176,16 @@ def bound_laws(
     )
 
 
-def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float]:
+def _fit(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    near: Usl | None = None,
+) -> tuple[float, float, float]:
     scale = float((y / x).max())
+    start, tolerance, least = [1.0, START_S, START_K], 1e-14, 1e-12
+    if near is not None:
+        start = [near.g / scale, min(max(near.s, 1e-4), 0.99), min(max(near.k, 1e-6), 0.99)]
+        tolerance, least = 1e-8, 1e-9
 
     def errors(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         g, s, k = parameters
@@ -187,12 +200,12 @@ def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, 
 
     found = optimize.least_squares(
         errors,
-        [1.0, START_S, START_K],
+        start,
         jac=slopes,
         bounds=([0, 0, 0], [np.inf, 1, 1]),
-        xtol=1e-14,
-        ftol=1e-14,
-        gtol=1e-14,
+        xtol=tolerance,
+        ftol=tolerance,
+        gtol=tolerance,
     )
     g, s, k = (float(value) for value in found.x)
-    return g * scale, s, k if k > 1e-12 else 0.0
+    return g * scale, s, k if k > least else 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from campaigns.stats.little import check_little
-from campaigns.stats.usl import Usl, bound_usl, fit_usl
+from campaigns.stats.usl import Usl, bound_laws, bound_usl, fit_usl
 
 NAMES = {
     "gamma": "g",
@@ -134,3 +134,18 @@ def test_a_throttle_hides_its_queue_as_published(golden):
 def test_nobody_has_no_littles_law():
     with pytest.raises(ValueError, match="above 0"):
         check_little(0, 1.0, 1.0)
+
+
+def test_draws_near_a_law_have_the_bounds_that_they_have_without_it(golden):
+    case = golden("d")["noisy"]
+    n, x = np.array(case["N"], dtype=float), np.array(case["X"])
+    rng = np.random.default_rng(1)
+    draws = [(n, x * np.exp(rng.normal(0, 0.02, n.size))) for _ in range(60)]
+
+    alone, near = bound_laws(draws), bound_laws(draws, near=fit_usl(n.tolist(), x.tolist()))
+
+    assert alone is not None
+    assert near is not None
+    for name in ("g", "s", "k", "peak", "most", "power_point", "throttle"):
+        assert getattr(near, name) == pytest.approx(getattr(alone, name), rel=1e-4)
+    assert near.with_peak == alone.with_peak
