@@ -166,17 +166,16 @@ def _run(point: Point) -> dict[str, Any]:
 
 
 def _level(n: float, points: Sequence[Point]) -> dict[str, Any]:
-    """Means of one level, and whether its response times hold all of the waiting."""
+    """Means of one level, and whether its response times hold all of the waiting, run by run."""
     own = [point for point in points if point.n == n]
     throughput = float(np.mean([point.throughput for point in own]))
-    known = [point.response for point in own if point.response is not None]
-    response = float(np.mean(known)) if known else None
-    little = check_little(n, throughput, response) if response else None
+    timed = [(point.throughput, point.response) for point in own if point.response is not None]
+    little = check_little(n, float(np.mean([x * r for x, r in timed])), 1.0) if timed else None
     return {
         "n": n,
         "runs": len(own),
         "throughput": throughput,
-        "response": response,
+        "response": float(np.mean([r for _, r in timed])) if timed else None,
         "effective": little.effective if little else None,
         "ratio": little.ratio if little else None,
         "consistent": little.consistent if little else None,

@@ -12,6 +12,7 @@ from campaigns.importers import demonstration
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import START, finish, launched, store
+from campaigns.web.panels.scalability import between
 
 pytestmark = pytest.mark.django_db
 
@@ -189,8 +190,9 @@ def test_a_blocked_campaign_says_why_it_has_none(browser):
 
     assert ids_of(found) == ["ecdf", "drift"]
     assert found["drift"].notes == (
-        "Runs were not made in blocks, so that level and time cannot be told apart here.",
+        "There are no effects of blocks: the runs were not made in blocks.",
     )
+    assert found["drift"].aside == "blocked, 2 sessions"
 
 
 def test_more_cells_than_a_chart_holds_are_drawn_a_dozen_at_a_time(browser, target, person):
@@ -239,6 +241,25 @@ def test_waiting_that_nobody_timed_is_told(browser, closed_loop):
 
     assert note.startswith("At 2, 3, 4, 5, 6, 7, 8 throughput × response time is not the number")
     assert "at 8 it accounts for 3.24." in note
+
+
+def test_times_that_cannot_be_those_of_the_same_requests_are_told(browser, closed_loop):
+    for each in Distribution.objects.all():
+        each.encoded = histogram.encode([1_000_000] * 20).encoded
+        each.save()
+
+    note = panels(browser, finish(closed_loop))["response"].notes[0]
+
+    assert note.endswith("They are not all of the same requests, or some were counted twice.")
+
+
+def test_an_interval_that_leaves_what_was_measured_has_no_figure_there():
+    law = {"largest": 24}
+
+    assert between([4.0, 6.0], law) == "4 to 6"
+    assert between([18.3, 3150.0], law) == "18.3 to beyond what was measured"
+    assert between([18.3, None], law) == "18.3 to beyond what was measured"
+    assert between([30.0, None], law) == "beyond what was measured"
 
 
 def test_too_few_levels_say_why_there_is_no_law(browser, closed_loop):

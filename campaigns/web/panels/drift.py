@@ -23,7 +23,7 @@ BLOCKS = (
     ),
 )
 MISSING = {
-    "not_in_blocks": "Runs were not made in blocks, so that level and time cannot be told apart here.",
+    "not_in_blocks": "There are no effects of blocks: the runs were not made in blocks.",
     "not_positive": "There are no effects of blocks: a value is 0 or less, and has no logarithm.",
     "too_many": "There are no effects of blocks: there are more than the model takes.",
     "too_few": "There are no effects of blocks yet: it takes two blocks that share cells.",
@@ -46,7 +46,7 @@ def drift_panel(shown: Shown) -> Panel | None:
         block_sd_pct=found["block_sd_pct"] if found else None,
         sd_pct=found["sd_pct"] if found else None,
     )
-    sessions = shown.outline.sessions
+    sessions = len(found["sessions"]) if found else shown.outline.sessions
     return Panel(
         plot=Plot(
             id="drift",

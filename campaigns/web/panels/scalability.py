@@ -172,9 +172,8 @@ def _limit(group: Mapping[str, Any]) -> tuple[str, ...]:
             f"than the {number(law['largest'])} that were measured: measure there before using it.",
         )
     said = f"Recommended limit: {law['throttle']} at a time, the fewest with 95 % of the largest throughput"
-    if bounds and None not in bounds["throttle"]:
-        low, high = bounds["throttle"]
-        said += f" (95 % interval of where that is: {number(low)} to {number(high)})"
+    if bounds:
+        said += f" (95 % interval of where that is: {between(bounds['throttle'], law)})"
     if law["peak_reached"] and law["rule_of_thumb"] is not None:
         agrees = "agrees" if law["rule_agrees"] else "does not agree"
         said += f". The rule of thumb, 75 % of the peak, says {number(law['rule_of_thumb'])}, and {agrees}"
@@ -190,12 +189,19 @@ def _peak(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, 
             "The peak was not reached: by the law it lies beyond 1.5 times the largest number "
             "that was measured, and nothing is said of it.",
         )
-    between = ""
-    if bounds and None not in bounds["peak"]:
-        low, high = bounds["peak"]
-        between = f" ({number(low)} to {number(high)})"
+    span = f" (95 % interval: {between(bounds['peak'], law)})" if bounds else ""
     most = amount(law["most"], chart.throughput.unit)
-    return (f"The peak lies at {number(law['peak'])}{between} at a time, with {most}.",)
+    return (f"The peak lies at {number(law['peak'])}{span} at a time, with {most}.",)
+
+
+def between(bounds: Sequence[float | None], law: Mapping[str, Any]) -> str:
+    """Write an interval of numbers at a time; what was not measured has no figure."""
+    low, high = (
+        None if bound is None or bound > law["largest"] else number(bound) for bound in bounds
+    )
+    if low is None:
+        return "beyond what was measured"
+    return f"{low} to {high}" if high is not None else f"{low} to beyond what was measured"
 
 
 def _left_out(group: Mapping[str, Any]) -> tuple[str, ...]:
@@ -214,11 +220,15 @@ def _waiting(group: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     worst = max(off, key=lambda level: abs(level["ratio"] - 1))
     where = ", ".join(number(level["n"]) for level in off)
+    why = (
+        "The rest waited where nobody timed it, or was not there all along; end to end an answer "
+        "takes number ÷ throughput."
+        if worst["ratio"] < 1
+        else "They are not all of the same requests, or some were counted twice."
+    )
     return (
         f"At {where} throughput × response time is not the number at a time within 5 % (Little’s "
-        f"law): at {number(worst['n'])} it accounts for {number(worst['effective'])}. The rest "
-        "waited where nobody timed it, or was not there all along; end to end an answer takes "
-        "number ÷ throughput.",
+        f"law): at {number(worst['n'])} it accounts for {number(worst['effective'])}. {why}",
     )
 
 
