@@ -63,7 +63,7 @@ def answer_of_calibration(found: Found) -> dict[str, Any]:
     floor = percent(found["floor_pct"]).lstrip("+")
     sentence = (
         f"Identical runs differ by up to {floor} (19 of 20 pairs): "
-        "a smaller difference between two single runs is noise."
+        "a smaller difference of two single runs may be nothing but noise."
     )
     badges: list[dict[str, Any]] = [IDENTICAL]
     if found["alarms"]:

@@ -20,6 +20,7 @@ from campaigns.models import (
     Run,
     Session,
 )
+from campaigns.plan import BLIND_LABEL
 from campaigns.stats.methods import METHODS
 
 
@@ -141,6 +142,8 @@ def outline_of(campaign: Campaign) -> Outline:
 
 
 def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
+    if campaign.paired_factor == BLIND_LABEL:
+        return ""
     if campaign.primary_contrast or campaign.order != Campaign.Order.PAIRED:
         return campaign.primary_contrast_in_words
     levels = next((f.levels for f in factors if f.name == campaign.paired_factor), ())

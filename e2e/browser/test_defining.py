@@ -41,6 +41,33 @@ def test_the_plan_changes_while_one_types(page):
     expect(page.locator("#plan")).to_contain_text("Pairs of engine")
 
 
+def test_the_primary_contrast_follows_the_levels_and_keeps_what_was_chosen(page):
+    page.goto("/campaigns/new/")
+    page.get_by_label("What do you want to know?").fill("7 against 5?")
+    vary(page, "concurrency")
+    levels(page, "concurrency", "5", "7", "10")
+    candidate, baseline = (
+        page.locator(f"#f-contrast_{side}") for side in ("candidate", "baseline")
+    )
+    expect(candidate.locator("option")).to_have_count(4)
+    expect(candidate).to_have_value("")
+
+    candidate.focus()
+    candidate.select_option("7")
+    expect(page.locator("#plan")).to_contain_text("Say which level is the baseline: 5, 7, 10.")
+    expect(candidate).to_have_value("concurrency=7")
+    expect(candidate).to_be_focused()
+    baseline.select_option("5")
+    expect(page.locator("#plan-status")).to_contain_text("9 runs, about")
+    expect(candidate).to_have_value("concurrency=7")
+    expect(baseline).to_have_value("concurrency=5")
+
+    page.locator("[name=p-manifest]").fill(manifest("contrast"))
+    page.get_by_role("button", name="Save draft").click()
+
+    expect(page.locator(".meta").first).to_contain_text("primary contrast concurrency 7 against 5")
+
+
 def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):
     page.goto("/campaigns/new/")
     page.get_by_label("What do you want to know?").fill("Is “many” <b>a number</b>?")

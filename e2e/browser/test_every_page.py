@@ -48,6 +48,8 @@ def paths(perfdash, paired, slow):
         "cancel": f"/campaigns/{slow}/cancel/",
         "planned run": f"/campaigns/{slow}/runs/4/",
         "published result": "/campaigns/1/",
+        "amend": "/campaigns/1/amend/",
+        "amend what runs": f"/campaigns/{slow}/amend/",
         "imported run": "/campaigns/1/runs/1/",
         "paired result": f"/campaigns/{paired}/",
         "another metric": f"/campaigns/{paired}/?metric=throughput",
