@@ -47,7 +47,7 @@ class PercentileCurve:
 
 def shares_borne(count: int) -> list[float]:
     """Shares of the axis that so many values bear: ten of them lie above each."""
-    return [float(share) for share in _AXIS if (1 - share) * count >= VALUES_ABOVE]
+    return [float(share) for share, needed in _AXIS if count >= needed]
 
 
 def curve_of(runs: Sequence[Counts], alpha: float = 0.05) -> PercentileCurve | None:
@@ -93,14 +93,15 @@ def _point(share: float, values: NDArray[np.float64], alpha: float) -> CurvePoin
     return CurvePoint(share, ratio_of(mean), ratio_of(mean - half), ratio_of(mean + half))
 
 
-def _axis() -> tuple[Fraction, ...]:
-    """Exact, since 1 - 0.99 in binary would ask for one value too many or too few."""
+def _axis() -> tuple[tuple[Fraction, Fraction], ...]:
+    """Give shares with the values that they take, exactly: 1 - 0.99 in binary is not 0.01."""
     steps = {
         1 - Fraction(1, 2**halving) * (1 - Fraction(step, 2 * STEPS))
         for halving in range(HALVINGS)
         for step in range(STEPS)
     }
-    return tuple(sorted(steps | {Fraction(str(share)) for share in (*SHARES, 0.9999)}))
+    shares = sorted(steps | {Fraction(str(share)) for share in (*SHARES, 0.9999)})
+    return tuple((share, VALUES_ABOVE / (1 - share)) for share in shares)
 
 
 _AXIS = _axis()

@@ -181,22 +181,27 @@ def _fit(
     y: NDArray[np.float64],
     near: Usl | None = None,
 ) -> tuple[float, float, float]:
+    """Fit one point a level: the squares of its relative errors are those around the mean of 1 / y."""
     scale = float((y / x).max())
     start, tolerance, least = [1.0, START_S, START_K], 1e-14, 1e-12
     if near is not None:
         start = [near.g / scale, min(max(near.s, 1e-4), 0.99), min(max(near.k, 1e-6), 0.99)]
         tolerance, least = 1e-8, 1e-9
+    levels, place = np.unique(x, return_inverse=True)
+    weight = np.sqrt(np.bincount(place, 1 / np.square(y / scale)))
+    centre = np.bincount(place, scale / y) / np.square(weight)
 
     def errors(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         g, s, k = parameters
-        return np.asarray(g * scale * x / (1 + s * (x - 1) + k * x * (x - 1)) / y - 1)
+        below = 1 + s * (levels - 1) + k * levels * (levels - 1)
+        return np.asarray(weight * (g * levels / below - centre))
 
     def slopes(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         g, s, k = parameters
-        below = 1 + s * (x - 1) + k * x * (x - 1)
-        by_g = scale * x / below / y
-        by_s = -g * by_g * (x - 1) / below
-        return np.column_stack([by_g, by_s, by_s * x])
+        below = 1 + s * (levels - 1) + k * levels * (levels - 1)
+        by_g = weight * levels / below
+        by_s = -g * by_g * (levels - 1) / below
+        return np.column_stack([by_g, by_s, by_s * levels])
 
     found = optimize.least_squares(
         errors,
