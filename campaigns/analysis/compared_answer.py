@@ -19,7 +19,7 @@ UNPAIRED = (
 
 def answer_of(compared: Compared) -> dict[str, Any]:
     """Compose sentence, tone, badges, facts and caveat, as the answer of a campaign has them."""
-    names = compared.names.campaigns
+    names = [f"“{name}”" for name in compared.names.campaigns]
     if len(compared.against) == 1:
         sentence = _of_campaign(compared, compared.against[0], names)
     elif compared.against:
@@ -35,7 +35,7 @@ def answer_of(compared: Compared) -> dict[str, Any]:
         "sentence": sentence,
         "tone": tones.pop() if len(tones) == 1 else "info" if tones else "thin",
         "badges": _badges(compared),
-        "facts": _facts(compared, names),
+        "facts": _facts(compared, compared.names.campaigns),
         "caveat": _caveat(compared, names) if compared.judged else "",
     }
 

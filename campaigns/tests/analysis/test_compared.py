@@ -231,7 +231,7 @@ def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
 
     caveat = answer_of(compared(one, two))["caveat"]
 
-    assert f"The environment of {one.name} (#{one.pk}) changed while it was measured." in caveat
+    assert f"The environment of “{one.name} (#{one.pk})” changed while it was measured." in caveat
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_two_campaigns_are_compared_cell_by_cell_and_as_one_number(browser, meas
 
     text = text_of(browser, c=[before.pk, after.pk])
 
-    assert "after against before: −20.0 %" in text
+    assert "“after” against “before”: −20.0 %" in text
     assert "faster: 2 of 2" in text
     assert "workers 4 4 and 4 25.2 s 20.1 s −20.0 %" in text
     assert "all 2 cells, geometric" in text
@@ -113,7 +113,7 @@ def test_other_work_is_refused_with_both_values_and_is_not_drawn(browser, measur
     response = get(browser, c=[one.pk, two.pk])
 
     text = Page(response).text
-    assert "two is not comparable with one (path: /a against /b)." in text
+    assert "“two” is not comparable with “one” (path: /a against /b)." in text
     assert "refused: path: /a against /b" in text
     assert "compared-figure" not in response.content.decode()
 
@@ -122,7 +122,7 @@ def test_levels_of_work_without_one_in_common_are_refused(browser, measured):
     one = measured("one", factors={"path": ["/a", "/b"], "workers": [2, 4]}, parameters={})
     two = measured("two", parameters={"path": "/c"})
 
-    assert "not comparable with one (path: /a, /b against /c)" in text_of(
+    assert "not comparable with “one” (path: /a, /b against /c)" in text_of(
         browser, c=[one.pk, two.pk]
     )
 
@@ -148,7 +148,7 @@ def test_another_environment_is_allowed_and_named_in_red(browser, measured):
     response = get(browser, c=[one.pk, two.pk])
 
     text = Page(response).text
-    assert "The only recorded difference of two is Pulp (3.122 → 3.123)." in text
+    assert "The only recorded difference of “two” is Pulp (3.122 → 3.123)." in text
     assert text.count("environment differs") == 3
     assert 'data-tone="worse"' in response.content.decode().split("What differs between")[1]
 
@@ -159,7 +159,7 @@ def test_several_differences_cannot_be_told_apart_and_that_is_said(browser, meas
 
     text = text_of(browser, c=[one.pk, two.pk])
 
-    assert "2 things differ for two: engine (new → old), slow (0 → 1)" in text
+    assert "2 things differ for “two”: engine (new → old), slow (0 → 1)" in text
     assert "cannot be put down to one of them" in text
 
 
@@ -189,7 +189,7 @@ def test_a_level_that_is_fixed_in_the_other_campaign_finds_its_cell(browser, mea
 def test_campaigns_without_a_cell_in_common_say_which_factor_it_is(browser, measured):
     text = text_of(browser, c=[measured("one").pk, measured("two", levels=(8, 16)).pk])
 
-    assert "two and one have no cell with the same levels." in text
+    assert "“two” and “one” have no cell with the same levels." in text
     assert "No level in common: workers: 2, 4 against 8, 16." in text
 
 
@@ -299,7 +299,7 @@ def test_a_kind_that_is_gone_is_refused_unless_all_is_alike(browser, measured):
 
     text = text_of(browser, c=[one.pk, two.pk, three.pk])
 
-    assert "three is not comparable (path)" in text
+    assert "“three” is not comparable (path)" in text
 
 
 def test_fifty_campaigns_are_bounded_and_that_is_said(browser, measured):
