@@ -1,5 +1,6 @@
 """Settings, all from environment variables; docs/reference lists them. Wrong values stop the start."""
 
+import os
 import platform
 from datetime import timedelta
 from pathlib import Path
@@ -44,6 +45,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
         "options": "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s",
         **DATABASES["default"].get("OPTIONS", {}),
     }
+
+# Statistics: its matrices are small, so that threads would cost more than they bring. Read when numpy is loaded
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Secrets of targets
 
