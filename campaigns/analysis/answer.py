@@ -6,6 +6,7 @@ It states findings; what to *do* is a conclusion, and conclusions are a person's
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from campaigns.analysis import groups as comparing
 from campaigns.analysis.calibration import answer_of_calibration
 from campaigns.analysis.level_answer import answer_of_levels
 from campaigns.analysis.names import names_of
@@ -238,6 +239,11 @@ def _caveat(
         return _of_sessions(rows, levels["sessions"])
     if pairs is not None or levels is not None:
         return "Seen in one session: repeat it on another day before calling it confirmed."
+    if len(summaries) > comparing.MOST_CELLS:
+        return (
+            f"{len(summaries):,} cells are more than can be compared ({comparing.MOST_CELLS}): each is "
+            "summarised, and which is best is not judged."
+        )
     return (
         "Each interval is its cell's own; whether two cells differ is not judged by comparing "
         "their intervals."

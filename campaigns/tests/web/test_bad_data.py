@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from campaigns import results
+from campaigns.analysis import groups, levels, matrix
 from campaigns.models import Campaign, Exclusion, Finding
 from campaigns.tests.web.bad_data import GOOD, analysed, flags, measured, read, words
 from campaigns.tests.web.conftest import Page
@@ -159,6 +160,18 @@ def test_a_campaign_that_was_stopped_half_way_says_what_is_missing(target, perso
     text = read(browser, "campaign", campaign)
     assert "4 cancelled" in text
     assert not NO_NUMBER.search(text)
+
+
+def test_more_cells_than_can_be_compared_are_summarised_and_it_is_said(
+    target, person, browser, monkeypatch
+):
+    for module in (groups, levels, matrix):
+        monkeypatch.setattr(module, "MOST_CELLS", 2)
+
+    campaign = analysed(target, person, {1: GOOD, 2: GOOD, 4: GOOD})
+
+    assert not campaign.findings.filter(name="levels").exists()
+    assert "3 cells are more than can be compared (2)" in read(browser, "campaign", campaign)
 
 
 def test_findings_that_are_not_there_yet_are_no_error(target, person, browser):
