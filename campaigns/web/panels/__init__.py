@@ -30,12 +30,15 @@ PANELS: tuple[Maker, ...] = (
 )
 """In the order of the page. A panel that has nothing to show is None."""
 LATE: Mapping[Maker, Late] = {
+    forest_panel: Late("contrasts", "Change of each comparison", needs="levels", judged=True),
+    matrix_panel: Late("interaction", "Interaction of the factors", needs="matrix", judged=True),
     spread_panel: Late("ecdf", "Distribution of runs"),
+    density_panel: Late("density", "Density of runs", needs="density"),
     usl_panel: Late("usl", "Throughput, and the law of scalability", needs="usl"),
     response_panel: Late("response", "Response time against throughput", needs="usl"),
     drift_panel: Late("drift", "Run order and drift"),
 }
-"""Those that draw every run: where there are many, they are made when somebody folds them out."""
+"""Those of every run or cell: where there are many, they are made when somebody folds them out."""
 
 
 def panels_of(shown: Shown, opened: Collection[str] = ()) -> list[Panel | Late]:

@@ -113,16 +113,21 @@ class Numbers:
 class Late:
     """A chart that the page asks for when it comes into sight.
 
-    needs: the finding of charts without which there is none; empty where it needs the cells alone.
+    needs: the finding without which there is none; empty where it needs the cells alone. judged: it
+    is there for the primary metric only, and when the campaign has ended.
     """
 
     id: str
     title: str
     late: bool = True
     needs: str = ""
+    judged: bool = False
 
     def fits(self, shown: Shown) -> bool:
         """Say whether there is something to show."""
+        if self.judged:
+            finding = getattr(shown.findings, self.needs)
+            return bool(finding) and shown.primary and not shown.is_open
         return not self.needs or self.needs in shown.findings.charts
 
     def labelled(self, stand_ins: Sequence[str]) -> "Late":
