@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
+from time import process_time
 from typing import Any
 
 from campaigns import analysis
 from campaigns.definition import checking, drafts
 from campaigns.definition.life.planning import design_of, new_session, store_plan
 from campaigns.drivers import driver_of
+from campaigns.importers.demonstration import published_campaign
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -39,10 +41,17 @@ FACTS = {
 BATCH = 500
 
 
-def build(cells: int, repetitions: int, *, seed: int = 1, facts: bool = True) -> int:
-    """Store a campaign of the kind `downloader` with two factors, analyse it. Give its number.
+def published() -> tuple[int, float]:
+    """Import the published runs. Give the number of their campaign, and what its analysis took."""
+    campaign, _ = published_campaign(None)
+    return _analysed(campaign)
 
-    cells: a multiple of MANIFESTS or, for few, of ENGINES. One run in a hundred fails.
+
+def build(cells: int, repetitions: int, *, seed: int = 1, facts: bool = True) -> tuple[int, float]:
+    """Store a campaign of the kind `downloader` with two factors, and analyse it.
+
+    cells: a multiple of MANIFESTS or, for few, of ENGINES. One run in a hundred fails. Give its
+    number, and the processor seconds of its analysis.
     """
     checked = checking.check(_definition(cells))
     campaign = drafts.create(replace(checked, repetitions=repetitions, seed=seed), None)
@@ -54,8 +63,13 @@ def build(cells: int, repetitions: int, *, seed: int = 1, facts: bool = True) ->
         launched_at=START,
         closed_at=START + timedelta(seconds=SECONDS_A_RUN * cells * repetitions),
     )
+    return _analysed(campaign)
+
+
+def _analysed(campaign: Campaign) -> tuple[int, float]:
+    begun = process_time()
     analysis.analyse(campaign)
-    return campaign.pk
+    return campaign.pk, process_time() - begun
 
 
 def _definition(cells: int) -> dict[str, Any]:

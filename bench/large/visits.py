@@ -4,7 +4,7 @@ import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,10 +16,14 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One address asked again and again, after a first time. Times in seconds; goal: None where there is none."""
+    """One address asked again and again, after a first time. Times in seconds; goal: None where there is none.
+
+    processor: what this process worked, without the database's.
+    """
 
     what: str
     seconds: tuple[float, ...]
+    processor: tuple[float, ...]
     queries: int
     plain: int
     packed: int
@@ -43,12 +47,21 @@ def visit(
 ) -> Visit:
     """Ask once for what is loaded late, then `repeats` times. Raise where the answer is no page."""
     content, queries = _counted(client, address)
-    seconds = []
+    seconds, processor = [], []
     for _ in range(repeats):
-        begun = perf_counter()
+        begun, worked = perf_counter(), process_time()
         _read(client, address)
         seconds.append(perf_counter() - begun)
-    return Visit(what, tuple(seconds), queries, len(content), len(gzip.compress(content, 6)), goal)
+        processor.append(process_time() - worked)
+    return Visit(
+        what,
+        tuple(seconds),
+        tuple(processor),
+        queries,
+        len(content),
+        len(gzip.compress(content, 6)),
+        goal,
+    )
 
 
 def _counted(client: Client, address: str) -> tuple[bytes, int]:

@@ -1,0 +1,74 @@
+"""The figures of pages as Markdown."""
+
+from collections.abc import Iterator, Sequence
+
+from bench.large.browser import Drawing
+from bench.large.histograms import Recorded
+from bench.large.visits import Visit
+
+INTRODUCTION = """# What pages of large campaigns cost
+
+Written by `script/bench pages`. Do not edit it by hand. Figures of one machine ({machine}), with nothing else to do or not:
+compare columns, not machines.
+
+Campaigns of the kind `downloader`: the 18 published runs (S1), and two factors in 200 cells with 12 facts, 2 settings and 2
+proofs a run. Each address is asked through Django with all its middleware, again and again after a first time; *work* is what the
+web process computes, without the database. Nothing is cached between two requests.
+"""
+
+
+def markdown(
+    visits: Sequence[Visit],
+    drawn: Sequence[Drawing],
+    analyses: Sequence[tuple[str, float]],
+    recorded: Recorded,
+    *,
+    machine: str,
+) -> str:
+    """Write the page."""
+    parts = [INTRODUCTION.format(machine=machine), "## Pages\n", *_visits(visits), ""]
+    if drawn:
+        parts += ["## In a browser\n", *_drawn(drawn), ""]
+    parts += ["## Analysis\n", "| campaign | processor time |", "|---|---|"]
+    parts += [f"| {what} | {seconds:.1f} s |" for what, seconds in analyses]
+    parts += ["", "## Latencies\n", _recorded(recorded)]
+    return "\n".join(parts)
+
+
+def _visits(visits: Sequence[Visit]) -> Iterator[str]:
+    yield "| | fastest | median | slowest | work | queries | kB | kB, gzip | goal |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for each in visits:
+        times = (min(each.seconds), each.median, max(each.seconds), min(each.processor))
+        goal = f"{1000 * each.goal:.0f} ms" if each.goal else ""
+        yield (
+            f"| {each.what} | {' | '.join(f'{1000 * t:.0f} ms' for t in times)} | {each.queries}"
+            f" | {each.plain / 1000:,.0f} | {each.packed / 1000:,.0f} | {goal} |"
+        )
+
+
+def _drawn(drawn: Sequence[Drawing]) -> Iterator[str]:
+    yield (
+        "The last of these campaigns in headless Chromium without a GPU, 1440 pixels wide: from the navigation to the "
+        "chart of every run, and the frames while the pointer moves over it.\n"
+    )
+    yield "| | drawn after | longest task | frame, median | frame, 95 % | longest frame |"
+    yield "|---|---|---|---|---|---|"
+    for each in drawn:
+        times = (
+            each.drawn,
+            each.longest_task,
+            each.frame_median,
+            each.frame_95,
+            each.frame_longest,
+        )
+        yield f"| {each.what} | {' | '.join(f'{t:.0f} ms' for t in times)} |"
+
+
+def _recorded(recorded: Recorded) -> str:
+    return (
+        f"{recorded.values:,} values, recorded one after the other in a hundred histograms:"
+        f" {recorded.encode_seconds:.0f} s; added and read: {recorded.merge_seconds:.2f} s. The most memory that it took:"
+        f" {recorded.peak_bytes / 1e6:.1f} MB; the sum is {recorded.encoded_bytes / 1000:.1f} kB"
+        f" (p99 {(recorded.p99_microseconds or 0) / 1000:.1f} ms).\n"
+    )
