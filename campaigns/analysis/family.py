@@ -54,15 +54,17 @@ class Family:
         self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
     ) -> Comparisons:
         """Judge the wanted pairs by all runs, and by those of each session; the mean of some, too."""
+        compared = self._compared(self.taken, wanted, together)
+        only = len(self.sessions) == 1
         self.alone = []
         for session in self.sessions:
-            found = self._compared(self._taken(session), wanted, together)
+            found = compared if only else self._compared(self._taken(session), wanted, together)
             alone: dict[tuple[int, int] | None, Comparison] = {}
             alone.update(zip(wanted, found.comparisons, strict=True))
             if found.together:
                 alone[None] = found.together
             self.alone.append(alone)
-        return self._compared(self.taken, wanted, together)
+        return compared
 
     def described(
         self,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median_high
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
@@ -45,6 +46,15 @@ class ObservedRun:
     worker: str = ""
 
 
+class _Measured(NamedTuple):
+    """What stands for a run; accepted: of an attempt that was."""
+
+    value: float
+    censored: bool
+    bound: bool
+    accepted: bool
+
+
 def observed_runs_by_metric(
     campaign: Campaign, metrics: Iterable[str]
 ) -> dict[str, list[ObservedRun]]:
@@ -53,11 +63,6 @@ def observed_runs_by_metric(
     No warm-up, no try-out. Values come from the accepted attempt, and from a failed one where it got
     that far. Several metrics take as many queries as one.
     """
-    runs = list(
-        campaign.runs.filter(purpose=Run.Purpose.MEASURED)
-        .select_related("block__session")
-        .order_by("position")
-    )
     names = list(metrics)
     values = _values(campaign, names)
     attempts = _attempts(campaign)
@@ -66,33 +71,49 @@ def observed_runs_by_metric(
             "run_id", flat=True
         )
     )
-    return {
-        name: [
-            _observed(run, values[name].get(run.pk), attempts.get(run.pk), run.pk in excluded)
-            for run in runs
-        ]
-        for name in names
-    }
+    found: dict[str, list[ObservedRun]] = {name: [] for name in names}
+    for run, state, *place in _runs(campaign):
+        units_done, units_failed, worker = attempts.get(run, (0, 0, ""))
+        for name in names:
+            measured = values[name].get(run)
+            position, cell, block, repetition, session, reason, started_at, finished_at = place
+            observed = ObservedRun(
+                run=run,
+                position=position,
+                cell=cell,
+                block=block,
+                repetition=repetition,
+                session=session,
+                state=_state(state, measured, is_excluded=run in excluded),
+                value=measured.value if measured else None,
+                reason=reason,
+                started_at=started_at,
+                finished_at=finished_at,
+                units_done=units_done,
+                units_failed=units_failed,
+                worker=worker,
+            )
+            found[name].append(observed)
+    return found
 
 
-def _observed(
-    run: Run, measurement: Measurement | None, attempt: Attempt | None, is_excluded: bool
-) -> ObservedRun:
-    return ObservedRun(
-        run=run.pk,
-        position=run.position,
-        cell=run.cell_id,
-        block=run.block.number,
-        repetition=run.block.repetition,
-        session=run.block.session.number,
-        state=_state(run, measurement, is_excluded),
-        value=None if measurement is None else measurement.value,
-        reason=run.reason,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        units_done=attempt.units_done if attempt else 0,
-        units_failed=attempt.units_failed if attempt else 0,
-        worker=attempt.worker if attempt else "",
+def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
+    """Rows, not objects: a campaign may have ten thousand runs, and is read after every block."""
+    return (
+        campaign.runs.filter(purpose=Run.Purpose.MEASURED)
+        .order_by("position")
+        .values_list(
+            "pk",
+            "state",
+            "position",
+            "cell_id",
+            "block__number",
+            "block__repetition",
+            "block__session__number",
+            "reason",
+            "started_at",
+            "finished_at",
+        )
     )
 
 
@@ -113,40 +134,45 @@ def usual_run(kind: str, target: Target | None) -> UsualRun | None:
     return UsualRun(median_high(seconds), len(seconds)) if seconds else None
 
 
-def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, Measurement]]:
+def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Measured]]:
     """The measurement that stands for each run: of its accepted, else of its last failed attempt."""
-    found: dict[str, dict[int, Measurement]] = {metric: {} for metric in metrics}
+    found: dict[str, dict[int, _Measured]] = {metric: {} for metric in metrics}
     measurements = (
         Measurement.objects.filter(
             attempt__run__campaign=campaign,
             metric__in=metrics,
             attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
         )
-        .select_related("attempt")
         .order_by("attempt__number")
+        .values_list("metric", "attempt__run_id", "value", "censored", "bound", "attempt__state")
     )
-    for measurement in measurements:
-        former = found[measurement.metric].get(measurement.attempt.run_id)
-        if former is None or former.attempt.state != Attempt.State.ACCEPTED:
-            found[measurement.metric][measurement.attempt.run_id] = measurement
+    for metric, run, value, censored, bound, state in measurements:
+        former = found[metric].get(run)
+        if former is None or not former.accepted:
+            accepted = state == Attempt.State.ACCEPTED
+            found[metric][run] = _Measured(value, censored, bound, accepted)
     return found
 
 
-def _attempts(campaign: Campaign) -> dict[int, Attempt]:
-    """The last attempt at each run that ended accepted or failed."""
-    rows = Attempt.objects.filter(
-        run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
-    ).order_by("number")
-    return {row.run_id: row for row in rows.only("run_id", "worker", "units_done", "units_failed")}
+def _attempts(campaign: Campaign) -> dict[int, tuple[int, int, str]]:
+    """Units and worker of the last attempt at each run that ended accepted or failed."""
+    rows = (
+        Attempt.objects.filter(
+            run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
+        )
+        .order_by("number")
+        .values_list("run_id", "units_done", "units_failed", "worker")
+    )
+    return {run: (done, failed, worker) for run, done, failed, worker in rows}
 
 
-def _state(run: Run, measurement: Measurement | None, is_excluded: bool) -> str:
+def _state(state: str, measured: _Measured | None, *, is_excluded: bool) -> str:
     if is_excluded:
         return "excluded"
-    if run.state == Run.State.FAILED:
-        return "censored" if measurement is not None and measurement.censored else "failed"
-    if run.state == Run.State.DONE:
-        return "bound" if measurement is not None and measurement.bound else "ok"
-    if run.state == Run.State.CANCELLED:
+    if state == Run.State.FAILED:
+        return "censored" if measured is not None and measured.censored else "failed"
+    if state == Run.State.DONE:
+        return "bound" if measured is not None and measured.bound else "ok"
+    if state == Run.State.CANCELLED:
         return "cancelled"
-    return "lost" if run.state in Run.CLOSED else "open"
+    return "lost" if state in Run.CLOSED else "open"

@@ -204,8 +204,14 @@ def _failure_rate(
 ) -> tuple[float | None, Interval | None]:
     if not total:
         return None, None
+    return failed / total, _wilson(failed, total, confidence)
+
+
+@lru_cache(maxsize=4096)
+def _wilson(failed: int, total: int, confidence: float) -> Interval:
+    """Most cells have as many runs as the others, and as many failures."""
     bounds = stats.binomtest(failed, total).proportion_ci(confidence, method="wilson")
-    return failed / total, Interval(float(bounds.low), float(bounds.high))
+    return Interval(float(bounds.low), float(bounds.high))
 
 
 def _outliers(values: NDArray[np.float64]) -> list[int]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from campaigns.stats.interval import Interval
+from campaigns.stats.usl_draws import fit_many
 
 FEWEST_LEVELS = 5
 SHARE_OF_PEAK = 0.95
@@ -20,6 +21,7 @@ RULE_OF_THUMB = 0.75
 BEYOND = 1.5
 """Times the largest N measured: a peak that lies further away was not reached."""
 START_S, START_K = 0.05, 0.005
+TOLERANCE, LEAST_K = 1e-14, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +155,9 @@ def bound_laws(
 ) -> UslBounds | None:
     """Bound the law by draws of (n, throughput), each of the shape of its own runs.
 
-    near: the law of the data that are drawn from; its draws are found sooner, to eight digits.
+    near: the law of the data that are drawn from; its draws are found sooner, all at once.
     """
-    laws = [Usl(*_fit(x, y, near), float(x.max())) for x, y in draws]
+    laws = _laws_near(list(draws), near) if near else [_law(x, y) for x, y in draws]
     if not laws:
         return None
     peaks = [law for law in laws if math.isfinite(law.peak)]
@@ -176,17 +178,36 @@ def bound_laws(
     )
 
 
-def _fit(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    near: Usl | None = None,
-) -> tuple[float, float, float]:
+def _law(x: NDArray[np.float64], y: NDArray[np.float64]) -> Usl:
+    return Usl(*_fit(x, y), float(x.max()))
+
+
+def _laws_near(
+    draws: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], near: Usl
+) -> list[Usl]:
+    """Fit all draws at once; the few that do not settle so, one by one."""
+    if not draws:
+        return []
+    levels = np.unique(np.concatenate([x for x, _ in draws]))
+    weight = np.zeros((len(draws), levels.size))
+    centre = np.zeros_like(weight)
+    for row, (x, y) in enumerate(draws):
+        place = np.searchsorted(levels, x)
+        squared = np.bincount(place, np.square(near.g / y), levels.size)
+        sums = np.bincount(place, near.g / y, levels.size)
+        held = squared > 0
+        weight[row] = np.sqrt(squared)
+        centre[row, held] = sums[held] / squared[held]
+    found, settled = fit_many(levels, weight, centre, np.array([1.0, near.s, near.k]))
+    return [
+        Usl(float(near.g * g), float(s), float(k), float(x.max())) if done else _law(x, y)
+        for (g, s, k), done, (x, y) in zip(found, settled, draws, strict=True)
+    ]
+
+
+def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float]:
     """Fit one point a level: the squares of its relative errors are those around the mean of 1 / y."""
     scale = float((y / x).max())
-    start, tolerance, least = [1.0, START_S, START_K], 1e-14, 1e-12
-    if near is not None:
-        start = [near.g / scale, min(max(near.s, 1e-4), 0.99), min(max(near.k, 1e-6), 0.99)]
-        tolerance, least = 1e-8, 1e-9
     levels, place = np.unique(x, return_inverse=True)
     weight = np.sqrt(np.bincount(place, 1 / np.square(y / scale)))
     centre = np.bincount(place, scale / y) / np.square(weight)
@@ -205,12 +226,12 @@ def _fit(
 
     found = optimize.least_squares(
         errors,
-        start,
+        [1.0, START_S, START_K],
         jac=slopes,
         bounds=([0, 0, 0], [np.inf, 1, 1]),
-        xtol=tolerance,
-        ftol=tolerance,
-        gtol=tolerance,
+        xtol=TOLERANCE,
+        ftol=TOLERANCE,
+        gtol=TOLERANCE,
     )
     g, s, k = (float(value) for value in found.x)
-    return g * scale, s, k if k > least else 0.0
+    return g * scale, s, k if k > LEAST_K else 0.0

@@ -147,5 +147,5 @@ def test_draws_near_a_law_have_the_bounds_that_they_have_without_it(golden):
     assert alone is not None
     assert near is not None
     for name in ("g", "s", "k", "peak", "most", "power_point", "throttle"):
-        assert getattr(near, name) == pytest.approx(getattr(alone, name), rel=1e-4)
+        assert getattr(near, name) == pytest.approx(getattr(alone, name), rel=1e-6)
     assert near.with_peak == alone.with_peak
