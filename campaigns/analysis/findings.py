@@ -28,6 +28,8 @@ from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.queries.amendments import was_adaptive
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
+from campaigns.queries.surroundings import NAME as SURROUNDINGS
+from campaigns.queries.surroundings import count_surroundings
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
@@ -89,6 +91,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
     if excluded is not None:
         results["with_excluded"] = excluded
+    results[SURROUNDINGS] = asdict(count_surroundings(campaign))
     results |= _spread(campaign, runs, results, criteria)
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"], calibrated)
     results["answer"] = answer(

@@ -99,6 +99,7 @@ class Findings:
     outlook: Mapping[str, Any] | None
     calibration: Mapping[str, Any] | None
     matrix: Mapping[str, Any] | None
+    surroundings: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     charts: Mapping[str, Mapping[str, Any]]
     metrics: tuple[str, ...]
@@ -209,7 +210,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
-    wanted.append("calibration")
+    wanted += ["calibration", "surroundings"]
     rows = {row.name: row for row in current.filter(name__in=wanted)}
     late = current.filter(
         Q(name__in=["phases", "usl", *of_metric]) | Q(name__startswith="percentiles:")
@@ -224,6 +225,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         outlook=rows["outlook"].result if "outlook" in rows else None,
         calibration=rows["calibration"].result if "calibration" in rows else None,
         matrix=rows["matrix"].result if "matrix" in rows else None,
+        surroundings=rows["surroundings"].result if "surroundings" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         charts=LateResults(
             {

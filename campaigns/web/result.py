@@ -10,21 +10,11 @@ from django.http import HttpRequest
 
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
-from campaigns.queries.environment import (
-    changes_of,
-    environment_of,
-    stand_ins_of,
-    unread_after,
-)
-from campaigns.queries.pages import (
-    Findings,
-    Outline,
-    findings_of,
-    metric_of,
-    settings_of,
-)
+from campaigns.queries.environment import stand_ins_of
+from campaigns.queries.pages import Findings, Outline, findings_of, metric_of
 from campaigns.queries.rows import RunRow
 from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
+from campaigns.queries.surroundings import surroundings_of
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.calibrating import calibration_panel
 from campaigns.web.changes import changed_facts
@@ -82,7 +72,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
     pairs = _pairs(shown)
     opened = request.GET.get("open", "").split(",")
-    facts = environment_of(campaign)
+    surroundings = surroundings_of(campaign, findings.surroundings)
     stand_ins = stand_ins_of(campaign)
     late = _late(shown)
     plot, multiples = (None, ()) if late else main_plot(shown)
@@ -116,12 +106,12 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "more_failures": max(0, len(runs.without) - MOST_FAILURES),
         "told": _told(runs),
         "table": _runs(request, runs, words, findings),
-        "facts": facts,
-        "changes": changed_facts(changes_of(campaign, facts)),
-        "unread": unread_after(campaign),
+        "facts": surroundings.facts,
+        "changes": changed_facts(surroundings.changes),
+        "unread": surroundings.unread,
         "settings": [
             (seen, level_text(seen.asked), level_text(seen.in_force))
-            for seen in settings_of(campaign)
+            for seen in surroundings.settings
         ],
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],
         "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],

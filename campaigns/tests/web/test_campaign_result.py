@@ -365,6 +365,7 @@ def test_markup_in_names_is_text(browser, target, person):
 def test_a_changed_environment_is_a_red_note(browser, published):
     fact = EnvironmentFact.objects.filter(attempt__run__position=18, name="disk").get()
     EnvironmentFact.objects.filter(pk=fact.pk).update(value="SSD")
+    analysis.analyse(published)
 
     page = Page(get(browser, published))
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from campaigns import results
+from campaigns import analysis, results
 from campaigns.models import Attempt, EnvironmentFact
 from campaigns.queries.environment import changes_of, environment_of
 from campaigns.tests.web.conftest import Page
@@ -112,6 +113,7 @@ def test_the_page_of_a_run_tells_what_changed_during_it(browser, measured):
 def test_facts_that_could_not_be_read_again_are_told(browser, measured):
     campaign = measured(*[("1", "1")] * 6)
     Attempt.objects.filter(run__position=2).update(facts_unread="It was away.")
+    analysis.analyse(campaign)
 
     assert "After 1 run the target's facts could not be read" in page_of(browser, campaign).text
     assert "It was away." in Page(browser.get(reverse("run", args=[campaign.pk, 2]))).text
@@ -216,3 +218,16 @@ def test_a_result_of_a_real_server_has_no_label_anywhere(browser, measured):
 
     assert "stand-in" not in page.content.decode()
     assert not EnvironmentFact.objects.filter(name="stand-in").exists()
+
+
+def test_facts_that_came_after_the_analysis_are_shown_until_it_is_made_anew(browser, measured):
+    campaign = measured(*[("1", "1")] * 6)
+    Attempt.objects.filter(run__position=2).update(facts_unread="It was away.")
+    told = "After 1 run the target's facts could not be read"
+
+    before = page_of(browser, campaign).text
+    type(campaign).objects.filter(pk=campaign.pk).update(analysis_requested_at=timezone.now())
+    awaited = page_of(browser, campaign).text
+
+    assert told not in before
+    assert told in awaited
