@@ -1,4 +1,5 @@
 """Files in: finished campaigns from runs that were made elsewhere.
 
-`rows` reads a CSV (pure); `campaigns` stores it; `demonstration` brings what a newcomer sees first.
+`campaigns.readers` reads a file (pure); `campaigns` stores its runs; `demonstration` brings what a
+newcomer sees first.
 """

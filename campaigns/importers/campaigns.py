@@ -12,8 +12,8 @@ from campaigns import results
 from campaigns.definition import checking, drafts
 from campaigns.definition.forms import Text
 from campaigns.drivers import driver_of
-from campaigns.importers.rows import Row
 from campaigns.models import Block, Campaign, LogLine, Run, Session
+from campaigns.readers.plain_csv.strict import Row
 
 KIND = "external"
 FACTOR = "concurrency"

@@ -7,8 +7,8 @@ from django.db import transaction
 
 from campaigns.definition import checking, drafts, servers
 from campaigns.importers.campaigns import About, import_runs
-from campaigns.importers.rows import read_rows
 from campaigns.models import Campaign, Target
+from campaigns.readers.plain_csv.strict import read_rows
 
 PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
 PUBLISHED_SOURCE = (

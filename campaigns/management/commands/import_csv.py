@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from campaigns.definition.checking import Invalid
 from campaigns.dispatch import request_analysis
 from campaigns.importers.campaigns import About, import_runs
-from campaigns.importers.rows import COLUMNS, MOST_BYTES, BadRows, read_rows
 from campaigns.models import Campaign
+from campaigns.readers.plain_csv.strict import COLUMNS, MOST_BYTES, BadRows, read_rows
 
 
 class Command(BaseCommand):

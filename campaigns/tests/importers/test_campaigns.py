@@ -8,10 +8,10 @@ from campaigns import importers
 from campaigns.definition.checking import Invalid
 from campaigns.drivers.base import STAND_IN
 from campaigns.importers.campaigns import About, import_runs
-from campaigns.importers.rows import read_rows
 from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.runs import observed_runs_by_metric
+from campaigns.readers.plain_csv.strict import read_rows
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from campaigns import importers
-from campaigns.importers.rows import MOST_ROWS, BadRows, read_rows
+from campaigns.readers.plain_csv.strict import MOST_ROWS, BadRows, read_rows
 
 HEADER = "concurrency,avg duration,duration,start,finish\n"
 GOOD = "3,,0:29:07,2020-07-25 16:48:11,2020-07-25 17:17:18\n"

@@ -1,0 +1,46 @@
+"""What every reader needs: the seam (`values`), the bounded file (`source`), and the parts.
+
+`documents` looks into JSON, `building` gathers runs, `streams` makes figures of single requests,
+`metrics` names what tools have in common.
+"""
+
+from campaigns.readers.base.building import MOST_CELLS, MOST_VALUES, Builder
+from campaigns.readers.base.documents import Node, parsed
+from campaigns.readers.base.problems import BadFile, refuse
+from campaigns.readers.base.source import MOST_BYTES, MOST_DOCUMENT_BYTES, MOST_LINE_BYTES, Source
+from campaigns.readers.base.values import (
+    NOT_SET,
+    UNKNOWN_UNIT,
+    Fidelity,
+    Options,
+    Read,
+    Reader,
+    ReadMetric,
+    ReadRun,
+    Scalar,
+    State,
+)
+
+__all__ = [
+    "MOST_BYTES",
+    "MOST_CELLS",
+    "MOST_DOCUMENT_BYTES",
+    "MOST_LINE_BYTES",
+    "MOST_VALUES",
+    "NOT_SET",
+    "UNKNOWN_UNIT",
+    "BadFile",
+    "Builder",
+    "Fidelity",
+    "Node",
+    "Options",
+    "Read",
+    "ReadMetric",
+    "ReadRun",
+    "Reader",
+    "Scalar",
+    "Source",
+    "State",
+    "parsed",
+    "refuse",
+]

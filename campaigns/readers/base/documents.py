@@ -1,0 +1,131 @@
+"""JSON, read strictly, and looked into with the path at hand for messages."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from campaigns.readers.base.problems import BadFile, refuse
+from campaigns.readers.base.texts import clean
+from campaigns.readers.base.values import Scalar
+
+MOST_NUMBER = 1e300
+"""Nothing that anybody measures is larger; sums of such numbers stay finite."""
+
+KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+
+
+class Node:
+    """A value in a JSON document, and the path to it."""
+
+    __slots__ = ("path", "value")
+
+    def __init__(self, value: Any, path: str = "") -> None:
+        self.value, self.path = value, path
+
+    def __contains__(self, key: str) -> bool:
+        return isinstance(self.value, dict) and self.value.get(key) is not None
+
+    def at(self, key: str) -> "Node":
+        """Give what is at a key. Raise BadFile where nothing is."""
+        if key not in self:
+            refuse(self._where(), f"There is no “{key}” here; the file is not whole.")
+        return Node(self.value[key], self._below(key))
+
+    def get(self, key: str) -> "Node | None":
+        """Give what is at a key, or None."""
+        return self.at(key) if key in self else None
+
+    def items(self) -> Iterator[tuple[str, "Node"]]:
+        """Give the keys and values of an object. Raise BadFile for anything else."""
+        for key, value in self._as(dict).items():
+            yield key, Node(value, self._below(key))
+
+    def elements(self) -> list["Node"]:
+        """Give the elements of a list. Raise BadFile for anything else."""
+        return [Node(value, f"{self.path}[{i}]") for i, value in enumerate(self._as(list))]
+
+    def number(self) -> float:
+        """Give a finite number. Raise BadFile for anything else."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            refuse(self._where(), f"There is {self._kind()} where a number is due.")
+        if not abs(value) <= MOST_NUMBER:
+            refuse(self._where(), "The number is larger than anything that can be measured.")
+        return float(value)
+
+    def seconds(self, factor: float = 1.0) -> float:
+        """Give a time, at least 0, in seconds."""
+        number = self.number()
+        if number < 0:
+            refuse(self._where(), f"The time {number:g} is negative.")
+        return number * factor
+
+    def count(self) -> int:
+        """Give a whole number, at least 0."""
+        number = self.number()
+        if number < 0 or number != math.floor(number) or number > 1e15:
+            refuse(self._where(), f"{number:g} is no count; counts are whole numbers from 0.")
+        return int(number)
+
+    def text(self) -> str:
+        """Give a text of at most 2,000 letters. Raise BadFile for anything else."""
+        return clean(self._as(str))
+
+    def scalar(self) -> Scalar:
+        """Give a level: a text, a number, true or false; what is deeper is given as JSON."""
+        value = self.value
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int) and abs(value) < 1e15:
+            return value
+        if isinstance(value, int | float):
+            return self.number()
+        return clean(value if isinstance(value, str) else json.dumps(value))
+
+    def _as(self, kind: type) -> Any:
+        if not isinstance(self.value, kind):
+            refuse(self._where(), f"There is {self._kind()} where {KINDS[kind]} is due.")
+        return self.value
+
+    def _kind(self) -> str:
+        if self.value is None:
+            return "nothing (null)"
+        return KINDS.get(type(self.value), "a number")
+
+    def _below(self, key: str) -> str:
+        return f"{self.path}.{key}"[:300].lstrip(".")
+
+    def _where(self) -> str:
+        return clean(self.path) or "the whole file"
+
+
+def parsed(text: str, where: str = "") -> Node:
+    """Parse JSON. Raise BadFile: no JSON, doubled keys, NaN, Infinity, or nested too deeply."""
+    try:
+        return Node(
+            json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant),
+            where,
+        )
+    except json.JSONDecodeError as error:
+        place = where or f"line {error.lineno}"
+        refuse(place, f"This is not JSON: {error.msg} (column {error.colno}). Is the file whole?")
+    except RecursionError:
+        refuse(where, "The JSON is nested too deeply; no such tool writes that.")
+    except BadFile as problem:
+        raise BadFile([(where, text) for _, text in problem.problems]) from None
+    except ValueError:
+        refuse(where, "The JSON has a number with thousands of digits.")
+
+
+def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        refuse("", f"The key “{clean(double)[:80]}” is there twice in one object; which one holds?")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    refuse("", f"The file holds {name}, which is no number in JSON; remove that result.")

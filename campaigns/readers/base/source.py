@@ -1,0 +1,128 @@
+"""The bytes of a file, bounded: as one document, line by line, or in pieces."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from campaigns.readers.base.problems import BadFile
+
+MOST_BYTES: Final = 200_000_000
+"""Of a file that is read line by line, after it is unpacked."""
+
+MOST_DOCUMENT_BYTES: Final = 16_000_000
+"""Of a file that has to be in memory as a whole: JSON, and what people print."""
+
+MOST_LINE_BYTES: Final = 1_000_000
+HEAD_BYTES: Final = 65_536
+PIECE_BYTES: Final = 65_536
+GZIP = b"\x1f\x8b"
+
+
+class Source:
+    """A file. What is compressed with gzip is unpacked, up to the same limits."""
+
+    def __init__(self, content: bytes | BinaryIO) -> None:
+        raw = io.BytesIO(content) if isinstance(content, bytes) else content
+        self._file: BinaryIO = raw
+        first = _filled(raw, HEAD_BYTES)
+        if first.startswith(GZIP):
+            self._file = gzip.GzipFile(fileobj=_Rejoined(first, raw))  # type: ignore[assignment]
+            first = self._unpacked(HEAD_BYTES)
+        self.head = first
+        self._rest = first
+        self._given = 0
+
+    def pieces(self) -> Iterator[bytes]:
+        """Give the file in pieces. Raise BadFile above MOST_BYTES."""
+        while piece := self._next():
+            self._count(len(piece), MOST_BYTES)
+            yield piece
+
+    def document(self, most: int = MOST_DOCUMENT_BYTES) -> bytes:
+        """Give the file as a whole. Raise BadFile above `most` bytes."""
+        parts = []
+        while piece := self._next():
+            self._count(len(piece), most)
+            parts.append(piece)
+        return b"".join(parts)
+
+    def text(self) -> str:
+        """Give the file as text. Raise BadFile where it is not UTF-8, or is too large."""
+        return decoded(self.document())
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Give number and text of each line, with its end. Raise BadFile for one that is too long."""
+        number, rest = 1, b""
+        for piece in self.pieces():
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield number, _line(line, number) + "\n"
+                number += 1
+            if len(rest) > MOST_LINE_BYTES:
+                raise BadFile([(f"line {number}", _too_long())])
+        if rest:
+            yield number, _line(rest, number)
+
+    def _next(self) -> bytes:
+        rest, self._rest = self._rest, b""
+        return rest or self._unpacked(PIECE_BYTES)
+
+    def _unpacked(self, size: int) -> bytes:
+        try:
+            return _filled(self._file, size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise BadFile([("", f"The file is a damaged gzip file: {error}.")]) from None
+
+    def _count(self, size: int, most: int) -> None:
+        self._given += size
+        if self._given > most:
+            text = f"The file is larger than {most // 1_000_000} MB, unpacked; split it."
+            raise BadFile([("", text)])
+
+
+class _Rejoined(io.RawIOBase):
+    """What was read already, then the rest of the file."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first, self._rest = first, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._first:
+            return self._rest.read(size)
+        given, self._first = self._first[:size], self._first[size:] if size >= 0 else b""
+        return given
+
+
+def decoded(content: bytes, where: str = "") -> str:
+    """Decode UTF-8, with or without a byte order mark. Raise BadFile that names the line."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BadFile(
+            [(where or f"line {line}", "This is not UTF-8; save the file as UTF-8.")]
+        ) from None
+
+
+def _line(line: bytes, number: int) -> str:
+    if len(line) > MOST_LINE_BYTES:
+        raise BadFile([(f"line {number}", _too_long())])
+    return decoded(line, f"line {number}")
+
+
+def _too_long() -> str:
+    return f"The line is longer than {MOST_LINE_BYTES:,} bytes; this is not the file of a test."
+
+
+def _filled(file: BinaryIO, size: int) -> bytes:
+    """Read until there is as much as asked for, or the file ends."""
+    parts, missing = [], size
+    while missing and (part := file.read(missing)):
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,154 @@
+"""Locust, `--csv`: the file `…_stats_history.csv`, a line a second; one run for each step of users.
+
+Its totals are cumulative; a run is what came in between the first and the last line of a step. Its
+percentiles are those of the last 10 seconds; they are taken from a step's last line, where the step
+is longer than that.
+"""
+
+from dataclasses import dataclass
+
+from campaigns.readers.base import Builder, Options, Read, Source, refuse
+from campaigns.readers.base import metrics as common
+from campaigns.readers.base.building import MOST_CELLS
+from campaigns.readers.base.tables import Table, count, number, rows
+from campaigns.readers.base.texts import instant_at
+
+TOTAL = "Aggregated"
+PERCENTILES = {"50%": 50, "90%": 90, "95%": 95, "99%": 99}
+SHORTEST_SECONDS = 3
+WINDOW_SECONDS = 10
+MOST_LINES = 500_000
+NEEDED = ("Total Request Count", "Total Failure Count", "Total Average Response Time")
+
+
+@dataclass(slots=True)
+class _Line:
+    """One second of one request. milliseconds: of all requests so far, added up."""
+
+    where: str
+    time: int
+    users: int
+    requests: int
+    failures: int
+    milliseconds: float
+    percentiles: dict[str, float]
+
+
+class LocustHistory:
+    """The number of users is a factor, and the request where there are several."""
+
+    name = "locust_history"
+    label = "Locust, history"
+
+    def detects(self, head: bytes, filename: str) -> bool:
+        """The columns that it begins with."""
+        return head.removeprefix(b"\xef\xbb\xbf").startswith(b"Timestamp,User Count,Type,Name")
+
+    def read(self, source: Source, options: Options) -> Read:
+        """Read the steps of every request; those of the total, where it is all there is."""
+        builder = Builder(self.name, self.label)
+        builder.declare(
+            *common.latency("aggregated", PERCENTILES.values(), "rounded"),
+            common.rate("aggregated"),
+            common.failed_share("aggregated"),
+        )
+        found = _lines(source)
+        single = {name: lines for name, lines in found.items() if name != TOTAL}
+        for name, lines in (single or found).items():
+            for step in _steps(lines):
+                _run(builder, step, name if len(single) > 1 else "")
+        if single and TOTAL in found:
+            builder.drop("The lines Aggregated are left out: they are the sum of the others.")
+        builder.drop(
+            f"Percentiles are those of the last {WINDOW_SECONDS} s of a step, rounded by Locust to "
+            "about two digits."
+        )
+        return builder.build(
+            name="Locust, by users",
+            question="How do latency and throughput change with the number of users?",
+            primary=[common.RATE, common.MEAN],
+            tags=("locust",),
+        )
+
+
+def _lines(source: Source) -> dict[str, list[_Line]]:
+    lines = rows(source)
+    table = Table(next(lines, ("", [""]))[1])
+    table.need(("Timestamp", "User Count", "Type", "Name", *NEEDED), "Locust writes it.")
+    found: dict[str, list[_Line]] = {}
+    for total, (where, fields) in enumerate(lines):
+        record = table.record(where, fields)
+        request = f"{record['Type']} {record['Name']}".strip()[:500]
+        found.setdefault(request, []).append(_line(record, where))
+        if len(found) > MOST_CELLS or total >= MOST_LINES:
+            refuse(
+                where, f"More than {MOST_CELLS} requests or {MOST_LINES:,} lines; split the file."
+            )
+    return found
+
+
+def _line(record: dict[str, str], where: str) -> _Line:
+    requests, failures, mean = (number(record, column, where) for column in NEEDED)
+    line = _Line(
+        where,
+        count(record, "Timestamp", where),
+        count(record, "User Count", where),
+        int(requests),
+        int(failures),
+        requests * mean,
+        {
+            common.percentile(percent): number(record, column, where) / 1000
+            for column, percent in PERCENTILES.items()
+            if record.get(column, "N/A") != "N/A"
+        },
+    )
+    if instant_at(line.time) is None or requests > 1e15 or mean > 1e12:
+        refuse(where, "The time, or a number, is none that a test can have.")
+    return line
+
+
+def _steps(lines: list[_Line]) -> list[list[_Line]]:
+    """Cut where the number of users changes, and where a test begins anew."""
+    steps: list[list[_Line]] = []
+    for line in lines:
+        last = steps[-1][-1] if steps else None
+        if last and last.users == line.users and last.requests <= line.requests:
+            if line.time <= last.time:
+                refuse(line.where, "The time does not go on; the lines are not in order.")
+            steps[-1].append(line)
+        else:
+            steps.append([line])
+    return steps
+
+
+def _run(builder: Builder, step: list[_Line], request: str) -> None:
+    first, last = step[0], step[-1]
+    seconds, requests = last.time - first.time, last.requests - first.requests
+    if seconds < SHORTEST_SECONDS or not last.users:
+        builder.drop(
+            f"Seconds without users are left out, and steps shorter than {SHORTEST_SECONDS} s: "
+            "users were still arriving."
+        )
+        return
+    levels: dict[str, str | int] = {"users": last.users}
+    if request:
+        levels["request"] = request
+    failed = max(0, min(requests, last.failures - first.failures))
+    values = {common.RATE: requests / seconds}
+    if requests:
+        values[common.MEAN] = max(0.0, last.milliseconds - first.milliseconds) / requests / 1000
+        values[common.FAILED_SHARE] = failed / requests
+        if seconds > WINDOW_SECONDS:
+            values |= last.percentiles
+    builder.run(
+        levels,
+        values,
+        reason="" if requests > failed else "no request succeeded",
+        started_at=instant_at(first.time),
+        finished_at=instant_at(last.time),
+        units_done=requests - failed,
+        units_failed=failed,
+    )
+
+
+reader = LocustHistory()

@@ -1,0 +1,67 @@
+"""The files that real tools wrote, and what reads them."""
+
+from pathlib import Path
+
+import pytest
+
+from campaigns import importers, readers
+from campaigns.readers.base import Read, ReadRun
+
+DATA = Path(__file__).with_name("data")
+PUBLISHED = Path(importers.__file__).with_name("published_sync_runs.csv")
+FORMATS = {
+    "hyperfine-1.15.json": "hyperfine",
+    "hyperfine-1.20.json": "hyperfine",
+    "hyperfine-commands.json": "hyperfine",
+    "hyperfine-failed.json": "hyperfine",
+    "jmeter-no-header.jtl": "jmeter_jtl",
+    "jmeter.jtl": "jmeter_jtl",
+    "jmeter.xml.jtl": "jmeter_jtl",
+    "k6.ndjson.gz": "k6_points",
+    "k6_handle_summary.json": "k6_summary",
+    "k6_machine_readable.json": "k6_summary",
+    "k6_summary_export.json": "k6_summary",
+    "locust_stats.csv": "locust_stats",
+    "locust_stats_history.csv": "locust_history",
+    "locust_total_stats_history.csv": "locust_history",
+    "measurement.log": "satperf_log",
+    "oha.json": "oha",
+    "oha_errors.json": "oha",
+    "oha_missing.json": "oha",
+    "opl_status_data.json": "opl_status_data",
+    "pgbench-13-select.txt": "pgbench",
+    "pgbench-13.txt": "pgbench",
+    "pgbench-15.txt": "pgbench",
+    "pgbench-18-select.txt": "pgbench",
+    "pytest-benchmark-saved.json": "pytest_benchmark",
+    "pytest-benchmark.json": "pytest_benchmark",
+    "wrk_errors.txt": "wrk",
+    "wrk_latency.txt": "wrk",
+    "wrk_plain.txt": "wrk",
+    "wrk_socket_errors.txt": "wrk",
+}
+
+
+def read_file(name: str) -> Read:
+    return readers.read((DATA / name).read_bytes(), filename=name)
+
+
+def only_run(read: Read) -> ReadRun:
+    (run,) = read.runs
+    return run
+
+
+def runs_at(read: Read, **levels: object) -> list[ReadRun]:
+    return [
+        run
+        for run in read.runs
+        if all(run.levels[name.replace("_", " ")] == level for name, level in levels.items())
+    ]
+
+
+def problem(content: bytes | str, format: str = "", **options) -> tuple[str, str]:
+    """The first problem of a file that cannot be read: where, and what."""
+    data = content.encode() if isinstance(content, str) else content
+    with pytest.raises(readers.BadFile) as caught:
+        readers.read(data, format=format, **options)
+    return caught.value.problems[0]
