@@ -3,7 +3,7 @@
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from campaigns.analysis import groups as comparing
@@ -21,7 +21,8 @@ from campaigns.queries.environment import Change, changes_of, environment_of, st
 from campaigns.stats.words import display
 
 Cells = Mapping[str, Any]
-MOST_FACTS = 4
+MOST_FACTS, FEWEST_RUNS = 4, 3
+UNDECIDED = ("not_enough_data", "too_many_failures", "not_comparable", "invalid_values")
 STAND_IN = {"word": "stand-in", "tone": "warn", "icon": "warn", "form": "solid"}
 """Badge of what was not measured on a real server."""
 
@@ -34,8 +35,12 @@ def answer(
     levels: Mapping[str, Any] | None = None,
     *,
     calibrated: Mapping[str, Any] | None = None,
+    failing: Collection[int] = frozenset(),
 ) -> dict[str, Any]:
-    """Compose sentence, caveat, tone, badges, facts and statements from the stored findings."""
+    """Compose sentence, caveat, tone, badges, facts and statements from the stored findings.
+
+    failing: the cells whose survivors make no number, since too much of them failed.
+    """
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
         said = _nothing(cells)
     elif calibrated is not None:
@@ -44,7 +49,7 @@ def answer(
         said = answer_of_pairs(pairs)
     else:
         compared = answer_of_levels(metric, cells, levels) if levels else None
-        said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work)
+        said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work, failing)
     primary = (pairs or levels or {}).get("primary")
     alone = pairs is not None and len(pairs["strata"]) == 1
     if (
@@ -54,7 +59,12 @@ def answer(
         and any(cell["summary"]["n_ok"] for cell in cells["cells"])
     ):
         said = led_by(primary, said)
-    found = {"caveat": _caveat(campaign, cells, pairs, levels), "badges": [], "facts": [], **said}
+    found = {
+        "caveat": _caveat(campaign, cells, pairs, levels, failing),
+        "badges": [],
+        "facts": [],
+        **said,
+    }
     caveats = [found["caveat"]]
     if changed := changes_of(campaign, environment_of(campaign)):
         caveats.insert(0, _of_changes(changed))
@@ -87,9 +97,17 @@ def _nothing(cells: Cells) -> dict[str, Any]:
     return {"sentence": "No run has ended yet.", "tone": "thin"}
 
 
-def _of_cells(metric: Metric, cells: Cells, work: Sequence[str]) -> dict[str, Any]:
+def _of_cells(
+    metric: Metric, cells: Cells, work: Sequence[str], failing: Collection[int]
+) -> dict[str, Any]:
     """Say which cell is best, apart for each work: cells that did other work are not compared."""
-    known = [cell for cell in cells["cells"] if _centre(cell) is not None]
+    measured = [cell for cell in cells["cells"] if _centre(cell) is not None]
+    known = [cell for cell in measured if cell["cell"] not in failing]
+    if measured and not known:
+        return {
+            "sentence": "No setting can be called best: too much failed in every cell.",
+            "tone": "fail",
+        }
     if not known:
         return {"sentence": "No cell has a value that can be averaged.", "tone": "thin"}
     ranked = [cell for cell in known if not _is_invalid(cell)]
@@ -196,6 +214,7 @@ def _caveat(
     cells: Cells,
     pairs: Mapping[str, Any] | None,
     levels: Mapping[str, Any] | None,
+    failing: Collection[int],
 ) -> str:
     """The strongest reservation that applies; one, not a list."""
     summaries = [cell["summary"] for cell in cells["cells"]]
@@ -208,8 +227,15 @@ def _caveat(
             f"In {invalid} of {len(summaries)} cells a value is zero, negative or no number: "
             "they are not compared with others."
         )
+    if failed and not any(summary["n_ok"] for summary in summaries):
+        return f"{failed} of {total} runs failed."
     if failed:
         return f"{failed} of {total} runs failed; means are those of the runs that came through."
+    if failing:
+        return (
+            f"In {len(failing)} of {len(summaries)} cells too much of the work failed: nothing is "
+            "made of what came through there."
+        )
     if bounds:
         return f"In {bounds} of {total} runs the generator was saturated: their values are bounds."
     if lost:
@@ -230,8 +256,13 @@ def _caveat(
             f"The change is not the same everywhere (I² {100 * overall['i2']:.0f} %), so one number "
             "does not fit all: read the rows first."
         )
-    if min((s["n_ok"] for s in summaries), default=0) < 3:
-        return "Some cells have fewer than 3 runs: no verdict is given for them."
+    if few := {cell["cell"] for cell in cells["cells"] if cell["summary"]["n_ok"] < FEWEST_RUNS}:
+        tail = (
+            "what is said of them rests on the noise of the others"
+            if _are_judged(few, levels)
+            else "no verdict is given for them"
+        )
+        return f"Some cells have fewer than {FEWEST_RUNS} runs: {tail}."
     if pairs is not None and pairs["sessions"] > 1:
         return _of_sessions([each["standing"] for each in pairs["strata"]], pairs["sessions"])
     if levels is not None and levels["sessions"] > 1:
@@ -247,6 +278,16 @@ def _caveat(
     return (
         "Each interval is its cell's own; whether two cells differ is not judged by comparing "
         "their intervals."
+    )
+
+
+def _are_judged(few: Collection[int], levels: Mapping[str, Any] | None) -> bool:
+    """Whether one of these cells has a verdict: a fit over all cells may know enough for it."""
+    return any(
+        row["comparison"]["verdict"]["word"] not in UNDECIDED
+        for group in (levels or {"groups": ()})["groups"]
+        for row in group["comparisons"]
+        if row["baseline"] in few or row["candidate"] in few
     )
 
 

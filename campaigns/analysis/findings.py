@@ -23,6 +23,7 @@ from campaigns.analysis.outlook import outlook
 from campaigns.analysis.pairs import compare
 from campaigns.analysis.phases import phases
 from campaigns.analysis.scalability import scalability
+from campaigns.analysis.taken import failing_cells
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
@@ -95,7 +96,13 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     results |= _spread(campaign, runs, results, criteria)
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"], calibrated)
     results["answer"] = answer(
-        campaign, primary, results["cells"], pairs, levels, calibrated=calibrated
+        campaign,
+        primary,
+        results["cells"],
+        pairs,
+        levels,
+        calibrated=calibrated,
+        failing=failing_cells(runs[primary.name], criteria),
     )
     return results, _hash(campaign, runs, criteria)
 

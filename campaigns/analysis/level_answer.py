@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.analysis.names import names_of
-from campaigns.charts.formats import amount, number, percent, span_pct
+from campaigns.charts.formats import amount, counted, number, percent, span_pct
 from campaigns.drivers.base import Metric
 from campaigns.stats.words import display
 
@@ -72,7 +72,7 @@ class _Told:
         rest = f"; and {more} more" if more > 0 else ""
         return (
             f"The {self.superlative} {self.factor} measured is not the same everywhere: "
-            f"{'; '.join(parts)}{rest}{tail}."
+            f"{'; '.join(parts)}{rest}{tail}{self._holes(groups)}."
         )
 
     def best(self, group: Finding) -> str:
@@ -107,16 +107,16 @@ class _Told:
     def badges(self) -> list[dict[str, Any]]:
         """How many comparisons have which word."""
         rows = [row for group in self.levels["groups"] for row in group["comparisons"]]
-        counted: dict[str, list[Finding]] = {}
+        by_word: dict[str, list[Finding]] = {}
         for row in rows:
-            counted.setdefault(row["comparison"]["verdict"]["word"], []).append(row)
+            by_word.setdefault(row["comparison"]["verdict"]["word"], []).append(row)
         noun = "step" if all(group["numeric"] for group in self.levels["groups"]) else "comparison"
         return [
             {
                 **members[0]["display"],
-                "word": f"{members[0]['display']['word']}: {len(members)} of {len(rows)} {noun}s",
+                "word": f"{members[0]['display']['word']}: {len(members)} of {counted(len(rows), noun)}",
             }
-            for members in counted.values()
+            for members in by_word.values()
         ]
 
     def facts(self, groups: Sequence[Finding]) -> list[dict[str, str]]:
@@ -131,14 +131,17 @@ class _Told:
             for cell, cost, upper in rows[: MOST_FACTS if len(groups) == 1 else 1]:
                 seen = cell == best["seen"]
                 value = amount(self._centre(cell), self.metric.unit)
+                shown = (value, "best measured") if seen else self._cost(value, cost, upper)
                 found.append(
-                    {
-                        "label": self._setting(group, cell),
-                        "value": value if seen else percent(cost),
-                        "note": "best measured" if seen else f"{value}; at most {percent(upper)}",
-                    }
+                    {"label": self._setting(group, cell), "value": shown[0], "note": shown[1]}
                 )
         return found[:MOST_FACTS]
+
+    def _cost(self, value: str, cost: float, upper: float) -> tuple[str, str]:
+        """What a setting costs; a rate stands by itself, since +80 % beside it reads as a gain."""
+        if self.metric.lower_is_better:
+            return percent(cost), f"{value}; at most {percent(upper)}"
+        return value, f"the best is {percent(cost)} above it; at most {percent(upper)}"
 
     def statements(self) -> list[dict[str, str]]:
         """Each comparison, the knee and the edge, a sentence each."""
@@ -148,7 +151,8 @@ class _Told:
                 said.append({"tone": "info", "text": self.best(group)})
             said += [self._step(group, row) for row in group["comparisons"]]
             if group["knee"]:
-                said.append({"tone": "info", "text": self._where(group) + self.knee(group)})
+                text = self.knee(group) + self._cost_of_knee(group)
+                said.append({"tone": "info", "text": self._where(group) + text})
             if group["best"] and group["best"]["at_edge"]:
                 text = (
                     f"The best is the last level measured, {self._level(group, group['best']['seen'])}"
@@ -179,7 +183,7 @@ class _Told:
             return f"; no setting is shown to be within {delta} % of the best"
         if cell == best["seen"]:
             cheaper = best["cells"].index(cell) > 0
-            return f"; none below it is within {delta} % of it" if cheaper else ""
+            return f"; none below it is shown to be within {delta} % of it" if cheaper else ""
         return f"; {self._level(group, cell)} is within {delta} % of the best with 95 % confidence"
 
     def _within(self, best: Finding, pct: float) -> int | None:
@@ -190,6 +194,26 @@ class _Told:
     def _has_knee(self, group: Finding) -> bool:
         knee = group["knee"]
         return bool(knee and knee["strength"] != "smooth" and knee["uncertainty"])
+
+    def _cost_of_knee(self, group: Finding) -> str:
+        """What the level costs that the methods agree on: a knee is no recommendation."""
+        best, at = group["best"], group["knee"]["methods"]["consensus"]
+        if not best or at is None or not self._has_knee(group):
+            return ""
+        place = next((i for i, v in enumerate(group["values"]) if v == at), None)
+        cell = None if place is None else group["cells"][place]
+        if cell not in best["cells"] or cell == best["seen"]:
+            return ""
+        cost, upper = (best[name][best["cells"].index(cell)] for name in ("cost_pct", "upper_pct"))
+        return (
+            f" To stay at {number(at)}, where two of three methods put it, costs {percent(cost)} "
+            f"against {self._level(group, best['seen'])} (at most {percent(upper)})."
+        )
+
+    def _holes(self, groups: Sequence[Finding]) -> str:
+        """Whether the groups hold other levels, so that their best ones had other rivals."""
+        held = {tuple(map(str, group["values"])) for group in groups}
+        return "" if len(held) == 1 else "; not every level was measured everywhere"
 
     def _rounded(self, group: Finding, interval: Sequence[float]) -> tuple[float, float]:
         """Write bounds as whole numbers where the levels are whole: a bootstrap knows no better."""

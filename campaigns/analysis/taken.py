@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 
 from campaigns.queries.runs import ObservedRun
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.cells import CellRuns, too_many_failures
+from campaigns.stats.criteria import Criteria
+
+
+def failing_cells(runs: Sequence[ObservedRun], criteria: Criteria) -> frozenset[int]:
+    """Give the keys of the cells in which so much failed that their survivors make no number."""
+    by_cell: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        by_cell.setdefault(run.cell, []).append(run)
+    return frozenset(
+        cell for cell, members in by_cell.items() if too_many_failures(taken(members), criteria)
+    )
 
 
 def taken(runs: Sequence[ObservedRun]) -> CellRuns:

@@ -1,12 +1,15 @@
 """Launched campaigns whose runs get the values that a test gives them."""
 
+import math
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 from campaigns import analysis, results
 from campaigns.definition import checking, drafts, life
 from campaigns.drivers import driver_of
+from campaigns.importers import demonstration
 from campaigns.models import Run, Target
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -57,6 +60,23 @@ def paired(target):
         return life.launch(drafts.create(checking.check(data), None), None)
 
     return make
+
+
+@pytest.fixture
+def published():
+    """The imported campaign of Pulp's download_concurrency."""
+    campaign, _ = demonstration.published_campaign(None)
+    return campaign
+
+
+def noisy(levels, sd=0.01, seed=1):
+    rng = np.random.default_rng(seed)
+
+    def value_of(run):
+        level = run.cell.levels_by_factor["concurrency"]
+        return float(levels[level] * math.exp(rng.normal(0, sd)))
+
+    return value_of
 
 
 def store(campaign, value_of, failing=()):

@@ -224,7 +224,7 @@ def test_the_answer_of_levels_names_the_fastest(interleaved):
 
     assert answer["sentence"] == (
         "Concurrency 8 is the fastest setting measured (10 s), and the last one; "
-        "none below it is within 5 % of it."
+        "none below it is shown to be within 5 % of it."
     )
     assert "one session" in answer["caveat"]
 
@@ -270,7 +270,7 @@ def test_cells_that_did_other_work_are_not_ranked_together(interleaved):
     )
     assert (
         "Manifest /small, concurrency 4 is the fastest setting measured (2.5 s), and the last one; "
-        "none below it is within 5 % of it."
+        "none below it is shown to be within 5 % of it."
     ) in [said["text"] for said in answer["statements"]]
 
 

@@ -1,36 +1,16 @@
 """What the analysis says of campaigns of levels, from runs in the database."""
 
 import json
-import math
 import re
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from campaigns.definition import life
-from campaigns.importers import demonstration
 from campaigns.models import Run
-from campaigns.tests.analysis.conftest import findings, store
+from campaigns.tests.analysis.conftest import findings, noisy, store
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def published():
-    """The imported campaign of Pulp's download_concurrency."""
-    campaign, _ = demonstration.published_campaign(None)
-    return campaign
-
-
-def noisy(levels, sd=0.01, seed=1):
-    rng = np.random.default_rng(seed)
-
-    def value_of(run):
-        level = run.cell.levels_by_factor["concurrency"]
-        return float(levels[level] * math.exp(rng.normal(0, sd)))
-
-    return value_of
 
 
 def words(found):
@@ -196,7 +176,7 @@ def test_the_page_of_the_published_campaign_says_it_by_itself(published):
 
     assert re.fullmatch(
         r"Concurrency 20 is the fastest setting measured \(10:39\), and the last one; "
-        r"none below it is within 5 % of it\. "
+        r"none below it is shown to be within 5 % of it\. "
         r"The knee lies between 5 and 8 \(95 %\), most often between 5 and 7 \([78]\d %\)\.",
         answer["sentence"],
     )
