@@ -62,7 +62,7 @@ def answer_of_calibration(found: Found) -> dict[str, Any]:
     """Say how far apart identical runs are, and what that lets a campaign find."""
     floor = percent(found["floor_pct"]).lstrip("+")
     sentence = (
-        f"Identical runs differ by up to {floor} (19 of 20 pairs): "
+        f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {found['n']}): "
         "a smaller difference of two single runs may be nothing but noise."
     )
     badges: list[dict[str, Any]] = [IDENTICAL]

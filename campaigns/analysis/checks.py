@@ -1,5 +1,6 @@
 """Whether the runs of a campaign can be trusted: one check after another, each with its number."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -13,7 +14,7 @@ from campaigns.models import Attempt, Campaign, Proof
 from campaigns.queries.environment import changes_of, environment_of
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats import validity
-from campaigns.stats.blocks import BlockRun, fit_blocks
+from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.density import density_of
 from campaigns.stats.logs import is_number
 from campaigns.stats.neighbours import expected_correlation, left_of
@@ -97,13 +98,23 @@ def _in_blocks(
         validity.block_drift(list(found.effects), _hours([_middle(block) for block in members])),
         validity.order_in_block(list(found.residuals), list(order), found.fit.df),
         validity.cold_start(list(places), [run.block for run in made], list(values)),
-        validity.equal_noise([list(found.residuals[places == cell]) for cell in range(cells)]),
+        _equal_noise(found, places, cells),
         *_alike(
             found.residuals,
             places,
             expected_correlation(places.tolist(), blocks),
         ),
     ]
+
+
+def _equal_noise(found: BlockFit, places: NDArray[np.int64], cells: int) -> Check:
+    """Levene's test on what the model leaves; of two cells in blocks it leaves the same twice."""
+    if cells == 2:
+        return Check("equal_noise", Outcome.NOT_POSSIBLE)
+    scale = math.sqrt(max(1, places.size - cells) / found.fit.df)
+    return validity.equal_noise(
+        [list(scale * found.residuals[places == cell]) for cell in range(cells)]
+    )
 
 
 def _alike(

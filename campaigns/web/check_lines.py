@@ -36,7 +36,7 @@ IMPOSSIBLE = {
     "block_drift": "It takes 5 blocks.",
     "order_in_block": "It takes 8 runs, in blocks of two or more.",
     "cold_start": "It takes 3 runs of several levels, some of which opened a block.",
-    "equal_noise": "It takes 3 runs of several levels.",
+    "equal_noise": "It takes 3 runs of several levels; in blocks of two levels both vary alike by design.",
     "autocorrelation": "It takes 5 runs of each level and 10 in all.",
     "modes": "It takes 20 runs of a level.",
     "rows": "Only imports have durations beside start and finish.",
@@ -100,7 +100,10 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 text = f"Each place later in the block changes a run by {percent(figures['slope_pct'])}."
             return f"p {p_text(value)}", text
         case "cold_start":
-            text = "First runs of blocks are the extremes of their levels no more often than by chance."
+            text = (
+                "First runs of blocks are the extremes of this share of the levels: no more often "
+                f"than chance makes them (p {p_text(figures['p'])})."
+            )
             if not good:
                 text = (
                     "The first run of a block is the extreme of its level in most levels: warm up."
@@ -113,7 +116,10 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             return f"p {p_text(value)}", text
         case "autocorrelation":
             text = f"Worth {figures['n_eff']:.0f} independent runs."
-            return f"r₁ {value:.2f}", text if not good else "Neighbours in time are not alike."
+            return (
+                f"r₁ {value:.2f}",
+                text if not good else "No likeness of neighbours in time is shown.",
+            )
         case "modes":
             if good:
                 return "one", "The runs of each level have one mode."
@@ -130,7 +136,10 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 return "none", "No level has equal values only."
             return f"{value:.0f}", "Levels with equal values only: suspect the clock or a cache."
         case "aa_noise":
-            text = "19 of 20 pairs differ by no more; the two labels do not differ by more than chance."
+            text = (
+                "19 of 20 pairs differ by no more, by these pairs; no difference between the two labels "
+                "is shown."
+            )
             if not good:
                 text = (
                     f"The two labels differ (p {p_text(figures['p'])}) although they are one setting: "

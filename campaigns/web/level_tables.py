@@ -275,7 +275,8 @@ def _evidence(knee: Mapping[str, Any]) -> str:
         "moderate": "moderate",
         "smooth": "none: a smooth curve fits as well",
     }
-    return f"{words[knee['strength']]} (AICc better by {knee['delta_aicc']:.1f})"
+    better = "better" if knee["delta_aicc"] >= 0 else "worse"
+    return f"{words[knee['strength']]} (AICc {better} by {abs(knee['delta_aicc']):.1f})"
 
 
 def _level(value: float | None) -> str:

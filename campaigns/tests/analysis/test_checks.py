@@ -81,3 +81,11 @@ def test_a_campaign_without_runs_has_nothing_to_check(interleaved):
     found = checks(interleaved([2, 4]))
 
     assert {check["outcome"] for check in found.values()} <= {"not_possible", "pass"}
+
+
+def test_two_levels_in_blocks_cannot_show_another_noise(interleaved):
+    campaign = interleaved([2, 4])
+    rng = np.random.default_rng(1)
+    store(campaign, lambda run: float(10 * math.exp(rng.normal(0, 0.02))))
+
+    assert checks(campaign)["equal_noise"]["outcome"] == "not_possible"
