@@ -12,7 +12,7 @@ from campaigns.importers import demonstration
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import START, finish, launched, store
-from campaigns.web.panels.scalability import between
+from campaigns.web.panels.scalability import between, bounds_of, doubt_of
 
 pytestmark = pytest.mark.django_db
 
@@ -260,6 +260,43 @@ def test_an_interval_that_leaves_what_was_measured_has_no_figure_there():
     assert between([18.3, 3150.0], law) == "18.3 to beyond what was measured"
     assert between([18.3, None], law) == "18.3 to beyond what was measured"
     assert between([30.0, None], law) == "beyond what was measured"
+
+
+def test_bounds_where_nothing_was_measured_have_no_figure():
+    law = {"largest": 12}
+    bounds = {
+        "s": [3.9e-22, 0.2],
+        "peak": [7.5, 1e20],
+        "most": [144.0, 7.9e20],
+        "power_point": [3.5, 2.9e19],
+        "throttle": [5.4, 11.0],
+    }
+
+    assert bounds_of("s", bounds, law) == (0.0, 0.2)
+    assert bounds_of("power_point", bounds, law) == (3.5, None)
+    assert bounds_of("most", bounds, law) == (144.0, None)
+    assert bounds_of("throttle", bounds, law) == (5.4, 11.0)
+    assert bounds_of("g", {}, law) == (None, None)
+
+
+def test_a_law_that_lies_below_its_runs_recommends_nothing():
+    level = {"n": 12.0, "throughput": 330.0}
+
+    said = doubt_of({"law": {"most": 177.0}, "levels_measured": [level]}, "files/s")
+
+    assert "at 12 the runs carried 330 files/s" in said
+    assert "No limit is recommended" in said
+    assert not doubt_of({"law": {"most": 310.0}, "levels_measured": [level]}, "files/s")
+    assert not doubt_of({"law": {"most": None}, "levels_measured": [level]}, "files/s")
+
+
+def test_a_curve_without_a_run_that_counts_keeps_its_panel(browser, closed_loop):
+    Attempt.objects.update(units_done=1, units_failed=1)
+
+    found = panels(browser, finish(closed_loop))
+
+    assert found["response"].plot.figure["data"]
+    assert found["response"].numbers.rows == []
 
 
 def test_too_few_levels_say_why_there_is_no_law(browser, closed_loop):

@@ -48,6 +48,12 @@ PARAMETERS = (
     ("power_point", "N of most throughput per response time"),
     ("throttle", "recommended limit"),
 )
+FAR = 1.5
+"""Times the largest number measured: nothing is said of what lies further away."""
+ABOVE = 1.1
+"""Times the largest throughput by the law: a level that carried more says that the law is wrong."""
+NO_MORE = 1e-9
+"""A bound of a share below this is 0: a resample found nothing."""
 SYMBOLS_OF = {
     "recommended limit": ("square", "equal"),
     "peak": ("hexagram", "series-2"),
@@ -80,7 +86,7 @@ def usl_panel(shown: Shown) -> Panel | None:
 def response_panel(shown: Shown) -> Panel | None:
     """None where no response time was stored, too."""
     group, chosen = _group(shown, "response")
-    if group is None or all(level["response"] is None for level in group["levels_measured"]):
+    if group is None or not _has_times(shown):
         return None
     chart = _chart(shown, group)
     return Panel(
@@ -98,6 +104,12 @@ def response_panel(shown: Shown) -> Panel | None:
         notes=_waiting(group),
         choices=(chosen,),
     )
+
+
+def _has_times(shown: Shown) -> bool:
+    """Whether a run of any curve has a response time: one curve alone may have none that counts."""
+    groups = shown.findings.charts["usl"]["groups"]
+    return any(run["response"] is not None for group in groups for run in group["runs"])
 
 
 def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
@@ -137,12 +149,14 @@ def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
             for level in group["levels_measured"]
         ],
         law=[(n, x, r) for n, x, r in group["curve"]],
-        marks=_marks(group),
+        marks=_marks(group, metric.unit),
     )
 
 
-def _marks(group: Mapping[str, Any]) -> list[scalability.LoadMark]:
+def _marks(group: Mapping[str, Any], unit: str) -> list[scalability.LoadMark]:
     """The recommended limit and the peak, where they lie in what was measured."""
+    if group["law"] is None or doubt_of(group, unit):
+        return []
     return [
         scalability.LoadMark(name, at["n"], at["throughput"], at["response"], *look)
         for name, look in SYMBOLS_OF.items()
@@ -159,7 +173,27 @@ def _notes(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str,
             f"{'is' if levels == 1 else 'are'} {levels}.",
             *_left_out(group),
         )
+    if doubt := doubt_of(group, chart.throughput.unit):
+        return (doubt, *_left_out(group), *_waiting(group))
     return (*_limit(group), *_peak(group, chart), *_left_out(group), *_waiting(group))
+
+
+def doubt_of(group: Mapping[str, Any], unit: str) -> str:
+    """Say where runs carried more than the law allows at all: nothing is to be had from it then."""
+    most = group["law"]["most"]
+    above = [
+        level
+        for level in group["levels_measured"]
+        if most is not None and level["throughput"] > ABOVE * most
+    ]
+    if not above:
+        return ""
+    best = max(above, key=lambda level: float(level["throughput"]))
+    return (
+        f"The law does not describe these runs: its largest throughput is {amount(most, unit)}, and "
+        f"at {number(best['n'])} the runs carried {amount(best['throughput'], unit)} on average. No "
+        "limit is recommended from it; look at the runs that are far from the others."
+    )
 
 
 def _limit(group: Mapping[str, Any]) -> tuple[str, ...]:
@@ -235,7 +269,7 @@ def _waiting(group: Mapping[str, Any]) -> tuple[str, ...]:
 def _parameters(group: Mapping[str, Any]) -> Numbers:
     law, bounds = group["law"], group["bounds"] or {}
     rows: list[Sequence[Any]] = [
-        (words, law[name], *(bounds.get(name) or (None, None))) for name, words in PARAMETERS
+        (words, law[name], *bounds_of(name, bounds, law)) for name, words in PARAMETERS
     ]
     rows.append(("rule of thumb, 75 % of the peak", law["rule_of_thumb"], None, None))
     return Numbers(
@@ -247,6 +281,20 @@ def _parameters(group: Mapping[str, Any]) -> Numbers:
         ),
         rows,
     )
+
+
+def bounds_of(
+    name: str, bounds: Mapping[str, Any], law: Mapping[str, Any]
+) -> tuple[float | None, float | None]:
+    """Leave out bounds that lie where nothing was measured: there a resample has no say."""
+    low, high = bounds.get(name) or (None, None)
+    if name in ("peak", "power_point", "throttle"):
+        low, high = (None if b is None or b > FAR * law["largest"] else b for b in (low, high))
+    elif name == "most" and bounds_of("peak", bounds, law)[1] is None:
+        high = None
+    elif low is not None and low < NO_MORE:
+        low = 0.0
+    return low, high
 
 
 def _levels(chart: scalability.LoadChart, group: Mapping[str, Any]) -> Numbers:
