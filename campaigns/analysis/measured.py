@@ -53,7 +53,7 @@ class Measured:
 
     @cached_property
     def sessions(self) -> dict[int, list[NDArray[np.float64]]]:
-        """Values of each cell, session by session, split at extensions and long gaps.
+        """Values of each cell, session by session, split at long gaps.
 
         A session without a value of the cell is left aside.
         """

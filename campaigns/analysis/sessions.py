@@ -20,7 +20,10 @@ def same_session(one: ObservedRun, other: ObservedRun) -> bool:
 
 
 def split_sessions(runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
-    """Split runs at extensions and at long gaps; those without an instant stay with their session."""
+    """Split runs at long gaps; an extension made sooner belongs to the session before it.
+
+    Runs without an instant stay with what was made with them.
+    """
     by_number: dict[int, list[ObservedRun]] = {}
     for run in runs:
         by_number.setdefault(run.session, []).append(run)
