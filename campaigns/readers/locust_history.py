@@ -72,18 +72,16 @@ class LocustHistory:
 
 
 def _lines(source: Source) -> dict[str, list[_Line]]:
-    lines = rows(source)
+    lines = rows(source, most=MOST_LINES)
     table = Table(next(lines, ("", [""]))[1])
     table.need(("Timestamp", "User Count", "Type", "Name", *NEEDED), "Locust writes it.")
     found: dict[str, list[_Line]] = {}
-    for total, (where, fields) in enumerate(lines):
+    for where, fields in lines:
         record = table.record(where, fields)
         request = f"{record['Type']} {record['Name']}".strip()[:500]
         found.setdefault(request, []).append(_line(record, where))
-        if len(found) > MOST_CELLS or total >= MOST_LINES:
-            refuse(
-                where, f"More than {MOST_CELLS} requests or {MOST_LINES:,} lines; split the file."
-            )
+        if len(found) > MOST_CELLS:
+            refuse(where, f"More than {MOST_CELLS} different requests; split the file.")
     return found
 
 

@@ -1,6 +1,6 @@
 """Locust, `--csv`: the file `…_stats.csv`, one line a request; times in milliseconds."""
 
-from campaigns.readers.base import Builder, Options, Read, ReadMetric, Source, refuse
+from campaigns.readers.base import MOST_VALUES, Builder, Options, Read, ReadMetric, Source, refuse
 from campaigns.readers.base import metrics as common
 from campaigns.readers.base.tables import Table, count, number, rows
 
@@ -30,7 +30,7 @@ class LocustStats:
             common.rate("aggregated"),
             common.failed_share("aggregated"),
         )
-        lines = rows(source)
+        lines = rows(source, most=MOST_VALUES)
         table = Table(next(lines, ("", [""]))[1])
         table.need(COLUMNS, "Locust writes it.")
         records = [(where, table.record(where, fields)) for where, fields in lines]

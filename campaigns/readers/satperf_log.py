@@ -7,7 +7,16 @@ and end are seconds since 1970, or ISO 8601.
 import re
 from datetime import datetime
 
-from campaigns.readers.base import Builder, Options, Read, ReadMetric, Scalar, Source, refuse
+from campaigns.readers.base import (
+    MOST_VALUES,
+    Builder,
+    Options,
+    Read,
+    ReadMetric,
+    Scalar,
+    Source,
+    refuse,
+)
 from campaigns.readers.base import metrics as common
 from campaigns.readers.base.tables import rows
 from campaigns.readers.base.texts import clean, instant_at, instant_of, number_of
@@ -42,7 +51,7 @@ class SatperfLog:
         """Read every line."""
         builder = Builder(self.name, self.label)
         builder.declare(*METRICS)
-        found = [(where, _parts(fields, where)) for where, fields in rows(source)]
+        found = [(where, _parts(fields, where)) for where, fields in rows(source, most=MOST_VALUES)]
         tests = {_test(parts["log"])[0] for _, parts in found}
         counted = any(_test(parts["log"])[1] is not None for _, parts in found)
         for where, parts in found:

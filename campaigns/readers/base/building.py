@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from campaigns.readers.base.documents import MOST_VALUES
 from campaigns.readers.base.problems import refuse
 from campaigns.readers.base.texts import LEVEL_LETTERS, clean, number_of
 from campaigns.readers.base.values import (
@@ -15,7 +16,6 @@ from campaigns.readers.base.values import (
     State,
 )
 
-MOST_VALUES = 100_000
 MOST_CELLS = 500
 MOST_METRICS = 200
 MOST_FACTORS = 6
@@ -38,6 +38,8 @@ class Builder:
         """Declare metrics; those without a value in any run are left out in the end."""
         for metric in metrics:
             self._metrics.setdefault(metric.name, metric)
+        if len(self._metrics) > MOST_METRICS:
+            refuse("", f"The file has more than {MOST_METRICS} metrics; leave some out.")
 
     def fact(self, name: str, value: object) -> None:
         """Note something of the environment, where it is known."""
@@ -89,8 +91,6 @@ class Builder:
             refuse("", f"There is no run in this file of {self.label}.")
         used = {metric for run in self._runs for metric in run["values"]}
         metrics = tuple(metric for metric in self._metrics.values() if metric.name in used)
-        if len(metrics) > MOST_METRICS:
-            refuse("", f"The file has more than {MOST_METRICS} metrics; leave some out.")
         if not metrics:
             reasons = {run["reason"] for run in self._runs}
             refuse(

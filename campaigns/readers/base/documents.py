@@ -12,6 +12,10 @@ from campaigns.readers.base.values import Scalar
 MOST_NUMBER = 1e300
 """Nothing that anybody measures is larger; sums of such numbers stay finite."""
 
+MOST_VALUES = 100_000
+MOST_ELEMENTS = 2_000_000
+"""Values and brackets in one document; each takes memory, however short it is written."""
+
 KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
 
 
@@ -42,7 +46,11 @@ class Node:
             yield key, Node(value, self._below(key))
 
     def elements(self) -> list["Node"]:
-        """Give the elements of a list. Raise BadFile for anything else."""
+        """Give the elements of a list, at most MOST_VALUES. Raise BadFile for anything else."""
+        if isinstance(self.value, list) and len(self.value) > MOST_VALUES:
+            refuse(
+                self._where(), f"The list has more than {MOST_VALUES:,} elements; split the file."
+            )
         return [Node(value, f"{self.path}[{i}]") for i, value in enumerate(self._as(list))]
 
     def number(self) -> float:
@@ -101,7 +109,9 @@ class Node:
 
 
 def parsed(text: str, where: str = "") -> Node:
-    """Parse JSON. Raise BadFile: no JSON, doubled keys, NaN, Infinity, or nested too deeply."""
+    """Parse JSON. Raise BadFile: no JSON, doubled keys, NaN, Infinity, nested or too large."""
+    if sum(map(text.count, ",[{")) > MOST_ELEMENTS:
+        refuse(where, f"The JSON has more than {MOST_ELEMENTS:,} values; split the file.")
     try:
         return Node(
             json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant),

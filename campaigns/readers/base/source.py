@@ -56,14 +56,15 @@ class Source:
         """Give number and text of each line, with its end. Raise BadFile for one that is too long."""
         number, rest = 1, b""
         for piece in self.pieces():
-            *whole, rest = (rest + piece).split(b"\n")
-            for line in whole:
-                yield number, _line(line, number) + "\n"
+            whole, end, rest = (rest + piece).rpartition(b"\n")
+            for line in _decoded_lines(whole, number) if end else ():
+                yield number, line + "\n"
                 number += 1
             if len(rest) > MOST_LINE_BYTES:
-                raise BadFile([(f"line {number}", _too_long())])
+                text = f"The line is longer than {MOST_LINE_BYTES:,} bytes"
+                raise BadFile([(f"line {number}", f"{text}; this is not the file of a test.")])
         if rest:
-            yield number, _line(rest, number)
+            yield number, _decoded_lines(rest, number)[0]
 
     def _next(self) -> bytes:
         rest, self._rest = self._rest, b""
@@ -98,25 +99,18 @@ class _Rejoined(io.RawIOBase):
         return given
 
 
-def decoded(content: bytes, where: str = "") -> str:
+def decoded(content: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. Raise BadFile that names the line."""
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise BadFile(
-            [(where or f"line {line}", "This is not UTF-8; save the file as UTF-8.")]
-        ) from None
+        line = content.count(b"\n", 0, error.start) + first_line
+        text = "This is not UTF-8; save the file as UTF-8."
+        raise BadFile([(f"line {line}", text)]) from None
 
 
-def _line(line: bytes, number: int) -> str:
-    if len(line) > MOST_LINE_BYTES:
-        raise BadFile([(f"line {number}", _too_long())])
-    return decoded(line, f"line {number}")
-
-
-def _too_long() -> str:
-    return f"The line is longer than {MOST_LINE_BYTES:,} bytes; this is not the file of a test."
+def _decoded_lines(content: bytes, number: int) -> list[str]:
+    return decoded(content, number).split("\n")
 
 
 def _filled(file: BinaryIO, size: int) -> bytes:

@@ -10,11 +10,18 @@ from campaigns.readers.base.texts import clean, number_of
 MOST_COLUMNS = 200
 
 
-def rows(source: Source, delimiter: str = ",") -> Iterator[tuple[str, list[str]]]:
-    """Give “line n” and the fields of each line that is not empty. Raise BadFile for no CSV."""
+def rows(
+    source: Source, delimiter: str = ",", most: int | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """Give “line n” and the fields of each line that is not empty.
+
+    Raise BadFile for what is no CSV, and for more lines than `most`.
+    """
     table = csv.reader((line for _, line in source.lines()), delimiter=delimiter, strict=True)
     try:
         for fields in table:
+            if most is not None and table.line_num > most:
+                refuse("", f"The file has more than {most:,} lines; split it.")
             if len(fields) > MOST_COLUMNS:
                 refuse(f"line {table.line_num}", f"More than {MOST_COLUMNS} columns.")
             if any(fields):
@@ -39,13 +46,21 @@ class Table:
             columns = clean(", ".join(missing), 200)
             refuse("line 1", f"There is no column {columns}; {remedy}")
 
-    def record(self, where: str, fields: list[str]) -> dict[str, str]:
-        """Give the fields by name. Raise BadFile where there are more or fewer than columns."""
+    def place(self, name: str) -> int | None:
+        """Say which column that is, from 0; None where there is none."""
+        return self.names.index(name) if name in self.names else None
+
+    def check(self, where: str, fields: list[str]) -> None:
+        """Raise BadFile where there are more or fewer fields than columns."""
         if len(fields) != len(self.names):
             refuse(
                 where,
                 f"{len(fields)} fields; there are {len(self.names)} columns. Is the file whole?",
             )
+
+    def record(self, where: str, fields: list[str]) -> dict[str, str]:
+        """Give the fields by name. Raise BadFile where there are more or fewer than columns."""
+        self.check(where, fields)
         return dict(zip(self.names, fields, strict=True))
 
 

@@ -1,5 +1,7 @@
 """The CSV form. Which columns there are is a setting of JMeter, and so is whether they are named."""
 
+from itertools import chain
+
 from campaigns.readers.base import Source, refuse
 from campaigns.readers.base.tables import Table, rows
 from campaigns.readers.jmeter_jtl.samples import Samples
@@ -31,26 +33,23 @@ def read_table(source: Source, samples: Samples) -> None:
     """Read every line into `samples`."""
     lines = rows(source, _delimiter(source.head))
     where, first = next(lines, ("", [""]))
-    if "timeStamp" in [name.strip() for name in first]:
-        table = Table(first)
-    else:
-        table = Table(_default(first, where))
-        _add(samples, table.record(where, first), where)
+    named = "timeStamp" in [name.strip() for name in first]
+    table = Table(first if named else _default(first, where))
     table.need(NEEDED, "switch jmeter.save.saveservice on for it.")
-    for place, fields in lines:
-        _add(samples, table.record(place, fields), place)
-
-
-def _add(samples: Samples, record: dict[str, str], where: str) -> None:
-    samples.add(
-        where,
-        began=record["timeStamp"],
-        elapsed=record["elapsed"],
-        label=record["label"],
-        success=record["success"],
-        size=record.get("bytes", ""),
-        threads=record.get("allThreads", ""),
-    )
+    places = [table.names.index(name) for name in NEEDED]
+    size, threads = (table.place(name) for name in ("bytes", "allThreads"))
+    for place, fields in lines if named else chain([(where, first)], lines):
+        table.check(place, fields)
+        began, elapsed, label, success = (fields[each] for each in places)
+        samples.add(
+            place,
+            began=began,
+            elapsed=elapsed,
+            label=label,
+            success=success,
+            size=fields[size] if size is not None else "",
+            threads=fields[threads] if threads is not None else "",
+        )
 
 
 def _delimiter(head: bytes) -> str:

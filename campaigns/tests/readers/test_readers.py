@@ -131,6 +131,28 @@ def test_more_values_than_the_limit_are_refused(monkeypatch):
     )
 
 
+def test_a_document_of_too_many_values_is_refused_before_it_is_parsed():
+    many = b'{"results": [' + b"{}," * 1_100_000 + b"1]}"
+
+    assert (
+        problem(many, "hyperfine")[1] == "The JSON has more than 2,000,000 values; split the file."
+    )
+
+
+def test_more_metrics_than_a_campaign_can_have_are_refused():
+    results = ",".join(f'"k{number}": 1' for number in range(201))
+
+    text = problem(f'{{"results": {{{results}}}}}', "opl_status_data")[1]
+
+    assert text == "The file has more than 200 metrics; leave some out."
+
+
+def test_more_lines_than_values_are_refused():
+    line = "a,b.log,0,1772438400,1772438401,katello,satellite,run\n"
+
+    assert "more than 100,000 lines" in problem(line * 100_001, "satperf_log")[1]
+
+
 @pytest.mark.parametrize(
     ("document", "what"),
     [
