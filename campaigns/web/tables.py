@@ -132,6 +132,13 @@ def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: L
     )
 
 
+def _failed_units(cell: Mapping[str, Any]) -> str:
+    """How much of the work failed in runs that have a value; nothing where none did."""
+    counted = [run for run in cell["runs"] if run["state"] == "ok" and run.get("units", 0) > 1]
+    failed, units = (sum(run[name] for run in counted) for name in ("units_failed", "units"))
+    return f"{100 * failed / units:.3g} % of the work failed" if failed else ""
+
+
 def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
     """What stands beside the numbers: failures first, then what the numbers cannot carry."""
     states = [run["state"] for run in cell["runs"]]
@@ -145,6 +152,8 @@ def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
         notes.append(f"{len(runs)} {word}{above}")
     if excluded := states.count("excluded"):
         notes.append(f"{excluded} excluded")
+    if failed := _failed_units(cell):
+        notes.append(failed)
     if "open" not in states:
         flags = [flag for flag in cell["summary"]["flags"] if not (notes and flag in WITHOUT_VALUE)]
         notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]

@@ -299,6 +299,16 @@ def test_a_curve_without_a_run_that_counts_keeps_its_panel(browser, closed_loop)
     assert found["response"].numbers.rows == []
 
 
+def test_work_that_failed_stands_beside_the_numbers_of_its_cell(browser, closed_loop):
+    Attempt.objects.filter(run__cell__position=1).update(units_done=18, units_failed=12)
+    campaign = finish(closed_loop)
+
+    lines = browser.get(reverse("campaign", args=[campaign.pk])).context["cells"].lines
+
+    assert "40 % of the work failed" in lines[0].notes
+    assert not any("work failed" in note for line in lines[1:] for note in line.notes)
+
+
 def test_too_few_levels_say_why_there_is_no_law(browser, closed_loop):
     Attempt.objects.filter(run__cell__position__gt=3).update(units_done=1, units_failed=1)
 
