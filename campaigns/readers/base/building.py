@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from campaigns.readers.base.documents import MOST_VALUES
@@ -20,6 +21,7 @@ MOST_CELLS = 500
 MOST_METRICS = 200
 MOST_FACTORS = 6
 MOST_NOTES = 100
+MOST_UNITS = 10**15
 
 
 class Builder:
@@ -70,6 +72,11 @@ class Builder:
         self._values += max(1, len(values))
         if self._values > MOST_VALUES:
             refuse("", f"The file gives more than {MOST_VALUES:,} values; split it.")
+        for name, value in values.items():
+            if not isfinite(value):
+                refuse(name, "The number is larger than anything that can be measured.")
+        if max(units_done, units_failed) > MOST_UNITS:
+            refuse("", f"A run has more than {MOST_UNITS:,} requests or items; it is damaged.")
         self._runs.append(
             {
                 "levels": {clean(name, 80): _level(level) for name, level in levels.items()},

@@ -75,6 +75,23 @@ def test_a_unit_that_the_summary_does_not_give_is_told():
     assert unit(handled) == "s"
 
 
+def test_a_rate_over_no_time_at_all_is_refused():
+    document = json.loads((DATA / "k6_machine_readable.json").read_text())
+    document["config"]["duration"] = 1e-299
+    document["results"]["metrics"][0]["values"] = {"count": 10**15}
+
+    assert problem(json.dumps(document))[1].startswith("The number is larger than anything")
+
+
+def test_more_errors_than_can_be_counted_are_refused():
+    text = (DATA / "wrk_socket_errors.txt").read_text().replace("read 444", "read 999999999999999")
+
+    assert (
+        "more than 1,000,000,000,000,000 requests"
+        in problem(text + text[text.index("  Socket") :])[1]
+    )
+
+
 def test_wrk_with_percentiles_is_one_run_of_rounded_values():
     read = read_file("wrk_latency.txt")
     run = only_run(read)
