@@ -19,7 +19,7 @@ from campaigns.analysis.drift import drift
 from campaigns.analysis.exclusions import with_excluded
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.matrix import matrix
-from campaigns.analysis.outlook import outlook
+from campaigns.analysis.outlook import ended, outlook
 from campaigns.analysis.pairs import compare
 from campaigns.analysis.phases import phases
 from campaigns.analysis.scalability import scalability
@@ -104,6 +104,8 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
         calibrated=calibrated,
         failing=failing_cells(runs[primary.name], criteria),
     )
+    if told := ended(campaign, ahead, criteria.alpha):
+        results["answer"]["ended"] = told
     return results, _hash(campaign, runs, criteria)
 
 

@@ -61,6 +61,25 @@ def outlook(
     }
 
 
+def ended(campaign: Campaign, ahead: Mapping[str, Any] | None, alpha: float) -> str:
+    """Say why a finished campaign went no further, and what that costs; empty where it was fixed."""
+    if campaign.state != Campaign.State.FINISHED or not ahead or not ahead["stop"]:
+        return ""
+    which = "interval of the primary contrast" if ahead["primary"] else "widest interval"
+    width, target = ahead["half_width_pct"], f"±{ahead['target_pct']:g} %"
+    known = "is not known" if width is None else f"is ±{width:.1f} %"
+    why = {
+        "precise": f"the {which} {known}, within the {target} that were asked for",
+        "most_blocks": f"that is the most it may take; the {which} {known}, {target} were asked for",
+        "out_of_time": f"the time budget is used up; the {which} {known}, {target} were asked for",
+    }[ahead["stop"]]
+    most = max(campaign.stop_most, campaign.repetitions)
+    return (
+        f"Ended after {campaign.repetitions} of at most {most} blocks: {why}. Because it may end "
+        f"early, each interval called 95 % is made as one of {100 * (1 - alpha):.1f} %."
+    )
+
+
 def _of_levels(levels: Found) -> Iterator[tuple[Contrast, float]]:
     """Contrasts of levels, with the noise within a block that would give them."""
     for group in levels["groups"] if levels else ():

@@ -53,6 +53,11 @@ def told(campaign):
     return [line.text for line in LogLine.objects.filter(campaign=campaign).order_by("pk")]
 
 
+def ended_of(campaign):
+    analysis.analyse(campaign)
+    return campaign.findings.get(name="answer").result["ended"]
+
+
 def test_quiet_runs_end_with_the_first_eight_blocks(launched, noisy):
     noisy(0.002)
 
@@ -64,6 +69,10 @@ def test_quiet_runs_end_with_the_first_eight_blocks(launched, noisy):
     assert any(
         text.startswith("precise enough: the widest interval is ±0.") for text in told(campaign)
     )
+    ended = ended_of(campaign)
+    assert ended.startswith("Ended after 8 of at most 30 blocks: the widest interval is ±0.")
+    assert "within the ±3 % that were asked for" in ended
+    assert "is made as one of 9" in ended
 
 
 def test_noisy_runs_get_block_after_block_in_the_same_session(launched, noisy):
@@ -93,6 +102,7 @@ def test_it_never_goes_beyond_the_most_blocks(launched, noisy):
 
     assert (campaign.state, campaign.repetitions) == ("finished", 10)
     assert campaign.findings.get(name="outlook").result["stop"] == "most_blocks"
+    assert "that is the most it may take" in ended_of(campaign)
 
 
 def test_what_is_to_come_is_known_in_the_middle(launched, noisy):
