@@ -15,11 +15,11 @@ MOST_FACTS = 4
 def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any] | None:
     """Compose sentence, tone, badges, facts and statements; None where no cell can be best."""
     groups = [group for group in levels["groups"] if group["best"]]
-    if not groups or len(groups) < len(levels["groups"]):
+    if not groups:
         return None
     told = _Told(metric, cells, levels)
     return {
-        "sentence": told.best(groups[0]) if len(groups) == 1 else told.best_of_several(groups),
+        "sentence": told.best(groups[0]) if not told.several else told.best_of_several(groups),
         "tone": "info",
         "badges": told.badges(),
         "facts": told.facts(groups),
@@ -51,9 +51,13 @@ class _Told:
         values = sorted(self._centre(group["best"]["seen"]) for group in groups)
         undecided = sum(len(group["best"]["possibly"]) > 1 for group in groups)
         tail = f"; in {undecided} of them others may be as good" if undecided else ""
+        unjudged = len(self.levels["groups"]) - len(groups)
+        tail += f"; {counted(unjudged, 'combination')} more cannot be judged" if unjudged else ""
+        if len(groups) == 1:
+            return f"{self.best(groups[0]).removesuffix('.')}{tail}."
         if len(levels) == 1:
             span = " to ".join(
-                dict.fromkeys(amount(v, self.metric.unit) for v in values[:: len(values) - 1])
+                dict.fromkeys(amount(v, self.metric.unit) for v in (values[0], values[-1]))
             )
             edge = all(group["best"]["at_edge"] for group in groups)
             last = ", and the last one" if edge else ""
@@ -147,7 +151,7 @@ class _Told:
         """Each comparison, the knee and the edge, a sentence each."""
         said: list[dict[str, str]] = []
         for group in self.levels["groups"]:
-            if self.several:
+            if self.several and group["best"]:
                 said.append({"tone": "info", "text": self.best(group)})
             said += [self._step(group, row) for row in group["comparisons"]]
             if group["knee"]:

@@ -7,7 +7,7 @@ from django.urls import URLPattern, get_resolver
 PUBLIC = {"/sign-in/", "/sign-in/link/x/", "/health", "/ready"}
 """And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
 METHODS = ("get", "head", "post", "put", "patch", "delete")
-EXAMPLES = {"pk": "1", "position": "1", "token": "x"}
+EXAMPLES = {"pk": "1", "position": "1", "token": "x", "chart": "curve"}
 
 
 def routes(patterns=None, prefix="/"):
@@ -15,7 +15,9 @@ def routes(patterns=None, prefix="/"):
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
         text = str(pattern.pattern)
         for name, converter in pattern.pattern.converters.items():
-            kind = {"int": "int", "string": "str"}[converter.__class__.__name__[:-9].lower()]
+            kind = {"int": "int", "string": "str", "slug": "slug"}[
+                converter.__class__.__name__[:-9].lower()
+            ]
             text = text.replace(f"<{kind}:{name}>", EXAMPLES[name])
         text = text.removeprefix("^").removesuffix("/?$")
         if isinstance(pattern, URLPattern):

@@ -293,6 +293,27 @@ def test_where_the_best_differs_between_groups_each_is_named(interleaved):
     assert "manifest /large: 4 (12.5 s)" in sentence
 
 
+def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
+    campaign = interleaved([2, 4], manifest=["/small", "/large", "/gone"])
+    store(
+        campaign,
+        lambda run: 10.0 / run.cell.levels_by_factor["concurrency"] + 0.001 * run.position,
+    )
+    for run in campaign.runs.select_related("cell"):
+        if run.cell.levels_by_factor["manifest"] == "/gone":
+            Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED)
+
+    answer = findings(campaign)["answer"]
+
+    assert "is the fastest setting measured in both combinations" in answer["sentence"]
+    assert answer["sentence"].endswith("; 1 combination more cannot be judged.")
+    assert [badge["word"] for badge in answer["badges"]] == [
+        "faster: 2 of 3 steps",
+        "too many failures: 1 of 3 steps",
+    ]
+    assert any("/small: 4 against 2" in said["text"] for said in answer["statements"])
+
+
 def test_an_answer_without_any_value_counts_what_happened(interleaved):
     campaign = interleaved([2, 4])
     campaign.runs.filter(position__lte=2).update(state=Run.State.VOID)
