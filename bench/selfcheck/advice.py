@@ -53,6 +53,23 @@ RULES = (
         " comparison, which it does not concern.",
     ),
     Rule(
+        "Coverage",
+        "one campaign against another",
+        "autocorrelated",
+        "low",
+        "Nothing pairs the runs of two campaigns, and blocks that follow one another are alike: vary both in one"
+        " campaign, or measure each in three sessions.",
+    ),
+    Rule(
+        "Coverage",
+        "one campaign against another",
+        "",
+        "high",
+        "What an hour did to all its runs is taken for noise, since nothing pairs them: "
+        + WIDE[0].lower()
+        + WIDE[1:],
+    ),
+    Rule(
         "Coverage|Words",
         "pooled, cell after cell",
         "",

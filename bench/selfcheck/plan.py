@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, stops
+from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, several, stops
 from bench.selfcheck.tally import Figure
 from bench.selfcheck.worlds import HEAVY, NORMAL, REPEATS, WORLDS
 
@@ -66,6 +66,7 @@ def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int
         (cells.bootstraps, 600),
         (families.families, 250),
         (families.best_settings, 1500),
+        (several.several, 1000),
         (alarms.alarms, 500),
     ):
         for n in REPEATS:

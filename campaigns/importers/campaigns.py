@@ -17,6 +17,8 @@ from campaigns.readers.plain_csv.strict import Row
 
 KIND = "external"
 FACTOR = "concurrency"
+SEED = 1
+"""No order is drawn, and equal files have equal bootstraps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def _definition(rows: Sequence[Row], about: About) -> checking.Definition:
             "tags": list(about.tags),
             "order": Campaign.Order.BLOCKED,
             "repetitions": 1,
+            "seed": SEED,
         }
     )
     levels = Counter(row.concurrency for row in rows)

@@ -117,3 +117,7 @@ def test_a_failure_half_way_stores_nothing(rows):
 
     assert not Campaign.objects.exists()
     assert not Run.objects.exists()
+
+
+def test_equal_files_have_equal_bootstraps(rows):
+    assert import_runs(rows, ABOUT, None).seed == import_runs(rows, ABOUT, None).seed

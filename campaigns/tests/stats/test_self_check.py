@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, stops
+from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, several, stops
 from bench.selfcheck.advice import UNSAID, advice_for
 from bench.selfcheck.plan import Task, run, tasks
 from bench.selfcheck.report import markdown
@@ -45,6 +45,13 @@ def test_cells_ranks_and_hard_factors_cover_the_truth(world):
         for figure in figures_of(simulate, world, 10):
             low = figure.nominal - WIDE if figure.promise == Promise.EXACTLY else 0
             assert low < figure.share < figure.nominal + WIDE, figure
+
+
+@pytest.mark.parametrize("world", [NORMAL, IN_BLOCKS])
+def test_one_number_over_several_comparisons_covers_the_truth(world):
+    for figure in figures_of(several.several, world, 5):
+        low = figure.nominal - WIDE if figure.promise == Promise.EXACTLY else 0
+        assert low <= figure.share < figure.nominal + WIDE, figure
 
 
 def test_families_best_settings_and_sessions_keep_their_promises():
