@@ -90,7 +90,7 @@ def test_other_work_is_refused_beside_what_may_be_compared(page, two, other_work
     page.get_by_role("button", name="Compare the chosen").click()
 
     expect(page.locator(".answer .sentence")).to_contain_text(
-        "other work is not comparable (manifest"
+        "“other work” is not comparable (manifest"
     )
     expect(page.get_by_text("refused: manifest:").first).to_be_visible()
     drawn = points(page, "compared")
