@@ -19,7 +19,7 @@ from campaigns.stats.cell_states import CellState
 from campaigns.stats.comparisons import Comparison, Comparisons, compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interaction import find_interaction
-from campaigns.stats.matrix import TIE_POINTS, state_of
+from campaigns.stats.matrix import TIE_POINTS, improvement_pct, state_of
 from campaigns.stats.verdict import Verdict
 
 MOST_FACTORS = 3
@@ -33,12 +33,12 @@ def matrix(
     cells = list(campaign.cells.order_by("position"))
     if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
         return None
-    by_factor = {name: groups_of(name, cells) for name in comparable_factors(campaign)}
+    comparable = comparable_factors(campaign)
+    by_factor = {name: groups_of(name, cells) for name in comparable}
     by_factor = {name: groups for name, groups in by_factor.items() if len(groups) > 1}
     if not by_factor:
         return None
     family = Family(campaign, metric, criteria, cells, runs)
-    work = set(comparable_factors(campaign))
     return {
         "metric": metric.name,
         "label": metric.label,
@@ -46,7 +46,9 @@ def matrix(
         "lower_is_better": metric.lower_is_better,
         "tie_points": TIE_POINTS,
         "factors": {
-            name: _of_factor(name, groups, family, comparable=set(groups[0].levels) <= work)
+            name: _of_factor(
+                name, groups, family, comparable=set(groups[0].levels) <= {*comparable}
+            )
             for name, groups in list(by_factor.items())[:MOST_FACTORS]
         },
     }
@@ -124,11 +126,16 @@ def _cell(place: int, value: Any, comparison: Comparison | None, family: Family)
 
 
 def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, list[float] | None]:
-    """Turn a change into an improvement: of durations, less is better."""
-    sign = -1 if metric.lower_is_better else 1
-    change = None if verdict.pct_change is None else sign * verdict.pct_change
-    interval = sorted(sign * bound for bound in verdict.ci_pct) if verdict.ci_pct else None
-    return change, interval
+    """Turn a change and its interval into an improvement: of durations, less is better."""
+
+    def improved(change: float) -> float:
+        return improvement_pct(1 + change / 100, lower_is_better=metric.lower_is_better)
+
+    change, interval = verdict.pct_change, verdict.ci_pct
+    return (
+        None if change is None else improved(change),
+        sorted(map(improved, interval)) if interval else None,
+    )
 
 
 def _ties(best: Mapping[str, Any]) -> list[int]:

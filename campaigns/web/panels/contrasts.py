@@ -78,15 +78,15 @@ def slopes_panel(shown: Shown) -> Panel | None:
     chart = _slopes(shown)
     if chart is None:
         return None
+    drawn = slopes.slopes(chart)
     whole = Plot(
         id="slopes",
         title=f"Each pair: {chart.baseline} to {chart.candidate}",
         label=slopes.describe(chart),
-        figure=slopes.slopes(chart)[0][1],
+        figure=drawn[0][1],
         key=slopes.slopes_legend(chart),
         height="20rem",
     )
-    drawn = slopes.slopes(chart)
     return Panel(
         plot=whole,
         how=SLOPES_HOW,
