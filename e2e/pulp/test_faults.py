@@ -20,6 +20,9 @@ __all__ = ["pulp"]
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]
 
+NO_DATABASE = "(answered 500|got no answer)"
+"""Pulp's API answers 500 for as long as it lives without its database, and may then end itself."""
+
 
 @pytest.fixture
 def begun(pulp, feed, request):
@@ -78,14 +81,14 @@ def test_a_database_that_stays_away_makes_the_run_void_and_says_where_to_look(
     monkeypatch.setattr(syncing, "AWAY_SECONDS", 2.0)
     values, measured_while = begun
     try:
-        with pytest.raises(TargetUnavailable, match=r"away for more than 2 s .* answered 500"):
+        with pytest.raises(TargetUnavailable, match=rf"away for more than 2 s .* {NO_DATABASE}"):
             measured_while(lambda: stop_database(real_pulp))
         for step in (
             lambda: driver.clean_up(pulp.target, values, pulp.context()),
             lambda: pulp.reset(values),
             lambda: driver.probe(pulp.target, RULES),
         ):
-            with pytest.raises(TargetUnavailable, match="whether its database runs"):
+            with pytest.raises(TargetUnavailable, match=r"whether its database runs|got no answer"):
                 step()
     finally:
         real_pulp.start()
