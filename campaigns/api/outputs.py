@@ -131,6 +131,7 @@ class CampaignDetail(CampaignOutput):
     amendments = serializers.SerializerMethodField()
     cells = serializers.SerializerMethodField()
     seconds_left = serializers.SerializerMethodField()
+    analysis_pending = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
 
     class Meta(CampaignOutput.Meta):
@@ -143,6 +144,7 @@ class CampaignDetail(CampaignOutput):
             "amendments",
             "cells",
             "seconds_left",
+            "analysis_pending",
             "findings",
         ]
 
@@ -172,6 +174,10 @@ class CampaignDetail(CampaignOutput):
         if campaign.state not in Campaign.ACTIVE:
             return None
         return live.progress_of(campaign).left_seconds
+
+    def get_analysis_pending(self, campaign: Campaign) -> bool:
+        """Whether the findings are still those of before what was last measured or changed."""
+        return campaign.analysis_requested_at is not None
 
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """By name."""

@@ -89,7 +89,7 @@ KNOWN_FIELDS = frozenset(
 def check(data: Mapping[str, Any]) -> Definition:
     """Check everything at once. Raise Invalid with every error that was found.
 
-    `data` is what the REST API takes: `kind`, `target` (primary key), `parameters` (by name),
+    `data` is what the REST API takes: `kind`, `target` (primary key or name), `parameters` (by name),
     `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
     and the fields of DesignForm.
     """

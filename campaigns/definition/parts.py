@@ -6,6 +6,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from campaigns.definition.errors import many_for_one, messages_of
+from campaigns.definition.forms import CONTROL
 from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
@@ -24,10 +25,7 @@ def read_target(
         if driver.executable:
             errors["target"] = ["Choose the server to measure."]
         return None
-    try:
-        target = Target.objects.filter(pk=int(str(given)), retired_at=None).first()
-    except (ValueError, OverflowError):
-        target = None
+    target = _target_in_use(given)
     if target is None:
         errors["target"] = [f"There is no target {given!r:.80}."]
     elif target.family not in driver.families:
@@ -36,6 +34,18 @@ def read_target(
             f"needs one of the family {' or '.join(driver.families)}."
         ]
     return target
+
+
+def _target_in_use(given: Any) -> Target | None:
+    """Find a target by its primary key; by its name, where that is a text and no such key."""
+    in_use = Target.objects.filter(retired_at=None)
+    try:
+        found = in_use.filter(pk=int(str(given))).first()
+    except (ValueError, OverflowError):
+        found = None
+    if found is None and isinstance(given, str) and not CONTROL.search(given):
+        found = in_use.filter(name=given).first()
+    return found
 
 
 def read_factors(

@@ -1,5 +1,6 @@
 import pytest
 
+from campaigns.dispatch import request_analysis
 from campaigns.models import Campaign
 from campaigns.tests.toy import definition
 
@@ -87,6 +88,14 @@ def test_a_definition_that_was_read_can_be_sent_again(api, draft):
 
     assert status == 201
     assert second["definition"] == first["definition"]
+
+
+def test_a_campaign_tells_whether_its_findings_are_of_what_was_last_measured(api, draft):
+    _, before = api.get(f"campaigns/{draft}")
+    request_analysis(Campaign.objects.get(pk=draft))
+    _, waiting = api.get(f"campaigns/{draft}")
+
+    assert (before["analysis_pending"], waiting["analysis_pending"]) == (False, True)
 
 
 def test_a_preview_tells_the_plan_and_stores_nothing(api, target):

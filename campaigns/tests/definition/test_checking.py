@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django import forms
 from django.db import transaction
+from django.db.models.functions import Now
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import KNOWN_FIELDS, Invalid, check
@@ -43,6 +44,19 @@ def test_a_definition_is_read_with_defaults_filled_in(target):
     assert found.time_budget_seconds is None
     assert (found.max_failed_share, found.max_consecutive_failures) == (0.5, 5)
     assert found.primary_metric == "duration"
+
+
+@pytest.mark.parametrize("given", ["toy server", "{pk}"])
+def test_a_target_is_found_by_its_name_and_by_its_key_as_text(target, given):
+    assert check(definition(target=given.format(pk=target.pk))).target == target
+
+
+def test_a_target_that_was_retired_or_never_was_is_not_found_by_name(target, errors_of):
+    unknown = errors_of(target="toy")
+    Target.objects.update(retired_at=Now())
+
+    assert unknown == {"target": ["There is no target 'toy'."]}
+    assert errors_of(target="toy server") == {"target": ["There is no target 'toy server'."]}
 
 
 def test_levels_are_read_by_the_parameters_own_field(target):
