@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from campaigns.api import campaigns, queues, views
+from campaigns.api import campaigns, queues, schemas, views
 
 urlpatterns = [
     path("kinds", views.Kinds.as_view(), name="api-kinds"),
@@ -25,5 +25,6 @@ urlpatterns = [
     path("queues", queues.Queues.as_view(), name="api-queues"),
     path("campaigns/<int:pk>/runs", campaigns.Runs.as_view(), name="api-runs"),
     path("campaigns/<int:pk>/runs/<int:position>", campaigns.OneRun.as_view(), name="api-run"),
+    path("schemas/campaign.json", schemas.DefinitionSchema.as_view(), name="api-schema"),
     re_path("", views.Nothing.as_view(), name="api-nothing"),
 ]

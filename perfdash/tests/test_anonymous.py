@@ -4,8 +4,16 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-PUBLIC = {"/sign-in/", "/sign-in/link/x/", "/health", "/ready"}
-"""And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
+PUBLIC = {
+    "/sign-in/",
+    "/sign-in/link/x/",
+    "/health",
+    "/ready",
+    "/api/v1/schemas/campaign.json",
+}
+"""The schema is for editors, which have no token, and tells nothing of this installation.
+
+And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 EXAMPLES = {"pk": "1", "position": "1", "token": "x", "chart": "curve"}
 
