@@ -1,6 +1,6 @@
 """Who sends a request: the owner of an API token."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,7 +15,7 @@ from campaigns.models import ApiToken
 
 WORDS = (b"bearer", b"token")
 NOTED_EVERY = timedelta(minutes=1)
-REFUSED = "This token is unknown, revoked, or its owner's account is switched off."
+NEW_ONE = "Make a new one on the page Account."
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -29,21 +29,37 @@ class TokenAuthentication(BaseAuthentication):
         if len(words) != 2:
             raise AuthenticationFailed("Send one token: Authorization: Bearer <token>.")
         text = words[1].decode("latin-1")
-        token = (
-            ApiToken.objects.select_related("user")
-            .filter(hash=token_hash(text), revoked_at=None, user__is_active=True)
-            .first()
-        )
+        found = ApiToken.objects.select_related("user").annotate(now=Now())
+        token = found.filter(hash=token_hash(text)).first()
         if token is None:
-            raise AuthenticationFailed(REFUSED)
-        self._note_use(token)
+            raise AuthenticationFailed(f"This token is unknown. Copy the whole of it. {NEW_ONE}")
+        _refuse_what_is_over(token, token.now)
+        _note_use(token, token.now)
         return token.user, token
 
     def authenticate_header(self, request: Any) -> str:
         """Tell clients how to come in."""
         return 'Bearer realm="perfdash"'
 
-    def _note_use(self, token: ApiToken) -> None:
-        """Note the last use, at most once in a while: reading must not write every time."""
+
+def _refuse_what_is_over(token: ApiToken, now: datetime) -> None:
+    """Raise AuthenticationFailed, which says since when."""
+    if not token.user.is_active:
+        raise AuthenticationFailed("This token belongs to an account that is switched off.")
+    if token.revoked_at is not None:
+        raise AuthenticationFailed(
+            f"This token was revoked on {_when(token.revoked_at)}. {NEW_ONE}"
+        )
+    if token.expires_at is not None and token.expires_at <= now:
+        raise AuthenticationFailed(f"This token expired on {_when(token.expires_at)}. {NEW_ONE}")
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """Note the last use, at most once in a while: reading must not write every time."""
+    if token.last_used_at is None or token.last_used_at < now - NOTED_EVERY:
         stale = Q(last_used_at=None) | Q(last_used_at__lt=Now() - NOTED_EVERY)
         ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=Now())
+
+
+def _when(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d at %H:%M} UTC"

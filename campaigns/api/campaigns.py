@@ -27,7 +27,7 @@ from campaigns.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.api.run_outputs import RunDetail, RunOutput
 from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life, preview
-from campaigns.models import Campaign, Run
+from campaigns.models import Campaign, Run, Scope
 from campaigns.queries import records
 
 
@@ -78,6 +78,8 @@ class Campaigns(CampaignApi):
 
 class Preview(Api):
     """POST: what a definition would do."""
+
+    needs = Scope.READ
 
     def post(self, request: Request) -> Response:
         """Plan it, and store nothing."""

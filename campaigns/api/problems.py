@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
+from campaigns.api.refusals import Refusal
 from campaigns.definition.checking import Invalid
 from campaigns.definition.drafts import NotADraft
 from campaigns.definition.life import NotConfirmed, NotPossible
@@ -55,6 +56,14 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
             return _problem(HTTPStatus.NOT_FOUND, str(error) or "There is nothing here.")
         case PermissionDenied():
             return _problem(HTTPStatus.FORBIDDEN, str(error) or "This is not allowed.")
+        case Refusal():
+            return _problem(
+                HTTPStatus(error.status_code),
+                str(error.detail),
+                type_=error.type_,
+                headers=error.headers,
+                members=error.members,
+            )
         case APIException():
             return _problem(
                 HTTPStatus(error.status_code), str(error.detail), headers=_headers(error)
@@ -69,12 +78,14 @@ def _problem(
     type_: str = "about:blank",
     errors: list[dict[str, Any]] | None = None,
     headers: Mapping[str, str] | None = None,
+    members: Mapping[str, Any] | None = None,
 ) -> Response:
     body: dict[str, Any] = {
         "type": type_,
         "title": code.phrase,
         "status": code.value,
         "detail": detail,
+        **(members or {}),
     }
     if errors is not None:
         body["errors"] = errors[:MOST_ERRORS]

@@ -2,9 +2,10 @@
 
 from django.urls import path, re_path
 
-from campaigns.api import campaigns, queues, schemas, views
+from campaigns.api import campaigns, queues, schemas, views, whoami
 
 urlpatterns = [
+    path("whoami", whoami.WhoAmI.as_view(), name="api-whoami"),
     path("kinds", views.Kinds.as_view(), name="api-kinds"),
     path("targets", views.Targets.as_view(), name="api-targets"),
     path("targets/<int:pk>", views.OneTarget.as_view(), name="api-target"),

@@ -1,6 +1,6 @@
 """What all views share; kinds and targets."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -9,14 +9,14 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.pagination import LimitOffsetPagination
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from campaigns import dispatch
-from campaigns.api import problems
+from campaigns.api import problems, scopes
 from campaigns.api.authentication import TokenAuthentication
 from campaigns.api.inputs import Input, TargetInput
 from campaigns.api.kinds import described
@@ -24,7 +24,7 @@ from campaigns.api.outputs import TargetOutput
 from campaigns.api.parsing import StrictJSONParser
 from campaigns.definition import servers
 from campaigns.drivers import all_kinds
-from campaigns.models import Target
+from campaigns.models import Scope, Target
 
 PAGING = frozenset({"limit", "offset"})
 
@@ -39,10 +39,23 @@ class Pages(LimitOffsetPagination):
 class Api(APIView):
     """Token or session, JSON in, JSON or problem+json out."""
 
+    needs: ClassVar[Scope] = Scope.OPERATE
+    """The scope that a token needs for what does more than read."""
+
     authentication_classes = [TokenAuthentication, SessionAuthentication]
     permission_classes = [IsAuthenticated]
     parser_classes = [StrictJSONParser]
     renderer_classes = [JSONRenderer]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Let in whoever may do this. Raise what keeps them out."""
+        super().initial(request, *args, **kwargs)
+        if hasattr(self, str(request.method).lower()):
+            scopes.require(request, self.scope_needed())
+
+    def scope_needed(self) -> Scope | None:
+        """Say which scope a token needs for this request; None: any will do."""
+        return Scope.READ if self.request.method in SAFE_METHODS else self.needs
 
     def get_exception_handler(self) -> Any:
         """Answer errors as problem+json."""

@@ -10,7 +10,16 @@ from django.db.models.functions import Now
 from campaigns.credentials import new_token, token_hash
 from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import Text
-from campaigns.models import ApiToken, SignInLink
+from campaigns.models import ApiToken, Scope, SignInLink
+
+MAY = {
+    (Scope.READ,): "read",
+    (Scope.SUBMIT,): "submit results, and see nothing else",
+    (Scope.READ, Scope.SUBMIT): "read, and submit results",
+    (Scope.OPERATE,): "do everything that its owner may do",
+}
+"""Scopes that go together, and what a token that has them may."""
+DAYS = {"30d": 30, "90d": 90, "1y": 365, "never": None}
 
 
 class LinkRefused(ValueError):
@@ -25,18 +34,47 @@ class TokenForm(forms.Form):
         label="What is it for?",
         help_text="A word that lets you find it again, such as the machine that uses it.",
     )
+    may = forms.ChoiceField(
+        label="What may it do?", choices=[(" ".join(scopes), text) for scopes, text in MAY.items()]
+    )
+    expires = forms.ChoiceField(
+        label="How long is it good for?",
+        choices=[
+            ("30d", "30 days"),
+            ("90d", "90 days"),
+            ("1y", "a year"),
+            ("never", "until it is revoked"),
+        ],
+    )
 
 
-def make_token(user: User, name: str) -> tuple[ApiToken, str]:
-    """Make an API token; the text beside the row is its only copy. Raise Invalid at `name`."""
-    form = TokenForm({"name": name})
+def make_token(
+    user: User, name: str, may: str = Scope.OPERATE, expires: str = "never"
+) -> tuple[ApiToken, str]:
+    """Make an API token; the text beside the row is its only copy. Raise Invalid at what is wrong.
+
+    `may`: one of MAY, its scopes joined by blanks. `expires`: one of DAYS.
+    """
+    form = TokenForm({"name": name, "may": may, "expires": expires})
     if not form.is_valid():
         raise Invalid(messages_of(form))
-    text = new_token()
+    text, days = new_token(), DAYS[form.cleaned_data["expires"]]
     token = ApiToken.objects.create(
-        user=user, name=form.cleaned_data["name"], hash=token_hash(text)
+        user=user,
+        name=form.cleaned_data["name"],
+        hash=token_hash(text),
+        scopes=form.cleaned_data["may"].split(),
+        expires_at=None if days is None else Now() + timedelta(days=days),
     )
+    token.refresh_from_db()
     return token, text
+
+
+def may_in_words(token: ApiToken) -> str:
+    """Say what a token is good for."""
+    if Scope.OPERATE in token.scopes:
+        return MAY[Scope.OPERATE,]
+    return MAY[tuple(scope for scope in Scope if scope in token.scopes)]
 
 
 def revoke(token: ApiToken) -> None:

@@ -31,7 +31,7 @@ from campaigns.models.runs import (
     Worker,
 )
 from campaigns.models.targets import Target
-from campaigns.models.teams import ApiToken, SignInLink, Team
+from campaigns.models.teams import ApiToken, Scope, SignInLink, Team
 
 __all__ = [
     "Amendment",
@@ -55,6 +55,7 @@ __all__ = [
     "Proof",
     "RawSamples",
     "Run",
+    "Scope",
     "Series",
     "Session",
     "SignInLink",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
@@ -24,6 +25,19 @@ class Team(models.Model):
         return self.name
 
 
+class Scope(models.TextChoices):
+    """What a token is good for. `operate` takes the other two in; these know nothing of each other."""
+
+    READ = "read", "read"
+    SUBMIT = "submit", "submit results"
+    OPERATE = "operate", "everything"
+
+
+def all_scopes() -> list[str]:
+    """What a token may that nobody has limited."""
+    return [Scope.OPERATE]
+
+
 class ApiToken(models.Model):
     """A key of one person to the REST API; only its hash is stored."""
 
@@ -32,9 +46,19 @@ class ApiToken(models.Model):
     )
     name = models.CharField(max_length=100)
     hash = models.CharField(max_length=64, unique=True)
+    scopes = ArrayField(models.CharField(max_length=10, choices=Scope.choices), default=all_scopes)
     created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(scopes__contained_by=list(Scope.values), scopes__len__gt=0),
+                name="token_scopes_known",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

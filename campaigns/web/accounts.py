@@ -1,5 +1,6 @@
 """Signing in and out, and API tokens."""
 
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
@@ -22,12 +23,15 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from campaigns.definition import access
 from campaigns.definition.checking import Invalid
-from campaigns.models import ApiToken
+from campaigns.models import ApiToken, Scope
+from campaigns.queries.clock import database_now
 from campaigns.web.fields import Field, from_form
 from campaigns.web.people import user_of
 from perfdash.clients import client_address
 
 LONGEST_NAME = 150
+SOON = timedelta(days=7)
+FIRST_CHOICE = {"may": Scope.READ, "expires": "90d"}
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -142,11 +146,11 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["POST"])
 def create_token(request: HttpRequest) -> HttpResponse:
     """Make a token and show it, this once: it goes into no redirect and no session."""
-    name = request.POST.get("name", "")
+    sent = {name: request.POST.get(name, "") for name in access.TokenForm.base_fields}
     try:
-        token, text = access.make_token(user_of(request), name)
+        token, text = access.make_token(user_of(request), **sent)
     except Invalid as invalid:
-        return _account_page(request, name=name, errors=invalid.errors, status=422)
+        return _account_page(request, sent=sent, errors=invalid.errors, status=422)
     return _account_page(request, made=token, text=text)
 
 
@@ -160,20 +164,36 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 def _account_page(
     request: HttpRequest,
     *,
-    name: str = "",
+    sent: dict[str, str] | None = None,
     errors: dict[str, list[str]] | None = None,
     made: ApiToken | None = None,
     text: str = "",
     status: int = 200,
 ) -> HttpResponse:
     user: User = user_of(request)
-    field = from_form(
-        "name", access.TokenForm.base_fields["name"], name, (errors or {}).get("name", ())
-    )
+    values = sent or FIRST_CHOICE
+    now = database_now()
     context = {
-        "tokens": user.api_tokens.order_by("revoked_at", "-created_at"),
-        "field": field,
-        "made": made,
+        "tokens": [
+            _token_row(token, now)
+            for token in user.api_tokens.order_by("revoked_at", "-created_at")
+        ],
+        "fields": [
+            from_form(name, field, values.get(name, ""), (errors or {}).get(name, ()))
+            for name, field in access.TokenForm.base_fields.items()
+        ],
+        "made": made and _token_row(made, now),
         "text": text,
     }
     return render(request, "accounts/account.html", context, status=status)
+
+
+def _token_row(token: ApiToken, now: datetime) -> dict[str, Any]:
+    """What the page says of a token. `soon`: it expires within a week."""
+    expires = token.expires_at
+    return {
+        "token": token,
+        "may": access.may_in_words(token),
+        "expired": expires is not None and expires <= now,
+        "soon": expires is not None and expires <= now + SOON,
+    }

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError
 from django.db.models.functions import Now
 from django.test import Client
 
@@ -125,6 +126,27 @@ def test_a_token_needs_no_csrf_token(token, target):
     )
 
     assert response.status_code == 201
+
+
+@pytest.mark.parametrize(("expires", "days"), [("30d", 30), ("90d", 90), ("1y", 365)])
+def test_a_token_lives_as_long_as_it_was_given(owner, expires, days):
+    token, text = make_token(owner, "ci", "read", expires)
+    client = Client(headers={"Authorization": f"Bearer {text}"})
+
+    assert token.expires_at == token.created_at + timedelta(days=days)
+    assert client.get("/api/v1/campaigns").status_code == 200
+    ApiToken.objects.update(expires_at=Now())
+    refused = client.get("/api/v1/campaigns")
+    assert refused.status_code == 401
+    assert f"expired on {token.created_at:%Y-%m-%d}" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("scopes", [[], ["everything"], ["read", "x"]])
+def test_no_token_has_a_scope_that_nobody_knows(owner, scopes):
+    make_token(owner, "ci")
+
+    with pytest.raises(IntegrityError, match="token_scopes_known"):
+        ApiToken.objects.update(scopes=scopes)
 
 
 def test_only_the_hash_of_a_token_is_stored(token):

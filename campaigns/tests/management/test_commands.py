@@ -1,9 +1,10 @@
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from campaigns import importers
@@ -51,9 +52,25 @@ def test_a_token_is_printed_once_and_works(owner, manage):
     assert token not in str(ApiToken.objects.values_list())
 
 
+def test_a_token_may_everything_for_ever_unless_it_is_limited(owner, capsys):
+    limits = ["--scope=submit", "--scope=read", "--expires=90d"]
+    call_command("create_token", "owner", "--name=all")
+    call_command("create_token", "owner", "--name=ci", *limits)
+
+    everything, limited = ApiToken.objects.order_by("pk")
+    assert (everything.scopes, everything.expires_at) == (["operate"], None)
+    assert limited.scopes == ["read", "submit"]
+    assert limited.expires_at == limited.created_at + timedelta(days=90)
+    said = capsys.readouterr().err
+    assert "everything that they may do, good for ever" in said
+    assert f"for read and submit, good until {limited.expires_at:%Y-%m-%d}" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("owner", "--name", "x", "--scope", "all"), "invalid choice: 'all'"),
+        (("owner", "--name", "x", "--expires", "2d"), "invalid choice: '2d'"),
         (("nobody", "--name", "x"), "no active user 'nobody'"),
         (("owner", "--name", ""), "name"),
         (("owner", "--name", "n" * 101), "at most 100"),

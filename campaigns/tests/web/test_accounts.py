@@ -17,6 +17,9 @@ pytestmark = pytest.mark.django_db
 ANONYMOUS = Client
 
 
+NEW = {"name": "laptop", "may": "read", "expires": "90d"}
+
+
 def link(text):
     return reverse("sign-in-link", args=[text])
 
@@ -157,7 +160,7 @@ def test_signing_out_takes_a_post(browser):
 
 
 def test_a_token_is_shown_once(browser, person):
-    made = browser.post(reverse("token-create"), {"name": "laptop <b>"})
+    made = browser.post(reverse("token-create"), NEW | {"name": "laptop <b>"})
     later = browser.get(reverse("account"))
 
     (secret,) = [text for text in Page(made).texts if len(text.strip()) == 43]
@@ -169,11 +172,47 @@ def test_a_token_is_shown_once(browser, person):
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a\x00b", "\u202e"])
 def test_a_token_with_a_bad_name_is_not_made(browser, name):
-    answer = browser.post(reverse("token-create"), {"name": name})
+    answer = browser.post(reverse("token-create"), NEW | {"name": name})
 
     assert answer.status_code == 422
     assert Page(answer).by_id("f-name")["aria-invalid"] == "true"
     assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["may", "expires"])
+@pytest.mark.parametrize("value", ["", "admin", "read read", "operate read"])
+def test_a_token_is_not_made_for_what_nobody_offers(browser, field, value):
+    answer = browser.post(reverse("token-create"), NEW | {field: value})
+
+    page = Page(answer)
+    assert answer.status_code == 422
+    assert page.by_id(f"f-{field}")["aria-invalid"] == "true"
+    assert page.by_id("f-name")["value"] == "laptop"
+    assert not ApiToken.objects.exists()
+
+
+def test_a_form_that_nobody_touched_makes_a_token_that_reads_for_90_days(browser):
+    page = Page(browser.get(reverse("account")))
+
+    chosen = [a["value"] for tag, a in page.elements if tag == "option" and "selected" in a]
+    assert chosen == ["read", "90d"]
+
+
+def test_the_page_tells_what_each_token_may_and_until_when(browser, person):
+    browser.post(reverse("token-create"), NEW | {"may": "read submit", "expires": "1y"})
+    access.make_token(person, "old", "submit", "30d")
+    ApiToken.objects.filter(name="old").update(expires_at=timezone.now())
+    access.make_token(person, "ending", "operate", "30d")
+    soon = timezone.now() + timedelta(days=6)
+    ApiToken.objects.filter(name="ending").update(expires_at=soon)
+
+    text = Page(browser.get(reverse("account"))).text
+
+    assert "laptop read, and submit results" in text
+    assert "old submit results, and see nothing else" in text
+    assert "ending do everything that its owner may do" in text
+    assert [text.count(word) for word in ("in force", "expired", "expires soon")] == [1, 1, 1]
+    assert f"{soon:%Y-%m-%d}" in text
 
 
 def test_a_revoked_token_stays_on_record(browser, person):

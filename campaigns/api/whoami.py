@@ -1,0 +1,31 @@
+"""Who asks, with what, and until when: what a client looks at before it begins."""
+
+from django.conf import settings
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.api.scopes import scopes_of
+from campaigns.api.views import Api
+from campaigns.models import ApiToken
+from campaigns.queries.clock import database_now
+
+
+class WhoAmI(Api):
+    """GET: the user, the token, the server. Any scope will do."""
+
+    def scope_needed(self) -> None:
+        """Let every token know what it is."""
+
+    def get(self, request: Request) -> Response:
+        """Tell."""
+        token = request.auth if isinstance(request.auth, ApiToken) else None
+        return Response(
+            {
+                "user": self.user.get_username(),
+                "token": token and token.name,
+                "scopes": scopes_of(token),
+                "expires_at": token and token.expires_at,
+                "version": settings.VERSION,
+                "now": database_now(),
+            }
+        )
