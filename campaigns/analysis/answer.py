@@ -17,7 +17,7 @@ from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
-from campaigns.queries.environment import Change, changes_of, environment_of, stand_ins_of
+from campaigns.queries.environment import Change, stand_ins_of
 from campaigns.stats.words import display
 
 Cells = Mapping[str, Any]
@@ -35,11 +35,13 @@ def answer(
     levels: Mapping[str, Any] | None = None,
     *,
     calibrated: Mapping[str, Any] | None = None,
+    sessions: Mapping[str, Any] | None = None,
+    changes: Sequence[Change] = (),
     failing: Collection[int] = frozenset(),
 ) -> dict[str, Any]:
     """Compose sentence, caveat, tone, badges, facts and statements from the stored findings.
 
-    failing: the cells whose survivors make no number, since too much of them failed.
+    sessions: why there are several; changes: of the environment. failing: the cells whose survivors make no number, since too much of them failed.
     """
     if not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
         said = _nothing(cells)
@@ -66,8 +68,8 @@ def answer(
         **said,
     }
     caveats = [found["caveat"]]
-    if changed := changes_of(campaign, environment_of(campaign)):
-        caveats.insert(0, _of_changes(changed))
+    if changes:
+        caveats[:0] = [_of_changes(changes), *(sessions["changed"] if sessions else ())]
     if amended := [line.remark for line in amendments_of(campaign)]:
         found["amended"] = amended
     if stand_ins := stand_ins_of(campaign):

@@ -84,15 +84,15 @@ def _in_blocks(
     values: NDArray[np.float64],
 ) -> list[Check]:
     runs = [
-        BlockRun(int(place), run.block, float(value))
+        BlockRun(int(place), run.part, float(value))
         for place, run, value in zip(places, made, values, strict=True)
     ]
     found = fit_blocks(runs, cells)
     if found is None or found.fit.df < 1:
         return []
-    members = [[run for run in made if run.block == number] for number in found.blocks]
-    position = {run.run: place for block in members for place, run in enumerate(block)}
-    blocks = [run.block for run in made]
+    members = [[run for run in made if run.part == number] for number in found.blocks]
+    position = _positions(made)
+    blocks = [run.part for run in made]
     order, _ = left_of([position[run.run] for run in made], places.tolist(), blocks)
     return [
         validity.block_drift(list(found.effects), _hours([_middle(block) for block in members])),
@@ -105,6 +105,14 @@ def _in_blocks(
             expected_correlation(places.tolist(), blocks),
         ),
     ]
+
+
+def _positions(made: Sequence[ObservedRun]) -> dict[int, int]:
+    """At which place of its block each run was made, by its key."""
+    by_block: dict[int, list[int]] = {}
+    for run in made:
+        by_block.setdefault(run.block, []).append(run.run)
+    return {run: place for block in by_block.values() for place, run in enumerate(block)}
 
 
 def _equal_noise(found: BlockFit, places: NDArray[np.int64], cells: int) -> Check:

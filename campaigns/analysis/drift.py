@@ -37,11 +37,11 @@ def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[str, Block
         return "not_in_blocks", None
     if any(run.value is None or not 0 < run.value < float("inf") for run in made):
         return "not_positive", None
-    if len({run.block for run in made}) > MOST_BLOCKS:
+    if len({run.part for run in made}) > MOST_BLOCKS:
         return "too_many", None
     cells = {cell: place for place, cell in enumerate(sorted({run.cell for run in made}))}
     found = fit_blocks(
-        [BlockRun(cells[run.cell], run.block, run.value or 0.0) for run in made], len(cells)
+        [BlockRun(cells[run.cell], run.part, run.value or 0.0) for run in made], len(cells)
     )
     if found is None or found.fit.df < 1 or len(found.blocks) < 2:
         return "too_few", None
@@ -49,12 +49,17 @@ def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[str, Block
 
 
 def _effects(found: BlockFit, made: Sequence[ObservedRun]) -> list[dict[str, Any]]:
-    by_block: dict[int, list[ObservedRun]] = {}
+    by_part: dict[int, list[ObservedRun]] = {}
     for run in made:
-        by_block.setdefault(run.block, []).append(run)
+        by_part.setdefault(run.part, []).append(run)
     return [
-        {"block": number, "effect_pct": pct_of(float(effect)), **_ends(by_block[number])}
-        for number, effect in zip(found.blocks, found.effects, strict=True)
+        {
+            "block": by_part[part][0].block,
+            "session": by_part[part][0].session,
+            "effect_pct": pct_of(float(effect)),
+            **_ends(by_part[part]),
+        }
+        for part, effect in zip(found.blocks, found.effects, strict=True)
     ]
 
 

@@ -46,6 +46,7 @@ class Family:
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
+        self.block_of = {run.part: run.block for run in runs}
         self.alone: list[dict[tuple[int, int] | None, Comparison]] = []
         self.taken = self._taken(runs)
         self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
@@ -141,8 +142,11 @@ class Family:
             for place in pair
         )
         return [
-            {"block": block, "change_pct": 100 * (candidate[block] / baseline[block] - 1)}
-            for block in sorted(baseline.keys() & candidate.keys())
+            {
+                "block": self.block_of[part],
+                "change_pct": 100 * (candidate[part] / baseline[part] - 1),
+            }
+            for part in sorted(baseline.keys() & candidate.keys())
         ]
 
     def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:

@@ -23,11 +23,14 @@ from campaigns.analysis.outlook import ended, outlook
 from campaigns.analysis.pairs import compare
 from campaigns.analysis.phases import phases
 from campaigns.analysis.scalability import scalability
+from campaigns.analysis.sessions import in_sessions
+from campaigns.analysis.sessions_told import sessions_told
 from campaigns.analysis.taken import failing_cells
 from campaigns.definition import drafts
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.queries.amendments import was_adaptive
+from campaigns.queries.environment import stretches_of
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.queries.surroundings import NAME as SURROUNDINGS
 from campaigns.queries.surroundings import count_surroundings
@@ -66,7 +69,9 @@ def analyse(campaign: Campaign) -> None:
 def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     """Give results by the name of their finding, and the hash of what they rest on."""
     metrics = {metric.name: metric for metric in driver_of(campaign.kind).metrics}
-    runs = observed_runs_by_metric(campaign, metrics)
+    surroundings = count_surroundings(campaign)
+    stretches = stretches_of(campaign, surroundings.facts)
+    runs, begun = in_sessions(observed_runs_by_metric(campaign, metrics), stretches)
     criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
     primary = metrics[campaign.primary_metric]
     results: dict[str, dict[str, Any]] = {
@@ -92,7 +97,10 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
     if excluded is not None:
         results["with_excluded"] = excluded
-    results[SURROUNDINGS] = asdict(count_surroundings(campaign))
+    results[SURROUNDINGS] = asdict(surroundings)
+    sessions = sessions_told(campaign, runs[primary.name], begun)
+    if sessions is not None:
+        results["sessions"] = sessions
     results |= _spread(campaign, runs, results, criteria)
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"], calibrated)
     results["answer"] = answer(
@@ -102,6 +110,8 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
         pairs,
         levels,
         calibrated=calibrated,
+        sessions=sessions,
+        changes=surroundings.changes,
         failing=failing_cells(runs[primary.name], criteria),
     )
     if told := ended(campaign, ahead, criteria.alpha):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.analysis.sessions import split_sessions
+from campaigns.analysis.sessions import in_parts, split_sessions
 from campaigns.analysis.taken import taken
 from campaigns.models import Campaign
 from campaigns.queries.compared import Side
@@ -44,7 +44,11 @@ class Measured:
     @cached_property
     def runs(self) -> dict[int, list[ObservedRun]]:
         """The runs of each cell, converted."""
-        return {key: self._observed(cell) for key, cell in self.cells.items()}
+        every = [run for cell in self.cells.values() for run in self._observed(cell)]
+        found: dict[int, list[ObservedRun]] = {key: [] for key in self.cells}
+        for run in in_parts(every):
+            found[run.cell].append(run)
+        return found
 
     @cached_property
     def taken(self) -> dict[int, CellRuns]:
@@ -53,7 +57,7 @@ class Measured:
 
     @cached_property
     def sessions(self) -> dict[int, list[NDArray[np.float64]]]:
-        """Values of each cell, session by session, split at long gaps.
+        """Values of each cell, session by session.
 
         A session without a value of the cell is left aside.
         """

@@ -51,9 +51,6 @@ def compare(
         together=primary if len(primary) > 1 else (),
     )
     sessions = split_sessions(runs)
-    session_of = {
-        run.position: number for number, members in enumerate(sessions) for run in members
-    }
     described = primary_of_pairs(campaign, metric, family, primary, criteria)
     return {
         "factor": campaign.paired_factor,
@@ -80,7 +77,7 @@ def compare(
                 ),
                 "advice": advice(comparison.verdict, criteria),
                 "standing": standing_of(
-                    _estimates(blocks[comparison.name][1], session_of),
+                    _estimates(blocks[comparison.name][1]),
                     len(sessions),
                     lower_is_better=metric.lower_is_better,
                     criteria=criteria,
@@ -90,7 +87,7 @@ def compare(
             for comparison in family.comparisons
         ],
         "overall": _overall(strata, family.comparisons, criteria),
-        "sessions": max(1, len({session_of[run.position] for run in runs if run.state == "ok"})),
+        "sessions": max(1, len({run.session for run in runs if run.state == "ok"})),
         "order_effect": asdict(family.order_effect) if family.order_effect else None,
         **({"primary": described} if described else {}),
     }
@@ -164,7 +161,7 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
     )
 
 
-def _estimates(blocks: Blocks, session_of: Mapping[int, int]) -> list[SessionEstimate]:
+def _estimates(blocks: Blocks) -> list[SessionEstimate]:
     """The mean log ratio of each session, of those that hold a pair."""
     ratios: dict[int, list[float]] = {}
     for sides in blocks.values():
@@ -172,7 +169,7 @@ def _estimates(blocks: Blocks, session_of: Mapping[int, int]) -> list[SessionEst
         if _is_complete(sides) and baseline and candidate and baseline.value and candidate.value:
             ratio = candidate.value / baseline.value
             if ratio > 0:
-                ratios.setdefault(session_of[candidate.position], []).append(log(ratio))
+                ratios.setdefault(candidate.session, []).append(log(ratio))
     return [estimate_of(np.array(found)) for _, found in sorted(ratios.items())]
 
 

@@ -144,7 +144,7 @@ def _resampler(
     points: Sequence[Point], levels: NDArray[np.float64], *, in_blocks: bool
 ) -> Resampler:
     places = {n: place for place, n in enumerate(levels.tolist())}
-    runs = [BlockRun(places[p.n], p.run.block, p.throughput) for p in points]
+    runs = [BlockRun(places[p.n], p.run.part, p.throughput) for p in points]
     fitted = fit_blocks(runs, len(levels)) if in_blocks else None
     if fitted is not None and fitted.fit.df > 0:
         return of_blocks(fitted, runs)

@@ -1,47 +1,72 @@
-"""Sessions as the statistics mean them: stretches of runs without a long gap."""
+"""Sessions as the statistics mean them: runs without a long gap, in one environment."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
+from campaigns.queries.environment import Change, Stretches
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.sessions import SessionEstimate, Standing, over_sessions
 
 GAP = timedelta(hours=12)
 """After a longer gap between runs the target is taken for another one (STATISTICS 2.7)."""
+ONE_ENVIRONMENT = Stretches({}, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session after the first: its first run, and why it is another one.
+
+    hours: of the gap before it; None where that was short. changes: of the environment.
+    """
+
+    session: int
+    position: int
+    hours: float | None
+    changes: tuple[Change, ...]
+
+
+def in_sessions(
+    by_metric: Mapping[str, Sequence[ObservedRun]], stretches: Stretches = ONE_ENVIRONMENT
+) -> tuple[dict[str, list[ObservedRun]], list[Begun]]:
+    """Number the sessions from 1, and the parts of blocks: those never cross a border of sessions.
+
+    An extension that is made soon, in the same environment, belongs to the session before it.
+    """
+    every = next(iter(by_metric.values()), [])
+    numbers, begun = _numbered(every, stretches)
+    found = {
+        name: [replace(run, session=numbers[run.run]) for run in runs]
+        for name, runs in by_metric.items()
+    }
+    return {name: in_parts(runs) for name, runs in found.items()}, begun
+
+
+def in_parts(runs: Sequence[ObservedRun]) -> list[ObservedRun]:
+    """Number the parts of blocks that lie in one session each, in the order of blocks."""
+    places = sorted({(run.block, run.session) for run in runs})
+    parts = {place: part for part, place in enumerate(places, 1)}
+    return [replace(run, part=parts[run.block, run.session]) for run in runs]
+
+
+def split_sessions(runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
+    """Split runs by the session that they are in; sessions without one of them are left out."""
+    found: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        found.setdefault(run.session, []).append(run)
+    return [found[number] for number in sorted(found)]
 
 
 def same_session(one: ObservedRun, other: ObservedRun) -> bool:
     """Say whether two runs of a block were made close together: one may have been run again."""
+    if one.session != other.session:
+        return False
     if one.started_at is None or other.started_at is None:
         return True
     return abs(one.started_at - other.started_at) <= GAP
-
-
-def split_sessions(runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
-    """Split runs at long gaps; an extension made sooner belongs to the session before it.
-
-    Runs without an instant stay with what was made with them.
-    """
-    by_number: dict[int, list[ObservedRun]] = {}
-    for run in runs:
-        by_number.setdefault(run.session, []).append(run)
-    found: list[list[ObservedRun]] = []
-    latest: datetime | None = None
-    for number in sorted(by_number):
-        timed = [(run.started_at, run) for run in by_number[number] if run.started_at]
-        untimed = [run for run in by_number[number] if not run.started_at]
-        for started_at, run in sorted(timed, key=lambda each: each[0]):
-            if latest is None or started_at - latest > GAP:
-                found.append([])
-            found[-1].append(run)
-            latest = max(latest or started_at, started_at)
-        if untimed:
-            if not found:
-                found.append([])
-            found[-1] += untimed
-    return found
 
 
 def standing_of(
@@ -66,3 +91,30 @@ def standing_of(
         "differ": judged.differ,
         "differ_p": judged.differ_p,
     }
+
+
+def _numbered(
+    runs: Sequence[ObservedRun], stretches: Stretches
+) -> tuple[dict[int, int], list[Begun]]:
+    """The session of each run by its key. A run without an instant is with the one planned before it."""
+    in_plan = sorted(runs, key=lambda run: run.position)
+    timed = [(run.started_at, run) for run in in_plan if run.started_at]
+    timed.sort(key=lambda each: each[0])
+    made: list[tuple[datetime | None, ObservedRun]] = [*timed] or [(None, run) for run in in_plan]
+    numbers: dict[int, int] = {}
+    begun: list[Begun] = []
+    latest: datetime | None = None
+    stretch = 0
+    for started_at, run in made:
+        gap = started_at - latest if started_at and latest else timedelta()
+        own = max(stretch, stretches.of_run.get(run.position, stretch))
+        if numbers and (gap > GAP or own > stretch):
+            hours = gap / timedelta(hours=1) if gap > GAP else None
+            changes = chain.from_iterable(stretches.begun[stretch:own])
+            begun.append(Begun(len(begun) + 2, run.position, hours, tuple(changes)))
+        numbers[run.run] = len(begun) + 1
+        latest, stretch = started_at or latest, own
+    session = 1
+    for run in in_plan:
+        session = numbers.setdefault(run.run, session)
+    return numbers, begun

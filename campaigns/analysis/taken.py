@@ -24,7 +24,7 @@ def taken(runs: Sequence[ObservedRun]) -> CellRuns:
     worked = [run for run in (*values, *failed) if run.units_done + run.units_failed > 1]
     return CellRuns(
         values=[run.value for run in values if run.value is not None],
-        blocks=[run.block for run in values],
+        blocks=[run.part for run in values],
         failed=len(failed),
         lost=sum(run.state in ("lost", "bound") for run in runs),
         failed_units=[run.units_failed for run in worked],

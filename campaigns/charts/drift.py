@@ -52,6 +52,7 @@ class DriftRun:
     name: str = ""
     note: str = ""
     block: int = 0
+    session: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class BlockStep:
     started: datetime | None = None
     ended: datetime | None = None
     number: int = 0
+    session: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Max, Min, Q
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import (
@@ -83,9 +83,9 @@ def sides_of(keys: Sequence[int], metric: str = "") -> list[Side]:
             stand_ins=tuple(marks.get(each.pk, ())),
             amounts=amounts.get(each.pk, {}),
             adaptive=each.pk in adaptive,
-            sessions=spans[each.pk][0] if each.pk in spans else 0,
-            first_run=spans[each.pk][1] if each.pk in spans else None,
-            last_run=spans[each.pk][2] if each.pk in spans else None,
+            sessions=_sessions(findings.get(each.pk)),
+            first_run=spans[each.pk][0] if each.pk in spans else None,
+            last_run=spans[each.pk][1] if each.pk in spans else None,
         )
         for each in campaigns
     ]
@@ -163,12 +163,18 @@ def _counted(kind: str) -> tuple[str, ...]:
         return ()
 
 
-def _spans(keys: Sequence[int]) -> dict[int, tuple[int, datetime | None, datetime | None]]:
-    """Sessions, and when the first and the last measured run began."""
+def _sessions(finding: Finding | None) -> int:
+    """How many there were, as the analysis numbered them."""
+    cells = finding.result["cells"] if finding else ()
+    return len({run.get("session", 1) for cell in cells for run in cell["runs"]})
+
+
+def _spans(keys: Sequence[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
+    """When the first and the last measured run began."""
     rows = (
         Run.objects.filter(campaign__in=keys, purpose=Run.Purpose.MEASURED)
         .order_by()
         .values_list("campaign_id")
-        .annotate(Count("block__session", distinct=True), Min("started_at"), Max("started_at"))
+        .annotate(Min("started_at"), Max("started_at"))
     )
-    return {campaign: (sessions, first, last) for campaign, sessions, first, last in rows}
+    return {campaign: (first, last) for campaign, first, last in rows}

@@ -1,8 +1,9 @@
 """In which surroundings the runs of a campaign were measured, and where these changed. Reads only."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from django.db.models import Count, Max, Min, QuerySet
 
@@ -10,6 +11,8 @@ from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 
 LABELLED = (Attempt.State.RUNNING, Attempt.State.ACCEPTED, Attempt.State.FAILED)
 """States of attempts that pages and charts show values of."""
+MOST_CHANGES, RUNS_A_CHANGE = 2, 10
+"""A fact that changes more often than twice, and than once in so many runs, comes and goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,22 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What one run saw of a fact, before and after."""
+class Stretches:
+    """Stretches of runs in one environment, numbered from 0 in the order in which runs were made.
 
+    of_run: the stretch of each accepted run, by its position. begun: the changes with which each
+    stretch after the first began.
+    """
+
+    of_run: Mapping[int, int]
+    begun: Sequence[tuple[Change, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one run saw of a fact, before and after; place: in the order in which runs were made."""
+
+    place: int
     run: int
     before: str
     after: str
@@ -74,19 +90,32 @@ def environment_of(campaign: Campaign) -> list[Fact]:
 
 def changes_of(campaign: Campaign, facts: Iterable[Fact]) -> list[Change]:
     """Where each fact that changed did so, in the order in which the runs were made."""
-    changed = dict.fromkeys((fact.side, fact.name) for fact in facts if fact.changed)
-    if not changed:
-        return []
-    seen: dict[tuple[str, str], list[_Seen]] = {fact: [] for fact in changed}
-    for side, name, run, value, later in (
-        _facts(campaign)
-        .filter(name__in={name for _, name in changed})
-        .order_by("attempt__claimed_at", "attempt_id")
-        .values_list("side", "name", "attempt__run__position", "value", "value_after")
-    ):
-        if (side, name) in seen:
-            seen[side, name].append(_Seen(run, value, later or value))
-    return [change for fact in changed for change in _changes(*fact, seen[fact])]
+    return [
+        change for fact, seen in _seen(campaign, facts).items() for change in _changes(*fact, seen)
+    ]
+
+
+def stretches_of(campaign: Campaign, facts: Iterable[Fact]) -> Stretches:
+    """Part the runs where a fact changed for good; what comes and goes parts nothing.
+
+    A fact that changed during a run begins a stretch with the next one.
+    """
+    seen = _seen(campaign, facts)
+    begins: dict[int, list[Change]] = {}
+    for fact, runs in seen.items():
+        changes = _changes(*fact, runs)
+        following = {one.run: other.run for one, other in pairwise(runs)}
+        for change in () if _comes_and_goes(changes, len(runs)) else changes:
+            first = following.get(change.last_run_before)
+            if first is not None:
+                begins.setdefault(first, []).append(change)
+    of_run: dict[int, int] = {}
+    begun: list[tuple[Change, ...]] = []
+    for _, run in sorted((each.place, each.run) for runs in seen.values() for each in runs):
+        if run in begins and run not in of_run:
+            begun.append(tuple(begins[run]))
+        of_run[run] = len(begun)
+    return Stretches(of_run, begun)
 
 
 def unread_after(campaign: Campaign) -> int:
@@ -122,6 +151,32 @@ def _accepted(campaign: Campaign) -> QuerySet[Attempt]:
 
 def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
     return EnvironmentFact.objects.filter(attempt__in=_accepted(campaign)).order_by()
+
+
+def _seen(campaign: Campaign, facts: Iterable[Fact]) -> dict[tuple[str, str], list[_Seen]]:
+    """What each run saw of the facts that changed, in the order in which the runs were made."""
+    seen: dict[tuple[str, str], list[_Seen]] = {
+        (fact.side, fact.name): [] for fact in facts if fact.changed
+    }
+    if not seen:
+        return seen
+    rows = (
+        _facts(campaign)
+        .filter(name__in={name for _, name in seen})
+        .order_by("attempt__claimed_at", "attempt_id")
+        .values_list("side", "name", "attempt__run__position", "value", "value_after")
+    )
+    for place, (side, name, run, value, later) in enumerate(rows):
+        if (side, name) in seen:
+            seen[side, name].append(_Seen(place, run, value, later or value))
+    return seen
+
+
+def _comes_and_goes(changes: Sequence[Change], runs: int) -> bool:
+    """Whether a fact changes again and again, or while it is measured: more than once during a run."""
+    during = sum(change.last_run_before == change.first_run_after for change in changes)
+    often = len(changes) > MOST_CHANGES and len(changes) * RUNS_A_CHANGE > runs
+    return often or during > 1
 
 
 def _changes(side: str, name: str, seen: Sequence[_Seen]) -> list[Change]:

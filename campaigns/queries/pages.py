@@ -100,6 +100,7 @@ class Findings:
     calibration: Mapping[str, Any] | None
     matrix: Mapping[str, Any] | None
     surroundings: Mapping[str, Any] | None
+    sessions: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     charts: Mapping[str, Mapping[str, Any]]
     metrics: tuple[str, ...]
@@ -210,7 +211,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
-    wanted += ["calibration", "surroundings"]
+    wanted += ["calibration", "surroundings", "sessions"]
     rows = {row.name: row for row in current.filter(name__in=wanted)}
     late = current.filter(
         Q(name__in=["phases", "usl", *of_metric]) | Q(name__startswith="percentiles:")
@@ -226,6 +227,7 @@ def findings_of(campaign: Campaign, metric: str) -> Findings:
         calibration=rows["calibration"].result if "calibration" in rows else None,
         matrix=rows["matrix"].result if "matrix" in rows else None,
         surroundings=rows["surroundings"].result if "surroundings" in rows else None,
+        sessions=rows["sessions"].result if "sessions" in rows else None,
         answer=rows["answer"].result if "answer" in rows else None,
         charts=LateResults(
             {

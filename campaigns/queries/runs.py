@@ -25,6 +25,8 @@ class UsualRun:
 class ObservedRun:
     """A run that counts or might: its place, its state, and one metric's value.
 
+    session: the launch or extension that planned it, until `analysis.sessions` numbers those of the
+    statistics, and the parts of blocks that lie in one of them.
     state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated),
     `lost` (void), `cancelled` (by a person), `excluded`, `open` (planned or running).
     value: in the metric's unit; None where nothing was measured.
@@ -44,6 +46,7 @@ class ObservedRun:
     units_done: int
     units_failed: int
     worker: str = ""
+    part: int = 0
 
 
 class _Measured(NamedTuple):

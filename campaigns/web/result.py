@@ -108,6 +108,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "table": _runs(request, runs, words, findings),
         "facts": surroundings.facts,
         "changes": changed_facts(surroundings.changes),
+        "begun": findings.sessions["changed"] if findings.sessions else (),
         "unread": surroundings.unread,
         "settings": [
             (seen, level_text(seen.asked), level_text(seen.in_force))

@@ -63,6 +63,8 @@ def test_a_change_between_two_runs_names_both_of_them(browser, measured):
     assert RED in text
     assert "workers (target): from 1 to 2 between run 3 and run 4." in text
     assert "not comparable as they are" in text
+    assert "A new session begins at run 4: workers (target) 1 → 2." in text
+    assert "1 block lies on both sides of a border" in text
 
 
 def test_a_change_during_the_last_run_is_seen(browser, measured):
@@ -80,7 +82,9 @@ def test_a_value_that_comes_and_goes_is_told_three_times_and_counted(browser, me
     campaign = measured(*[("1", "2")] * 6)
 
     assert len(changes(campaign)) == 11
-    assert "and 8 more changes." in page_of(browser, campaign).text
+    text = page_of(browser, campaign).text
+    assert "and 8 more changes." in text
+    assert "A new session begins" not in text
 
 
 def test_many_changed_facts_cost_no_more_queries_than_one(measured, django_assert_num_queries):

@@ -191,6 +191,7 @@ def test_a_blocked_campaign_says_why_it_has_none(browser):
     assert ids_of(found) == ["ecdf", "drift"]
     assert found["drift"].notes == (
         "There are no effects of blocks: the runs were not made in blocks.",
+        "A new session begins at run 6: 15 h after the run before it.",
     )
     assert found["drift"].aside == "blocked, 2 sessions"
 

@@ -59,7 +59,7 @@ def drift_panel(shown: Shown) -> Panel | None:
         how=(*HOW, *(BLOCKS if chart.blocks else ())),
         numbers=_numbers(chart, finding),
         aside=f"{shown.campaign.get_order_display().lower()}, {counted(sessions, 'session')}",
-        notes=_notes(found) if found else (),
+        notes=(*_notes(found), *_borders(shown)) if found else (),
     )
 
 
@@ -73,6 +73,7 @@ def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
             name=f"run {run['position']}",
             note=run_note(run),
             block=run["block"],
+            session=run["session"],
         )
         for cell in finding["cells"]
         for run in cell["runs"]
@@ -89,14 +90,16 @@ def _block(found: Mapping[str, Any]) -> drift.BlockStep:
         started=_instant(found["started_at"]),
         ended=_instant(found["ended_at"]),
         number=found["block"],
+        session=found["session"],
     )
 
 
 def _sessions(found: Mapping[str, Any]) -> list[drift.SessionStart]:
     return [
-        drift.SessionStart(f"session {index}", session["first"], _instant(session["started_at"]))
-        for index, session in enumerate(found["sessions"], 1)
-        if index > 1
+        drift.SessionStart(
+            f"session {session['number']}", session["first"], _instant(session["started_at"])
+        )
+        for session in found["sessions"][1:]
     ]
 
 
@@ -116,8 +119,14 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def _borders(shown: Shown) -> tuple[str, ...]:
+    """Why sessions began, and what that parts."""
+    told = shown.findings.sessions
+    return (" ".join(told["all"]),) if told else ()
+
+
 def _numbers(chart: drift.DriftChart, finding: Mapping[str, Any]) -> Numbers:
-    effects = {block.number: block.effect_pct for block in chart.blocks}
+    effects = {(block.number, block.session): block.effect_pct for block in chart.blocks}
     changes = drift.changes_of(chart)
     return Numbers(
         (
@@ -136,7 +145,7 @@ def _numbers(chart: drift.DriftChart, finding: Mapping[str, Any]) -> Numbers:
                 run.value,
                 changes.get(run.position),
                 run.block,
-                effects.get(run.block),
+                effects.get((run.block, run.session)),
                 run.note,
             )
             for run in _ordered(chart.runs)

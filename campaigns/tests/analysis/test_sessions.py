@@ -1,0 +1,224 @@
+"""Where a session ends and another one begins, and what that does to pairs and blocks."""
+
+from datetime import timedelta
+
+import pytest
+
+from campaigns import analysis
+from campaigns.models import Attempt, EnvironmentFact, Run
+from campaigns.queries.compared import sides_of
+from campaigns.queries.environment import environment_of, stretches_of
+from campaigns.tests.analysis.conftest import findings, noisy, store
+
+pytestmark = pytest.mark.django_db
+LEVELS = {2: 10.0, 4: 8.0, 8: 6.0}
+
+
+def seen(campaign, name, values, after=None):
+    """Let each run, by its position, have seen a value of a fact."""
+    EnvironmentFact.objects.bulk_create(
+        EnvironmentFact(
+            attempt=Attempt.objects.get(run__campaign=campaign, run__position=position),
+            side="target",
+            name=name,
+            value=value,
+            value_after=(after or {}).get(position, ""),
+        )
+        for position, value in enumerate(values, 1)
+    )
+
+
+def upgraded(number, before):
+    """What `number` runs saw of a version that was another one after `before` of them."""
+    return ["3.1"] * before + ["3.2"] * (number - before)
+
+
+def begun(found):
+    told = found.get("sessions")
+    return [(each["session"], each["position"]) for each in told["begun"]] if told else []
+
+
+@pytest.fixture
+def nine(interleaved):
+    """Three levels in three blocks: runs 1 to 3 are the first one."""
+    campaign = interleaved(list(LEVELS))
+    store(campaign, noisy(LEVELS))
+    return campaign
+
+
+@pytest.fixture
+def six_pairs(paired):
+    campaign = paired(["/a"], 6)
+    noise = (0.3, 0.2, -0.2, -0.3, -0.1, 0.1)
+
+    def value(run):
+        candidate = run.cell.levels_by_factor["engine"] == "asyncio"
+        return 9.0 + noise[run.block.repetition - 1] if candidate else 10.0
+
+    store(campaign, value)
+    return campaign
+
+
+def test_an_upgrade_begins_a_session_and_is_told(nine):
+    seen(nine, "version", upgraded(9, 6))
+
+    found = findings(nine)
+
+    assert begun(found) == [(2, 7)]
+    assert found["levels"]["sessions"] == 2
+    assert found["sessions"]["all"] == [
+        "A new session begins at run 7: version (target) 3.1 → 3.2."
+    ]
+    assert "A new session begins at run 7" in found["answer"]["caveat"]
+    sessions = [(s["number"], s["first"], s["last"]) for s in found["drift:duration"]["sessions"]]
+    assert sessions == [(1, 1, 6), (2, 7, 9)]
+
+
+def test_a_block_with_an_upgrade_in_it_is_two_blocks_to_the_model(nine):
+    whole = findings(nine)["levels"]["noise"]["blocks"]
+    seen(nine, "version", upgraded(9, 4))
+
+    found = findings(nine)
+
+    assert (whole, found["levels"]["noise"]["blocks"]) == (3, 4)
+    assert found["sessions"]["parted"] == 1
+    assert found["sessions"]["all"][-1].startswith("1 block lies on both sides of a border")
+    effects = [(each["block"], each["session"]) for each in found["drift:duration"]["blocks"]]
+    assert effects == [(1, 1), (2, 1), (2, 2), (3, 2)]
+
+
+def test_a_change_within_a_parted_block_is_told_where_both_runs_are_on_one_side(nine):
+    seen(nine, "version", upgraded(9, 5))
+    fourth, fifth, sixth = nine.runs.filter(position__in=(4, 5, 6)).order_by("position")
+
+    rows = findings(nine)["levels"]["groups"][0]["comparisons"]
+
+    for row in rows:
+        blocks = [each["block"] for each in row["within_blocks"]]
+        cells = {row["baseline"], row["candidate"]}
+        assert (2 in blocks) == (cells == {fourth.cell_id, fifth.cell_id})
+        assert sixth.cell_id not in cells or blocks == [1, 3]
+
+
+def test_a_jump_by_an_upgrade_within_a_block_is_not_taken_for_a_difference_of_levels(interleaved):
+    campaign = interleaved([2, 4, 8])
+    store(campaign, lambda run: 20.0 if run.position > 4 else 10.0)
+    before = findings(campaign)["levels"]["noise"]["sd_pct"]
+    seen(campaign, "version", upgraded(9, 4))
+
+    after = findings(campaign)["levels"]["noise"]["sd_pct"]
+
+    assert before > 20
+    assert after == pytest.approx(0, abs=1e-6)
+
+
+def test_a_pair_with_an_upgrade_in_it_is_left_out_and_that_is_said(six_pairs):
+    seen(six_pairs, "version", upgraded(12, 5))
+
+    found = findings(six_pairs)
+
+    comparison = found["pairs"]["strata"][0]["comparison"]
+    assert (comparison["n_pairs"], comparison["incomplete_by_loss"]) == (5, 1)
+    assert found["pairs"]["sessions"] == 2
+    assert found["sessions"]["changed"] == [
+        "A new session begins at run 6: version (target) 3.1 → 3.2.",
+        "1 pair with runs on both sides of a border is left out.",
+    ]
+
+
+def test_a_fact_that_comes_and_goes_begins_no_session(nine):
+    seen(nine, "workers", ["5", "4", "5"] * 3)
+
+    found = findings(nine)
+
+    assert begun(found) == []
+    assert found["levels"]["sessions"] == 1
+    assert (
+        "The environment changed during the campaign: workers (target)"
+        in (found["answer"]["caveat"])
+    )
+
+
+def test_a_fact_that_runs_change_themselves_begins_no_session(nine):
+    seen(nine, "repositories", ["1", "2", *["3"] * 7], after={1: "2", 2: "3"})
+
+    assert begun(findings(nine)) == []
+
+
+def test_an_upgrade_during_a_run_begins_a_session_with_the_next_one(nine):
+    seen(nine, "version", upgraded(9, 4), after={4: "3.2"})
+
+    assert begun(findings(nine)) == [(2, 5)]
+
+
+def test_two_facts_that_change_together_begin_one_session(nine):
+    seen(nine, "version", upgraded(9, 3))
+    seen(nine, "storage", upgraded(9, 3))
+    seen(nine, "workers", ["5", "4", "5"] * 3)
+
+    found = findings(nine)
+
+    assert begun(found) == [(2, 4)]
+    (told,) = found["sessions"]["changed"]
+    assert told.endswith(": storage (target) 3.1 → 3.2, version (target) 3.1 → 3.2.")
+
+
+def test_an_upgrade_that_a_warm_up_saw_first_begins_a_session_with_the_next_run(nine):
+    seen(nine, "version", upgraded(9, 6))
+    Run.objects.filter(campaign=nine, position=7).update(purpose=Run.Purpose.WARM_UP)
+
+    assert begun(findings(nine)) == [(2, 8)]
+
+
+def test_a_run_that_saw_no_facts_is_in_the_session_of_the_one_before_it(nine):
+    seen(nine, "version", upgraded(9, 6))
+    EnvironmentFact.objects.filter(attempt__run__position__in=(3, 8)).delete()
+
+    runs = [run for cell in findings(nine)["cells"]["cells"] for run in cell["runs"]]
+
+    assert {run["position"] for run in runs if run["session"] == 1} == {1, 2, 3, 4, 5, 6}
+
+
+def test_a_long_gap_and_an_upgrade_over_night_are_one_border(nine):
+    seen(nine, "version", upgraded(9, 6))
+    for run in nine.runs.filter(position__gt=6):
+        Run.objects.filter(pk=run.pk).update(started_at=run.started_at + timedelta(hours=20))
+
+    found = findings(nine)
+
+    assert begun(found) == [(2, 7)]
+    assert found["sessions"]["all"] == [
+        "A new session begins at run 7: 20 h after the run before it, version (target) 3.1 → 3.2."
+    ]
+
+
+def test_the_hash_tells_an_upgrade(nine):
+    analysis.analyse(nine)
+    before = nine.findings.get(name="levels").data_hash
+    seen(nine, "version", upgraded(9, 6))
+
+    analysis.analyse(nine)
+
+    assert nine.findings.get(name="levels").data_hash != before
+
+
+def test_the_compare_page_counts_the_sessions_of_the_analysis(nine):
+    seen(nine, "version", upgraded(9, 6))
+    analysis.analyse(nine)
+
+    (side,) = sides_of([nine.pk])
+
+    assert side.sessions == 2
+
+
+def test_what_changed_is_asked_for_once_however_many_facts_changed(nine, django_assert_num_queries):
+    for number in range(4):
+        seen(nine, f"fact {number}", upgraded(9, 6))
+    facts = environment_of(nine)
+
+    with django_assert_num_queries(1):
+        found = stretches_of(nine, facts)
+
+    assert [len(changes) for changes in found.begun] == [4]
+    assert found.of_run[6] == 0
+    assert found.of_run[7] == 1
