@@ -100,6 +100,8 @@ INSTALLED_APPS = [
     "axes",
     "django_htmx",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "campaigns.apps.CampaignsConfig",
 ]
 
@@ -174,6 +176,34 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "campaigns.api.openapi.Documented",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "perfdash",
+    "VERSION": perfdash.__version__,
+    "DESCRIPTION": "Benchmark campaigns: define, launch, watch, judge. What each field means is in docs/api.md.",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SORT_OPERATIONS": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "CampaignState": "campaigns.models.Campaign.State",
+        "RunState": "campaigns.models.Run.State",
+        "Scope": "campaigns.models.Scope",
+        "AttemptState": "campaigns.models.Attempt.State",
+        "AttemptPhase": "campaigns.models.Attempt.Phase",
+        "Purpose": "campaigns.models.Run.Purpose",
+        "Order": "campaigns.models.Campaign.Order",
+        "StopRule": "campaigns.models.Campaign.StopRule",
+        "Fidelity": "campaigns.models.Campaign.Fidelity",
+        "TargetHealth": "campaigns.models.Target.Health",
+        "PartOf": "campaigns.models.Phase.Of",
+        "ProofStep": "campaigns.models.Proof.Step",
+        "FactSide": "campaigns.models.EnvironmentFact.Side",
+        "SessionKind": "campaigns.models.Session.Kind",
+        "LogTone": "campaigns.models.LogLine.Tone",
+    },
 }
 
 # Limits of what is sent: one for the whole body, files included. The API takes less (campaigns.api.parsing).

@@ -10,25 +10,30 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns import dispatch
+from campaigns.api import filters
 from campaigns.api.inputs import (
     AmendInput,
     CampaignInput,
-    CampaignsQuery,
     CancelInput,
     ConfirmInput,
     ExtendInput,
     LaunchQuery,
     NewCampaignInput,
+    NoQuery,
     RunQuery,
-    RunsQuery,
     TryInput,
 )
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.api.run_outputs import RunDetail, RunOutput
+from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
+from campaigns.api.selection import selected
+from campaigns.api.shapes import PreviewOutput
 from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life, preview
 from campaigns.models import Campaign, Run, Scope
 from campaigns.queries import records
+
+TAG = "campaigns"
 
 
 class CampaignApi(Api):
@@ -38,11 +43,20 @@ class CampaignApi(Api):
         """Find a campaign, or raise Http404."""
         return get_object_or_404(Campaign, pk=pk)
 
+    def run(self, pk: int, position: int, *, trial: bool = False) -> Run:
+        """Find a run, or a try-out, with what its attempts observed. Raise Http404."""
+        try:
+            return records.run_at(self.campaign(pk), position, trial=trial)
+        except Run.DoesNotExist:
+            what = "try-out" if trial else "run"
+            raise Http404(f"This campaign has no {what} {position}.") from None
+
     def answer(self, campaign: Campaign, code: int = status.HTTP_200_OK) -> Response:
         """Read a campaign as it is now, with everything that belongs to it."""
         fresh = records.campaigns().get(pk=campaign.pk)
-        data = CampaignDetail(fresh, context={"request": self.request}).data
-        headers = {"Location": data["links"]["self"]} if code == status.HTTP_201_CREATED else {}
+        data = self.shown(fresh, CampaignDetail)
+        made = code == status.HTTP_201_CREATED
+        headers = {"Location": data["links"]["self"]} if made else {}
         return Response(data, status=code, headers=headers)
 
     def take(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
@@ -55,12 +69,20 @@ class CampaignApi(Api):
 class Campaigns(CampaignApi):
     """GET: campaigns, filtered. POST: a new one."""
 
+    @operation("list_campaigns", TAG, answer=CampaignOutput, paged=True, filters=filters.Campaigns)
     def get(self, request: Request) -> Response:
-        """List them, newest first."""
-        wanted = self.read_query(CampaignsQuery)
-        text = wanted.pop("q", "")
-        return self.page(records.campaigns(**wanted, text=text), CampaignOutput)
+        """Campaigns, the newest first."""
+        return self.page(records.campaigns(), CampaignOutput, "-pk", filters.Campaigns)
 
+    @operation(
+        "create_campaign",
+        TAG,
+        body=NewCampaignInput,
+        query=LaunchQuery,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[CONFLICT],
+    )
     def post(self, request: Request) -> Response:
         """Store a draft; launch it at once where that is asked for, or store nothing."""
         data = self.read(NewCampaignInput)
@@ -81,8 +103,9 @@ class Preview(Api):
 
     needs = Scope.READ
 
+    @operation("preview_campaign", TAG, body=CampaignInput, answer=PreviewOutput)
     def post(self, request: Request) -> Response:
-        """Plan it, and store nothing."""
+        """Plan a definition, and store nothing."""
         planned = preview.preview(checking.check(self.read(CampaignInput)))
         return Response(
             {
@@ -114,16 +137,25 @@ class Preview(Api):
 class OneCampaign(CampaignApi):
     """GET: one campaign."""
 
+    @operation("get_campaign", TAG, answer=CampaignDetail, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
-        """Read it."""
+        """A campaign with its definition, its cells and what the statistics say."""
+        self.read_query(NoQuery)
         return self.answer(self.campaign(pk))
 
 
 class Launch(CampaignApi):
     """POST {confirm_target}: lock the definition and begin."""
 
+    @operation(
+        "launch_campaign",
+        TAG,
+        body=ConfirmInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Plan the runs."""
+        """Lock the definition, plan the runs, and begin."""
         return self.take(
             pk,
             lambda found: life.launch(found, self.user, self.read(ConfirmInput)["confirm_target"]),
@@ -133,16 +165,24 @@ class Launch(CampaignApi):
 class Pause(CampaignApi):
     """POST: begin no further run."""
 
+    @operation("pause_campaign", TAG, answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT])
     def post(self, request: Request, pk: int) -> Response:
-        """Let the run that is going on end."""
+        """Begin no further run; the one that is going on ends as planned."""
         return self.take(pk, lambda found: life.pause(found, self.user))
 
 
 class Resume(CampaignApi):
     """POST {confirm_target}: go on after a pause."""
 
+    @operation(
+        "resume_campaign",
+        TAG,
+        body=ConfirmInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Begin the next run."""
+        """Go on after a pause; time budget and failures count anew."""
         return self.take(
             pk,
             lambda found: life.resume(found, self.user, self.read(ConfirmInput)["confirm_target"]),
@@ -152,8 +192,15 @@ class Resume(CampaignApi):
 class Cancel(CampaignApi):
     """POST {reason}: end a campaign."""
 
+    @operation(
+        "cancel_campaign",
+        TAG,
+        body=CancelInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Tell what is going on to stop."""
+        """End a campaign: what is going on is told to stop."""
         return self.take(
             pk, lambda found: life.cancel(found, self.read(CancelInput)["reason"], self.user)
         )
@@ -162,8 +209,15 @@ class Cancel(CampaignApi):
 class Extend(CampaignApi):
     """POST {repetitions, confirm_target}: add repetitions in a session of their own."""
 
+    @operation(
+        "extend_campaign",
+        TAG,
+        body=ExtendInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Plan further blocks."""
+        """Add repetitions, 12 hours or more after the last run in a session of their own."""
 
         def extend(campaign: Campaign) -> Campaign:
             sent = self.read(ExtendInput)
@@ -175,8 +229,15 @@ class Extend(CampaignApi):
 class Amend(CampaignApi):
     """POST {reason, confirm_target, and locked fields}: change them, for everybody to see."""
 
+    @operation(
+        "amend_campaign",
+        TAG,
+        body=AmendInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Keep the amendment, and have the campaign analysed anew."""
+        """Change what launch has locked, for everybody to see, and analyse anew."""
         sent = self.read(AmendInput)
         reason, name = sent.pop("reason", None) or "", sent.pop("confirm_target")
 
@@ -192,8 +253,16 @@ class Amend(CampaignApi):
 class Try(CampaignApi):
     """POST {cell}: one run of a draft that no analysis will see."""
 
+    @operation(
+        "try_campaign",
+        TAG,
+        body=TryInput,
+        answer=RunOutput,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Plan it and give the run."""
+        """Plan one run of a draft that no analysis will see."""
         campaign = self.campaign(pk)
         sent = self.read(TryInput)
         position = sent.get("cell")
@@ -205,15 +274,23 @@ class Try(CampaignApi):
         run = life.try_one(campaign, self.user, cell, sent["confirm_target"])
         dispatch.dispatch()
         planned = records.runs(campaign).get(pk=run.pk)
-        data = RunOutput(planned, context={"request": request}).data
+        data = self.shown(planned, RunOutput)
         return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
 
 
 class Clone(CampaignApi):
     """POST {changes}: a draft like this campaign but for the fields that are sent."""
 
+    @operation(
+        "clone_campaign",
+        TAG,
+        body=CampaignInput,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
     def post(self, request: Request, pk: int) -> Response:
-        """Parameters are replaced one by one, any other field as a whole."""
+        """A draft like it: parameters are replaced one by one, any other field as a whole."""
         campaign = self.campaign(pk)
         changes = self.read(CampaignInput)
         data = drafts.as_data(campaign) | changes
@@ -230,21 +307,27 @@ class Clone(CampaignApi):
 class Runs(CampaignApi):
     """GET: the runs of a campaign, filtered."""
 
+    @operation(
+        "list_runs",
+        "runs",
+        answer=RunOutput,
+        paged=True,
+        filters=filters.Runs,
+        refusals=[NOT_FOUND],
+    )
     def get(self, request: Request, pk: int) -> Response:
-        """List them by position, try-outs last."""
-        wanted = self.read_query(RunsQuery)
-        return self.page(records.runs(self.campaign(pk)).filter(**wanted), RunOutput)
+        """Runs by position, try-outs last, with all values of the attempt that stands for each."""
+        only = selected(request, RunOutput)
+        observed = only is None or bool(only & OBSERVED)
+        rows = records.runs(self.campaign(pk), observed=observed)
+        return self.page(rows, RunOutput, "place", filters.Runs)
 
 
 class OneRun(CampaignApi):
     """GET: one run with everything that its attempts observed and proved."""
 
+    @operation("get_run", "runs", answer=RunDetail, query=RunQuery, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int, position: int) -> Response:
-        """Read it."""
+        """One run with everything that its attempts observed and proved."""
         trial = self.read_query(RunQuery)["trial"]
-        try:
-            run = records.run_at(self.campaign(pk), position, trial=trial)
-        except Run.DoesNotExist:
-            what = "try-out" if trial else "run"
-            raise Http404(f"This campaign has no {what} {position}.") from None
-        return Response(RunDetail(run, context={"request": request}).data)
+        return Response(self.shown(self.run(pk, position, trial=trial), RunDetail))

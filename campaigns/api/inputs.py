@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from campaigns.definition.forms import MOST_REPETITIONS
-from campaigns.models import Campaign, Run
+
+TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
+@extend_schema_field({"type": ["string", "number", "null"]})
 class Text(serializers.CharField):
     """Text, or a number that is taken as text; length and content are checked later."""
 
@@ -27,6 +30,7 @@ class Name(serializers.CharField):
         )
 
 
+@extend_schema_field({"type": ["string", "number", "boolean", "null"]})
 class Scalar(serializers.Field[Any, Any, Any, Any]):
     """One value: text, a number, true or false."""
 
@@ -42,6 +46,7 @@ class Scalar(serializers.Field[Any, Any, Any, Any]):
         return data
 
 
+@extend_schema_field({"type": ["string", "number", "null"]})
 class Number(Scalar):
     """A number; text that looks like one is read later."""
 
@@ -54,6 +59,7 @@ class Number(Scalar):
         return super().to_internal_value(data)
 
 
+@extend_schema_field(TAGS)
 class Tags(serializers.Field[Any, Any, Any, Any]):
     """A list of words, or one text with commas."""
 
@@ -192,26 +198,14 @@ class TryInput(ConfirmInput):
     cell = serializers.IntegerField(min_value=1, max_value=100_000, required=False)
 
 
+class NoQuery(Input):
+    """Nothing is read of the query but `fields`."""
+
+
 class LaunchQuery(Input):
     """`?launch=true`."""
 
     launch = serializers.BooleanField(required=False, default=False)
-
-
-class CampaignsQuery(Input):
-    """How the list of campaigns is filtered."""
-
-    state = serializers.ChoiceField(choices=Campaign.State.choices, required=False)
-    kind = serializers.CharField(required=False, max_length=50)
-    tag = serializers.CharField(required=False, max_length=40)
-    q = serializers.CharField(required=False, max_length=200)
-
-
-class RunsQuery(Input):
-    """How the list of runs is filtered."""
-
-    state = serializers.ChoiceField(choices=Run.State.choices, required=False)
-    purpose = serializers.ChoiceField(choices=Run.Purpose.choices, required=False)
 
 
 class RunQuery(Input):

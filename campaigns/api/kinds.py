@@ -18,6 +18,21 @@ TYPES: tuple[tuple[type[forms.Field], str], ...] = (
     (forms.ChoiceField, "choice"),
     (forms.URLField, "url"),
 )
+UNITS = {
+    "_seconds": "s",
+    "_percent": "%",
+    "_bytes": "B",
+    "_per_second": "1/s",
+    "_timeout": "s",
+    "rate_limit": "1/s",
+}
+"""A parameter's name ends with its unit; the longest ending counts."""
+
+
+def unit_of(name: str) -> str:
+    """The unit that a parameter's name ends with; empty of a number of things, and of words."""
+    fitting = [ending for ending in UNITS if name.endswith(ending)]
+    return UNITS[max(fitting, key=len)] if fitting else ""
 
 
 def described(kind: str, driver: Driver) -> dict[str, Any]:
@@ -47,6 +62,7 @@ def _parameter(name: str, field: forms.Field, driver: Driver) -> dict[str, Any]:
         "name": name,
         "label": str(field.label or name.replace("_", " ").capitalize()),
         "type": next((text for cls, text in TYPES if isinstance(field, cls)), "text"),
+        "unit": unit_of(name),
         "required": field.required,
         "initial": initial,
         "choices": list(_choices(field)) if isinstance(field, forms.ChoiceField) else None,

@@ -3,19 +3,22 @@
 from dataclasses import asdict
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.functional import cached_property
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
+from campaigns.api import shapes
+from campaigns.api.selection import Selectable
 from campaigns.definition import drafts
 from campaigns.models import Campaign, Cell, Target
-from campaigns.queries import environment, exports, live
+from campaigns.queries import environment, exports, live, records
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.amendments import amendments_of
-from campaigns.queries.records import STATES
 
 
-class TargetOutput(serializers.ModelSerializer[Target]):
+class TargetOutput(Selectable, serializers.ModelSerializer[Target]):
     """A server under test."""
 
     has_password = serializers.SerializerMethodField()
@@ -69,14 +72,22 @@ class TargetOutput(serializers.ModelSerializer[Target]):
     @cached_property
     def _beside(self) -> dict[int, tuple[str, ...]]:
         """For all targets of a list at once."""
-        instance: Any = getattr(self.parent, "instance", self.instance)
-        return names_beside([instance] if isinstance(instance, Target) else list(instance or ()))
+        return names_beside(all_of(self))
 
 
-class CampaignOutput(serializers.ModelSerializer[Campaign]):
+class TargetAnswer(TargetOutput):
+    """A target that was made or asked, with what there is to be told."""
+
+    warnings = serializers.ListField(child=serializers.CharField(), required=False, read_only=True)
+
+    class Meta(TargetOutput.Meta):
+        fields = [*TargetOutput.Meta.fields, "warnings"]
+
+
+class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
     """A campaign in a list. `runs`: how many are in which state, without try-outs."""
 
-    author = serializers.StringRelatedField[Any]()
+    author = serializers.StringRelatedField[Any](allow_null=True)
     target = serializers.SerializerMethodField()
     runs = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
@@ -102,16 +113,19 @@ class CampaignOutput(serializers.ModelSerializer[Campaign]):
             "links",
         ]
 
+    @extend_schema_field(shapes.TargetName(allow_null=True))
     def get_target(self, campaign: Campaign) -> dict[str, Any] | None:
         """Primary key and name."""
         target = campaign.target
         return {"id": target.pk, "name": target.name} if target else None
 
+    @extend_schema_field(shapes.RunCounts)
     def get_runs(self, campaign: Campaign) -> dict[str, int]:
-        """Counts that `queries.records.campaigns` has annotated."""
-        counts = {state: getattr(campaign, f"runs_{state}") for state in STATES}
+        """Counts, read for all campaigns of a list at once."""
+        counts = self._counts[campaign.pk]
         return {"total": sum(counts.values()), **counts}
 
+    @extend_schema_field(shapes.CampaignLinks)
     def get_links(self, campaign: Campaign) -> dict[str, str]:
         """Where more is to be found."""
         request, key = self.context["request"], [campaign.pk]
@@ -120,6 +134,10 @@ class CampaignOutput(serializers.ModelSerializer[Campaign]):
             "runs": reverse("api-runs", key, request=request),
             "page": reverse("campaign", key, request=request),
         }
+
+    @cached_property
+    def _counts(self) -> dict[int, dict[str, int]]:
+        return records.runs_by_state([campaign.pk for campaign in all_of(self)])
 
 
 class CampaignDetail(CampaignOutput):
@@ -152,19 +170,23 @@ class CampaignDetail(CampaignOutput):
         """What stood in for the target while runs were measured; empty: a real one was."""
         return environment.stand_ins_of(campaign)
 
+    @extend_schema_field(shapes.EnvironmentChange(many=True))
     def get_environment_changes(self, campaign: Campaign) -> list[dict[str, Any]]:
         """Facts that were not the same in all runs, and between which runs they changed."""
         facts = environment.environment_of(campaign)
         return [asdict(change) for change in environment.changes_of(campaign, facts)]
 
+    @extend_schema_field(shapes.Definition)
     def get_definition(self, campaign: Campaign) -> dict[str, Any]:
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)
 
+    @extend_schema_field(shapes.AmendmentOutput(many=True))
     def get_amendments(self, campaign: Campaign) -> list[dict[str, Any]]:
         """What was changed after launch, in words."""
         return [asdict(amendment) for amendment in amendments_of(campaign)]
 
+    @extend_schema_field(shapes.CellName(many=True))
     def get_cells(self, campaign: Campaign) -> list[dict[str, Any]]:
         """Positions and levels."""
         return [cell_output(cell) for cell in campaign.cells.all()]
@@ -179,6 +201,7 @@ class CampaignDetail(CampaignOutput):
         """Whether the findings are still those of before what was last measured or changed."""
         return campaign.analysis_requested_at is not None
 
+    @extend_schema_field(serializers.DictField(child=shapes.FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """By name."""
         return {entry.pop("name"): entry for entry in exports.finding_entries(campaign)}
@@ -187,3 +210,9 @@ class CampaignDetail(CampaignOutput):
 def cell_output(cell: Cell) -> dict[str, Any]:
     """Position and levels of a cell."""
     return {"position": cell.position, "levels": cell.levels_by_factor}
+
+
+def all_of(serializer: serializers.BaseSerializer[Any]) -> list[Any]:
+    """What is serialized together: the rows of a list, or the one row."""
+    instance: Any = getattr(serializer.parent, "instance", serializer.instance)
+    return list(instance) if isinstance(instance, list | tuple | QuerySet) else [instance]

@@ -8,6 +8,8 @@ from rest_framework.reverse import reverse
 
 from campaigns import dispatch
 from campaigns.api.campaigns import CampaignApi
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.shapes import QueueOutput
 from campaigns.api.views import Api
 from campaigns.definition import queue
 from campaigns.models import Target
@@ -17,10 +19,10 @@ from campaigns.queries import queues
 class Queues(Api):
     """GET: the queue of each server in use."""
 
+    @operation("list_queues", "queues", answer=QueueOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """List them, the longest first."""
-        found = [_queue(each, request) for each in queues.queues()]
-        return Response({"count": len(found), "next": None, "previous": None, "results": found})
+        """The queue of each server in use, the longest first."""
+        return self.whole([_queue(each, request) for each in queues.queues()], QueueOutput)
 
 
 class Move(CampaignApi):
@@ -28,7 +30,7 @@ class Move(CampaignApi):
 
     up: ClassVar[bool]
 
-    def post(self, request: Request, pk: int) -> Response:
+    def move(self, request: Request, pk: int) -> Response:
         """Move it, look what may start, and give the queue as it is then."""
         move = queue.move_up if self.up else queue.move_down
         campaign = move(self.campaign(pk), self.user)
@@ -42,11 +44,21 @@ class MoveUp(Move):
 
     up = True
 
+    @operation("move_campaign_up", "queues", answer=QueueOutput, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """Let a campaign go before the one that is before it in the queue of its server."""
+        return self.move(request, pk)
+
 
 class MoveDown(Move):
     """Let the next campaign go before this one."""
 
     up = False
+
+    @operation("move_campaign_down", "queues", answer=QueueOutput, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """Let the next campaign in the queue of its server go before this one."""
+        return self.move(request, pk)
 
 
 def _queue(found: queues.Queue, request: Request) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
+from campaigns.api import shapes
 from campaigns.api.outputs import cell_output
+from campaigns.api.selection import Selectable
 from campaigns.models import (
     Attempt,
     EffectiveSetting,
@@ -17,6 +20,9 @@ from campaigns.models import (
     Run,
 )
 
+OBSERVED = frozenset({"excluded", "attempts", "proofs", "measurements", "stand_in"})
+"""Fields of a run in a list that take further queries."""
+
 
 class MeasurementOutput(serializers.ModelSerializer[Measurement]):
     """One value. `censored`: a lower limit; `bound`: the generator was saturated."""
@@ -26,17 +32,32 @@ class MeasurementOutput(serializers.ModelSerializer[Measurement]):
         fields = ["value", "unit", "lower_is_better", "censored", "bound", "fidelity"]
 
 
-class ExclusionOutput(serializers.ModelSerializer[Exclusion]):
+class ExclusionNote(serializers.ModelSerializer[Exclusion]):
     """Who took a run out of the analysis, and why."""
 
-    by = serializers.StringRelatedField[Any](source="user")
+    by = serializers.StringRelatedField[Any](source="user", allow_null=True)
 
     class Meta:
         model = Exclusion
         fields = ["by", "reason", "at"]
 
 
-class RunOutput(serializers.ModelSerializer[Run]):
+class ProofCounts(shapes.Part):
+    """How many proofs hold, of how many."""
+
+    total = serializers.IntegerField()
+    ok = serializers.IntegerField()
+
+
+class Health(shapes.Part):
+    """How the generator did."""
+
+    verdict = serializers.CharField()
+    reasons = serializers.ListField(child=serializers.CharField())
+    figures = serializers.DictField(child=serializers.JSONField())
+
+
+class RunOutput(Selectable, serializers.ModelSerializer[Run]):
     """A run in a list, with all values of the attempt that stands for it."""
 
     cell = serializers.SerializerMethodField()
@@ -71,19 +92,23 @@ class RunOutput(serializers.ModelSerializer[Run]):
             "url",
         ]
 
+    @extend_schema_field(shapes.CellName)
     def get_cell(self, run: Run) -> dict[str, Any]:
         """Position and levels."""
         return cell_output(run.cell)
 
+    @extend_schema_field(ExclusionNote(allow_null=True))
     def get_excluded(self, run: Run) -> Any:
         """The exclusion that stands, or null."""
         standing: list[Exclusion] = run.standing_exclusions  # type: ignore[attr-defined]
-        return ExclusionOutput(standing[0]).data if standing else None
+        return ExclusionNote(standing[0]).data if standing else None
 
+    @extend_schema_field(serializers.IntegerField())
     def get_attempts(self, run: Run) -> Any:
         """How many there were."""
         return len(run.attempts.all())
 
+    @extend_schema_field(ProofCounts)
     def get_proofs(self, run: Run) -> dict[str, int]:
         """How many hold, of how many, in the attempt that stands for the run."""
         attempt = standing_attempt(run)
@@ -91,6 +116,7 @@ class RunOutput(serializers.ModelSerializer[Run]):
             return {"total": 0, "ok": 0}
         return {"total": attempt.proofs_all, "ok": attempt.proofs_ok}  # type: ignore[attr-defined]
 
+    @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
     def get_measurements(self, run: Run) -> dict[str, Any]:
         """All metrics of the attempt that stands for the run."""
         attempt = standing_attempt(run)
@@ -106,14 +132,6 @@ class RunOutput(serializers.ModelSerializer[Run]):
         key = [run.campaign_id, run.position]
         url = reverse("api-run", key, request=self.context["request"])
         return f"{url}?trial=true" if run.purpose == Run.Purpose.TRIAL else url
-
-
-class RunDetail(RunOutput):
-    """A run with everything that its attempts observed and proved."""
-
-    def get_attempts(self, run: Run) -> Any:
-        """Each of them."""
-        return [AttemptOutput(attempt).data for attempt in run.attempts.all()]
 
 
 class PhaseOutput(serializers.ModelSerializer[Phase]):
@@ -148,7 +166,7 @@ class FactOutput(serializers.ModelSerializer[EnvironmentFact]):
         fields = ["side", "name", "value", "value_after"]
 
 
-class AttemptOutput(serializers.ModelSerializer[Attempt]):
+class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     """One try at a run, with its evidence."""
 
     health = serializers.SerializerMethodField()
@@ -185,6 +203,7 @@ class AttemptOutput(serializers.ModelSerializer[Attempt]):
             "stand_in",
         ]
 
+    @extend_schema_field(Health(allow_null=True))
     def get_health(self, attempt: Attempt) -> dict[str, Any] | None:
         """How the generator did; null where nothing was measured."""
         if not attempt.health:
@@ -195,9 +214,19 @@ class AttemptOutput(serializers.ModelSerializer[Attempt]):
             "figures": attempt.health_figures,
         }
 
+    @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
     def get_measurements(self, attempt: Attempt) -> dict[str, Any]:
         """By metric."""
         return measurements_of(attempt)
+
+
+class RunDetail(RunOutput):
+    """A run with everything that its attempts observed and proved."""
+
+    @extend_schema_field(AttemptOutput(many=True))
+    def get_attempts(self, run: Run) -> Any:
+        """Each of them."""
+        return [AttemptOutput(attempt).data for attempt in run.attempts.all()]
 
 
 def measurements_of(attempt: Attempt) -> dict[str, Any]:

@@ -9,15 +9,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import AllowAny
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import CampaignInput
+from campaigns.api.inputs import CampaignInput, NoQuery
 from campaigns.api.kinds import described
-from campaigns.api.views import Api
+from campaigns.api.openapi import NOT_FOUND, operation
+from campaigns.api.views import Api, driver_at
 from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.parts import MOST_FACTORS
@@ -98,6 +100,21 @@ def definition_schema() -> dict[str, Any]:
             }
             for name, driver in sorted(kinds.items())
         ],
+    }
+
+
+def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:
+    """Describe the parameters of a kind; what is missing takes its initial value."""
+    return {
+        "$schema": DRAFT,
+        "title": driver.label,
+        "description": driver.summary,
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            each["name"]: {**_parameter(each), **({"unit": each["unit"]} if each["unit"] else {})}
+            for each in described(name, driver)["parameters"]
+        },
     }
 
 
@@ -200,6 +217,23 @@ class DefinitionSchema(Api):
     permission_classes = [AllowAny]
     content_negotiation_class = WhateverIsAsked
 
+    @operation(
+        "get_definition_schema",
+        "kinds",
+        answer=OpenApiTypes.OBJECT,
+        media_type="application/schema+json",
+        public=True,
+    )
     def get(self, request: Request) -> Response:
-        """Give it as it is with the kinds that are installed here."""
+        """The JSON Schema of a definition, as it is with the kinds that are installed here."""
         return Response(definition_schema(), content_type="application/schema+json")
+
+
+class KindSchema(Api):
+    """GET: the parameters of a kind as JSON Schema."""
+
+    @operation("get_kind_schema", "kinds", answer=OpenApiTypes.OBJECT, refusals=[NOT_FOUND])
+    def get(self, request: Request, kind: str) -> Response:
+        """What `parameters` of a definition may hold, as JSON Schema, with units, choices, bounds."""
+        self.read_query(NoQuery)
+        return Response(parameters_schema(kind, driver_at(kind)))

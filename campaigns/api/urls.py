@@ -2,11 +2,13 @@
 
 from django.urls import path, re_path
 
-from campaigns.api import campaigns, queues, schemas, views, whoami
+from campaigns.api import campaigns, documents, queues, schemas, views, whoami
 
 urlpatterns = [
     path("whoami", whoami.WhoAmI.as_view(), name="api-whoami"),
     path("kinds", views.Kinds.as_view(), name="api-kinds"),
+    path("kinds/<slug:kind>", views.OneKind.as_view(), name="api-kind"),
+    path("kinds/<slug:kind>/schema", schemas.KindSchema.as_view(), name="api-kind-schema"),
     path("targets", views.Targets.as_view(), name="api-targets"),
     path("targets/<int:pk>", views.OneTarget.as_view(), name="api-target"),
     path("targets/<int:pk>/probe", views.Probe.as_view(), name="api-probe"),
@@ -27,5 +29,8 @@ urlpatterns = [
     path("campaigns/<int:pk>/runs", campaigns.Runs.as_view(), name="api-runs"),
     path("campaigns/<int:pk>/runs/<int:position>", campaigns.OneRun.as_view(), name="api-run"),
     path("schemas/campaign.json", schemas.DefinitionSchema.as_view(), name="api-schema"),
+    path("openapi.json", documents.OpenApi.as_view(), name="api-openapi"),
+    path("openapi.yaml", documents.OpenApiYaml.as_view(), name="api-openapi-yaml"),
+    path("docs", documents.docs, name="api-docs"),
     re_path("", views.Nothing.as_view(), name="api-nothing"),
 ]

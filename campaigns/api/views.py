@@ -1,39 +1,40 @@
 """What all views share; kinds and targets."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from rest_framework import serializers, status
+from django.utils.cache import set_response_etag
+from rest_framework import status
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from campaigns import dispatch
-from campaigns.api import problems, scopes
+from campaigns.api import filters, paging, problems, scopes
 from campaigns.api.authentication import TokenAuthentication
-from campaigns.api.inputs import Input, TargetInput
+from campaigns.api.filters import FilterSet, narrowed, refuse_unknown
+from campaigns.api.inputs import Input, NoQuery, TargetInput
 from campaigns.api.kinds import described
-from campaigns.api.outputs import TargetOutput
+from campaigns.api.openapi import NOT_FOUND, operation
+from campaigns.api.outputs import TargetAnswer, TargetOutput
 from campaigns.api.parsing import StrictJSONParser
+from campaigns.api.selection import Selectable, picked, selected
+from campaigns.api.shapes import KindOutput
 from campaigns.definition import servers
-from campaigns.drivers import all_kinds
+from campaigns.drivers import UnknownKind, all_kinds, driver_of
+from campaigns.drivers.base import Driver
 from campaigns.models import Scope, Target
 
-PAGING = frozenset({"limit", "offset"})
-
-
-class Pages(LimitOffsetPagination):
-    """`?limit=` and `?offset=`."""
-
-    default_limit = 50
-    max_limit = 500
+READING = frozenset({"fields"})
+"""Names of a query that every answer knows."""
 
 
 class Api(APIView):
@@ -66,16 +67,47 @@ class Api(APIView):
         return _checked(shape(data=self.request.data))
 
     def read_query(self, shape: type[Input]) -> dict[str, Any]:
-        """Check the query's shape; limit and offset are not looked at. Raise ValidationError."""
+        """Check the query's shape; `fields` is not looked at. Raise ValidationError."""
         query = self.request.query_params.dict()
-        return _checked(shape(data={name: query[name] for name in query if name not in PAGING}))
+        return _checked(shape(data={name: query[name] for name in query if name not in READING}))
 
-    def page(self, rows: QuerySet[Any], output: type[serializers.BaseSerializer[Any]]) -> Response:
-        """One page of a list."""
-        pages = Pages()
-        found = pages.paginate_queryset(rows, self.request, view=self)
-        data = output(found, many=True, context={"request": self.request}).data
-        return pages.get_paginated_response(data)
+    def page(
+        self,
+        rows: QuerySet[Any],
+        output: type[Selectable],
+        order: str,
+        filters: type[FilterSet] | None = None,
+    ) -> Response:
+        """One page of a list in the order of a column, narrowed by the query. Raise ValidationError."""
+        found = narrowed(rows, self.request, filters, beside=READING | paging.NAMES)
+        pages = paging.Pages(order)
+        page = pages.paginate_queryset(found, self.request, view=self)
+        return pages.get_paginated_response(self.shown(page, output, many=True))
+
+    def whole(self, entries: Sequence[Mapping[str, Any]], output: type[Selectable]) -> Response:
+        """All of a list that is short by its nature. Raise ValidationError."""
+        refuse_unknown(self.request, READING)
+        only = selected(self.request, output)
+        found = [picked(entry, only) for entry in entries]
+        return Response({"next": None, "previous": None, "results": found})
+
+    def one(self, row: Any, output: type[Selectable]) -> Response:
+        """One thing, read anew. Raise ValidationError."""
+        self.read_query(NoQuery)
+        return Response(self.shown(row, output))
+
+    def shown(self, rows: Any, output: type[Selectable], *, many: bool = False) -> Any:
+        """Give rows as their output shows them, with the fields that a reader asks for."""
+        reads = self.request.method in SAFE_METHODS
+        only = selected(self.request, output) if reads else None
+        return output(rows, many=many, context={"request": self.request, "only": only}).data
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Let nobody keep an answer without asking whether it still holds."""
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        if request.method == "HEAD" and isinstance(response, Response):
+            response.add_post_render_callback(set_response_etag)
+        return super().finalize_response(request, response, *args, **kwargs)
 
     @property
     def user(self) -> User:
@@ -94,19 +126,57 @@ def _checked(serializer: Input) -> dict[str, Any]:
 class Kinds(Api):
     """GET: all kinds of test."""
 
+    @operation("list_kinds", "kinds", answer=KindOutput, whole=True)
     def get(self, request: Request) -> Response:
-        """Describe each of them."""
-        found = [described(kind, driver) for kind, driver in all_kinds().items()]
-        return Response({"count": len(found), "next": None, "previous": None, "results": found})
+        """All kinds of test that this perfdash knows."""
+        return self.whole(
+            [_kind(kind, driver, request) for kind, driver in all_kinds().items()], KindOutput
+        )
+
+
+class OneKind(Api):
+    """GET: one kind of test."""
+
+    @operation("get_kind", "kinds", answer=KindOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, kind: str) -> Response:
+        """What a kind of test asks, takes, varies and measures."""
+        self.read_query(NoQuery)
+        found = _kind(kind, driver_at(kind), request)
+        return Response(picked(found, selected(request, KindOutput)))
+
+
+def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
+    return {
+        **described(kind, driver),
+        "url": reverse("api-kind", [kind], request=request),
+        "schema_url": reverse("api-kind-schema", [kind], request=request),
+    }
+
+
+def driver_at(kind: str) -> Driver:
+    """Find a kind, or raise Http404."""
+    try:
+        return driver_of(kind)
+    except UnknownKind as error:
+        raise Http404(str(error)) from None
 
 
 class Targets(Api):
     """GET: targets in use. POST: a new one."""
 
+    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=filters.Targets)
     def get(self, request: Request) -> Response:
-        """List them by name."""
-        return self.page(Target.objects.filter(retired_at=None).order_by("name"), TargetOutput)
+        """Targets in use, by name."""
+        rows = Target.objects.filter(retired_at=None)
+        return self.page(rows, TargetOutput, "name", filters.Targets)
 
+    @operation(
+        "create_target",
+        "targets",
+        body=TargetInput,
+        answer=TargetAnswer,
+        code=status.HTTP_201_CREATED,
+    )
     def post(self, request: Request) -> Response:
         """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
         data = self.read(TargetInput)
@@ -120,15 +190,23 @@ class Targets(Api):
 class OneTarget(Api):
     """GET: one target, also a retired one."""
 
+    @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
-        """Read it."""
-        target = get_object_or_404(Target, pk=pk)
-        return Response(TargetOutput(target, context={"request": request}).data)
+        """One target, also a retired one."""
+        return self.one(get_object_or_404(Target, pk=pk), TargetOutput)
 
 
 class Probe(Api):
     """POST: look whether a target answers."""
 
+    @operation(
+        "probe_target",
+        "targets",
+        answer=TargetAnswer,
+        code=status.HTTP_202_ACCEPTED,
+        also=[status.HTTP_200_OK],
+        refusals=[NOT_FOUND],
+    )
     def post(self, request: Request, pk: int) -> Response:
         """Ask for it; the result is in the target, a moment later.
 

@@ -4,7 +4,11 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.api.inputs import NoQuery
+from campaigns.api.openapi import operation
 from campaigns.api.scopes import scopes_of
+from campaigns.api.selection import picked, selected
+from campaigns.api.shapes import WhoAmIOutput
 from campaigns.api.views import Api
 from campaigns.models import ApiToken
 from campaigns.queries.clock import database_now
@@ -16,16 +20,17 @@ class WhoAmI(Api):
     def scope_needed(self) -> None:
         """Let every token know what it is."""
 
+    @operation("get_whoami", "account", answer=WhoAmIOutput)
     def get(self, request: Request) -> Response:
-        """Tell."""
+        """Who asks, with what, and until when; any token may."""
+        self.read_query(NoQuery)
         token = request.auth if isinstance(request.auth, ApiToken) else None
-        return Response(
-            {
-                "user": self.user.get_username(),
-                "token": token and token.name,
-                "scopes": scopes_of(token),
-                "expires_at": token and token.expires_at,
-                "version": settings.VERSION,
-                "now": database_now(),
-            }
-        )
+        told = {
+            "user": self.user.get_username(),
+            "token": token and token.name,
+            "scopes": scopes_of(token),
+            "expires_at": token and token.expires_at,
+            "version": settings.VERSION,
+            "now": database_now(),
+        }
+        return Response(picked(told, selected(request, WhoAmIOutput)))

@@ -1,54 +1,62 @@
 """Stored campaigns and runs as the REST API lists them. Reads only."""
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Prefetch, Q, QuerySet
+from collections.abc import Sequence
+
+from django.db.models import BigIntegerField, Case, Count, F, Prefetch, Q, QuerySet, Value, When
 
 from campaigns.models import Attempt, Campaign, Exclusion, Run
 
 STATES = tuple(Run.State.values)
+AFTER_ALL = 10**10
+"""Places of try-outs come after those of any run."""
 
 
-def campaigns(
-    *, state: str = "", kind: str = "", tag: str = "", text: str = ""
-) -> QuerySet[Campaign]:
-    """Campaigns, newest first, with counts of their runs as `runs_<state>`; no try-outs in them.
+def campaigns() -> QuerySet[Campaign]:
+    """All campaigns."""
+    return Campaign.objects.select_related("target", "author")
 
-    `text` is looked for in name and question.
-    """
-    found = Campaign.objects.select_related("target", "author").order_by("-created_at", "-pk")
-    if state:
-        found = found.filter(state=state)
-    if kind:
-        found = found.filter(kind=kind)
-    if tag:
-        found = found.filter(tags__contains=[tag])
-    if text:
-        found = found.filter(Q(name__icontains=text) | Q(question__icontains=text))
-    planned = ~Q(runs__purpose=Run.Purpose.TRIAL)
-    return found.annotate(
-        **{
-            f"runs_{run_state}": Count("runs", filter=planned & Q(runs__state=run_state))
-            for run_state in STATES
-        }
+
+def runs_by_state(campaigns: Sequence[int]) -> dict[int, dict[str, int]]:
+    """How many runs of each campaign are in which state, without try-outs; by their keys."""
+    counts = {pk: dict.fromkeys(STATES, 0) for pk in campaigns}
+    rows = (
+        Run.objects.filter(campaign__in=campaigns)
+        .exclude(purpose=Run.Purpose.TRIAL)
+        .order_by()
+        .values_list("campaign", "state")
+        .annotate(Count("pk"))
     )
+    for pk, state, count in rows:
+        counts[pk][state] = count
+    return counts
 
 
-def runs(campaign: Campaign) -> QuerySet[Run]:
+def runs(campaign: Campaign, *, observed: bool = True) -> QuerySet[Run]:
     """All runs in the order of their positions, try-outs last, with attempts and measurements.
 
     Attempts know `proofs_all` and `proofs_ok`; exclusions that stand are `standing_exclusions`.
+    Without `observed` none of these is read. `place` is unique, and in this order.
     """
+    found = (
+        campaign.runs.select_related("cell", "block__session")
+        .annotate(
+            place=Case(
+                When(purpose=Run.Purpose.TRIAL, then=F("position") + Value(AFTER_ALL)),
+                default=F("position"),
+                output_field=BigIntegerField(),
+            )
+        )
+        .order_by("place")
+    )
+    if not observed:
+        return found
     attempts = Attempt.objects.order_by("number").annotate(
         proofs_all=Count("proofs"), proofs_ok=Count("proofs", filter=Q(proofs__ok=True))
     )
     exclusions = Exclusion.objects.filter(withdrawn_at=None).select_related("user")
-    return (
-        campaign.runs.select_related("cell", "block__session")
-        .prefetch_related(
-            Prefetch("attempts", queryset=attempts.prefetch_related("measurements")),
-            Prefetch("exclusions", queryset=exclusions, to_attr="standing_exclusions"),
-        )
-        .alias(is_trial=ExpressionWrapper(Q(purpose="trial"), BooleanField()))
-        .order_by("is_trial", "position")
+    return found.prefetch_related(
+        Prefetch("attempts", queryset=attempts.prefetch_related("measurements")),
+        Prefetch("exclusions", queryset=exclusions, to_attr="standing_exclusions"),
     )
 
 

@@ -203,12 +203,36 @@ def test_markup_is_text_like_any_other(api, target):
 
 
 @pytest.mark.parametrize(
-    "query", ["limit=x", "limit=-1", "offset=9999999999999999999999", "limit=1e9", "offset=%00"]
+    "query",
+    [
+        "limit=x",
+        "limit=-1",
+        "limit=0",
+        "limit=501",
+        "limit=1e9",
+        "limit=",
+        "limit=%00",
+        "limit=" + "9" * 5000,
+        "limit=%D9%A3",
+        "cursor=x",
+        "cursor=cD14",  # p=x
+        "cursor=cD0tMQ==",  # p=-1
+        "cursor=cD0lMDA=",  # p=%00
+        "cursor=cD05OTk5OTk5OTk5OTk5OTk5OTk5OTk5",  # p=9999999999999999999999
+        "cursor=bz0tMQ==",  # o=-1
+        "cursor=%00",
+        "offset=1",
+    ],
 )
-def test_nonsense_in_the_paging_is_ignored_or_empty(api, query):
-    status, _ = api.get(f"campaigns?{query}")
+@pytest.mark.parametrize("path", ["campaigns", "campaigns/{draft}/runs", "targets"])
+def test_nonsense_in_the_paging_is_refused(api, draft, path, query):
+    if path == "targets" and query.startswith("cursor=cD"):
+        query = "cursor=cD0lMDA="
 
-    assert status == 200
+    status, problem = api.get(f"{path.format(draft=draft)}?{query}")
+
+    assert status == 400
+    assert problem["errors"][0]["field"] == query.partition("=")[0]
 
 
 def test_a_bad_query_is_told_whatever_the_body_is(api):
@@ -220,7 +244,7 @@ def test_a_bad_query_is_told_whatever_the_body_is(api):
     assert response.json()["errors"][0] == {
         "field": "state",
         "value": "lost",
-        "message": '"lost" is not a valid choice.',
+        "message": "“lost” is not one of draft, running, paused, cancelling, cancelled, finished.",
     }
 
 

@@ -265,22 +265,52 @@ def test_campaigns_are_filtered(api, target):
     assert names(kind="external") == []
     assert names(state="running") == []
     assert names(state="draft", tag="blue") == ["two"]
-    assert names(limit=1, offset=1) == ["two"]
+    assert names(target=target.pk, author="owner") == ["three", "two", "one"]
+    assert names(target=target.pk + 1) == names(author="nobody") == []
+    assert names(created_after="2020-01-01T00:00:00Z") == ["three", "two", "one"]
+    assert names(created_before="2020-01-01T00:00:00+02:00") == []
+    assert names(closed_after="2020-01-01") == []
 
 
-def test_a_list_says_how_long_it_is_and_where_it_goes_on(api, target):
-    for number in range(3):
-        api.post("campaigns", definition(target=target.pk, name=f"c{number}"))
+def test_a_list_goes_on_where_it_ended_while_campaigns_are_added(api, target):
+    def more(*names):
+        for name in names:
+            api.post("campaigns", definition(target=target.pk, name=name))
 
-    _, body = api.get("campaigns", limit=2)
+    def page(address):
+        return api.client.get(address).json()
 
-    assert body["count"] == 3
-    assert body["previous"] is None
-    assert len(api.client.get(body["next"]).json()["results"]) == 1
+    def names(body):
+        return [campaign["name"] for campaign in body["results"]]
+
+    more("a", "b", "c")
+    first = api.get("campaigns", limit=2, kind="toy")[1]
+    more("d")
+    second = page(first["next"])
+    back = page(second["previous"])
+
+    assert (names(first), first["previous"]) == (["c", "b"], None)
+    assert (names(second), second["next"]) == (["a"], None)
+    assert names(back) == ["c", "b"]
+    assert names(page(back["previous"])) == ["d"]
 
 
 @pytest.mark.parametrize(
-    "query", [{"state": "lost"}, {"kind": "k" * 51}, {"q": "\x00"}, {"stat": "draft"}]
+    "query",
+    [
+        {"state": "lost"},
+        {"state": ""},
+        {"kind": "k" * 51},
+        {"q": "\x00"},
+        {"stat": "draft"},
+        {"target": "x"},
+        {"target": "9" * 30},
+        {"created_after": "yesterday"},
+        {"created_after": "0000-01-01T00:00:00Z"},
+        {"closed_before": "2026-13-01"},
+        {"fields": "id,colour"},
+        {"fields": ""},
+    ],
 )
 def test_a_filter_that_means_nothing_is_refused(api, query):
     status, problem = api.get("campaigns", **query)

@@ -19,7 +19,7 @@ def blocks(language: str) -> list[str]:
     "route", [str(pattern.pattern) for pattern in urlpatterns if str(pattern.pattern)]
 )
 def test_every_address_is_described(route):
-    written = route.replace("<int:pk>", "<id>").replace("<int:position>", "<position>")
+    written = re.sub(r"<\w+:(\w+)>", r"<\1>", route).replace("<pk>", "<id>")
     start, _, action = written.rpartition("/")
 
     assert f" {written}`" in TEXT or (f" {start}/" in TEXT and f"`{action}`" in TEXT)

@@ -72,7 +72,7 @@ def test_runs_are_listed_with_their_values_and_proofs(api, campaign):
     status, body = api.get(f"campaigns/{campaign.pk}/runs")
 
     assert status == 200
-    assert body["count"] == 6
+    assert len(body["results"]) == 6
     one, two, three, four, *_ = body["results"]
     assert (one["position"], one["state"], one["attempts"]) == (1, "done", 2)
     assert one["measurements"]["duration"] == {
@@ -108,7 +108,8 @@ def test_runs_are_filtered(api, campaign):
     assert positions(state="failed") == [2]
     assert positions(state="planned") == [4, 5, 6]
     assert positions(purpose="warm_up") == []
-    assert positions(limit=2, offset=1) == [2, 3]
+    assert [len(positions(cell=cell, block=1)) for cell in (1, 2)] == [1, 1]
+    assert positions(cell=9) == []
     assert api.get(f"campaigns/{campaign.pk}/runs", state="lost")[0] == 400
 
 
@@ -118,7 +119,61 @@ def test_a_list_of_many_runs_asks_few_questions(api, campaign, django_assert_max
     with django_assert_max_num_queries(12):
         _, body = api.get(f"campaigns/{campaign.pk}/runs", limit=500)
 
-    assert body["count"] == 86
+    assert len(body["results"]) == 86
+
+
+def test_a_list_of_runs_goes_on_where_it_ended(api, campaign):
+    seen, address = [], f"/api/v1/campaigns/{campaign.pk}/runs?limit=4"
+    while address:
+        body = api.client.get(address).json()
+        seen += [run["position"] for run in body["results"]]
+        address = body["next"]
+
+    assert seen == [1, 2, 3, 4, 5, 6]
+
+
+def test_only_the_fields_that_are_asked_for_are_read_and_sent(
+    api, campaign, django_assert_max_num_queries
+):
+    address = f"campaigns/{campaign.pk}"
+
+    with django_assert_max_num_queries(6):
+        _, listed = api.get(f"{address}/runs", fields="position,state")
+    with django_assert_max_num_queries(6):
+        _, one = api.get(address, fields="id,cells")
+
+    assert listed["results"][0] == {"position": 1, "state": "done"}
+    assert one == {
+        "id": campaign.pk,
+        "cells": [
+            {"position": 1, "levels": {"engine": "new"}},
+            {"position": 2, "levels": {"engine": "old"}},
+        ],
+    }
+
+
+def test_a_field_that_is_not_there_is_told_with_those_that_are(api, campaign):
+    status, problem = api.get(f"campaigns/{campaign.pk}/runs", fields="position,colour")
+
+    assert status == 400
+    assert problem["errors"][0]["field"] == "fields"
+    assert "“colour”; there are position, purpose, state" in problem["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("path", ["", "/runs", "/runs/1"])
+def test_an_answer_that_is_still_the_same_is_not_sent_again(api, campaign, path):
+    address = f"/api/v1/campaigns/{campaign.pk}{path}"
+    query = "?fields=state,reason" if path else "?fields=id,state"
+
+    first = api.client.get(address + query)
+    again = api.client.get(address + query, headers={"If-None-Match": first["ETag"]})
+    other = api.client.get(address + query, headers={"If-None-Match": '"other"'})
+    head = api.client.head(address + query)
+
+    assert first.status_code == other.status_code == head.status_code == 200
+    assert "no-cache" in first["Cache-Control"]
+    assert (again.status_code, again.content) == (304, b"")
+    assert (head["ETag"], head.content) == (first["ETag"], b"")
 
 
 def test_a_run_tells_everything_about_its_attempts(api, campaign):
@@ -182,7 +237,7 @@ def test_a_try_out_stands_beside_the_run_of_its_position(api, draft):
     _, planned = api.get(f"campaigns/{draft}/runs/1")
     _, trial = api.get(f"campaigns/{draft}/runs/1?trial=true")
 
-    assert listed["count"] == 7
+    assert len(listed["results"]) == 7
     assert listed["results"][-1]["purpose"] == "trial"
     assert planned["purpose"] == "measured"
     assert trial["purpose"] == "trial"

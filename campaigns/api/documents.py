@@ -1,0 +1,48 @@
+"""The OpenAPI document, and the page that lets people read and try it."""
+
+import yaml
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.api.inputs import NoQuery
+from campaigns.api.openapi import document, operation
+from campaigns.api.views import Api
+from perfdash.headers import CONTENT_SECURITY_POLICY
+
+TAG = "documents"
+YAML = "application/yaml"
+POLICY = CONTENT_SECURITY_POLICY.replace("img-src 'self'", "img-src 'self' data:")
+"""The page's own styles hold small pictures."""
+
+
+class OpenApi(Api):
+    """GET: the document as JSON."""
+
+    @operation("get_openapi", TAG, answer=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Give this document as JSON."""
+        self.read_query(NoQuery)
+        return Response(document())
+
+
+class OpenApiYaml(Api):
+    """GET: the document as YAML."""
+
+    @operation("get_openapi_yaml", TAG, answer=OpenApiTypes.STR, media_type=YAML)
+    def get(self, request: Request) -> HttpResponse:
+        """Give this document as YAML."""
+        self.read_query(NoQuery)
+        text = yaml.safe_dump(document(), sort_keys=False, allow_unicode=True)
+        return HttpResponse(text, content_type=YAML)
+
+
+@require_GET
+def docs(request: HttpRequest) -> HttpResponse:
+    """A page of the OpenAPI document, to read and to try."""
+    response = render(request, "campaigns/api_docs.html")
+    response.headers["Content-Security-Policy"] = POLICY
+    return response

@@ -1,0 +1,51 @@
+"""`?fields=`: what a client does not ask for is neither read nor sent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+Shape = serializers.BaseSerializer[Any]
+
+
+class Selectable(serializers.Serializer[Any]):
+    """An answer of which a client may ask for some fields alone."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Leave out what is not asked for, of the answer itself and not of what is within it."""
+        found: dict[str, Any] = super().get_fields()
+        only = self.context.get("only") if self._is_outermost else None
+        return found if only is None else {name: found[name] for name in found if name in only}
+
+    @property
+    def _is_outermost(self) -> bool:
+        parent: Any = self.parent
+        return parent is None or (
+            isinstance(parent, serializers.ListSerializer) and parent.parent is None
+        )
+
+
+def names_of(shape: type[Selectable]) -> list[str]:
+    """The fields that an answer has."""
+    return list(shape().fields)
+
+
+def selected(request: Request, shape: type[Selectable]) -> frozenset[str] | None:
+    """Read which fields are asked for; None: all. Raise ValidationError for one that is not there."""
+    text = request.query_params.get("fields")
+    if text is None:
+        return None
+    known = names_of(shape)
+    asked = [name.strip() for name in text.split(",")]
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        words = f"There is no field “{unknown[0][:100]}”; there are {', '.join(known)}."
+        raise ValidationError({"fields": [words]})
+    return frozenset(asked)
+
+
+def picked(entry: Mapping[str, Any], only: frozenset[str] | None) -> dict[str, Any]:
+    """Give the fields that are asked for of what is computed anyway."""
+    return {name: value for name, value in entry.items() if only is None or name in only}
