@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 
 from campaigns import analysis, execution, kernel, log_context
 from campaigns import dispatch as dispatching
+from campaigns.definition import repeating
 from campaigns.models import Campaign, Worker
 
 SEEN_SECONDS = 5
@@ -76,6 +77,14 @@ def probe_targets() -> None:
     close_old_connections()
     with _without_database():
         execution.probe_all_beside()
+
+
+@shared_task(name="campaigns.tidy")
+def tidy() -> None:
+    """Delete what is kept for a while only."""
+    close_old_connections()
+    with _without_database():
+        repeating.forget_old()
 
 
 @task_prerun.connect

@@ -288,6 +288,7 @@ CELERY_BEAT_SCHEDULER = "perfdash.alive:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # A message expires by the clocks of two hosts, which may be minutes apart; one that is late does no harm.
 MESSAGE_SECONDS = 300
+TIDY_SECONDS = 600
 CELERY_BEAT_SCHEDULE = {
     "dispatch": {
         "task": "campaigns.dispatch",
@@ -298,6 +299,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "campaigns.probe_targets",
         "schedule": PROBE_SECONDS,
         "options": {"expires": max(MESSAGE_SECONDS, PROBE_SECONDS)},
+    },
+    "tidy": {
+        "task": "campaigns.tidy",
+        "schedule": TIDY_SECONDS,
+        "options": {"expires": max(MESSAGE_SECONDS, TIDY_SECONDS)},
     },
 }
 

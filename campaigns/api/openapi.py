@@ -13,7 +13,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 
-from campaigns.api import paging
+from campaigns.api import paging, repeating
 from campaigns.api.filters import Filter, FilterSet
 from campaigns.api.inputs import Input
 from campaigns.api.problems import MEDIA_TYPE
@@ -28,13 +28,19 @@ PROBLEMS = {
     HTTPStatus.FORBIDDEN: "The token has not the scope, or a session comes without its CSRF token.",
     HTTPStatus.NOT_FOUND: "There is nothing at this address.",
     HTTPStatus.NOT_ACCEPTABLE: "The answer cannot be had in the format that `Accept` asks for.",
-    HTTPStatus.CONFLICT: "The state of things, or an owner's rule, forbids it.",
+    HTTPStatus.CONFLICT: "The state of things, an owner's rule, or its `Idempotency-Key` forbids it.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body is of a type that is not read.",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; `Retry-After` says when to ask again.",
     HTTPStatus.SERVICE_UNAVAILABLE: "The database is away; `Retry-After` says when to ask again.",
 }
 NO_AUTH: Any = [{}]
+KEY = OpenApiParameter(
+    repeating.HEADER,
+    {"type": "string", "minLength": 1, "maxLength": repeating.LONGEST, "pattern": "^[!-~]+$"},
+    OpenApiParameter.HEADER,
+    description="Sent again with it, the request is answered as before, and done once.",
+)
 ALWAYS = (
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
@@ -44,6 +50,7 @@ ALWAYS = (
 )
 OF_BODIES = (
     HTTPStatus.BAD_REQUEST,
+    HTTPStatus.CONFLICT,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
 )
@@ -66,6 +73,8 @@ class Problem(serializers.Serializer[Any]):
     detail = serializers.CharField()
     errors = ProblemError(many=True, required=False)  # type: ignore[assignment]
     request = serializers.CharField(required=False)
+    needs = serializers.CharField(required=False, help_text="The scope that the token has not.")
+    scopes = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class Documented(AutoSchema):
@@ -154,7 +163,7 @@ def operation(
             ),
             *([query] if query else []),
             *(_paging() if paged else []),
-            *(_selection(answer) if reads else []),
+            *(_selection(answer) if reads else [KEY]),
             *parameters,
         ],
     )

@@ -1,11 +1,14 @@
 """What all views share; kinds and targets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import set_response_etag
 from rest_framework import status
@@ -18,7 +21,7 @@ from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from campaigns import dispatch
-from campaigns.api import filters, paging, problems, scopes
+from campaigns.api import filters, paging, problems, repeating, scopes
 from campaigns.api.authentication import TokenAuthentication
 from campaigns.api.filters import FilterSet, narrowed, refuse_unknown
 from campaigns.api.inputs import Input, NoQuery, TargetInput
@@ -42,6 +45,8 @@ class Api(APIView):
 
     needs: ClassVar[Scope] = Scope.OPERATE
     """The scope that a token needs for what does more than read."""
+    reads_body: ClassVar[bool] = False
+    """Whether `post` reads the body itself; it then calls `once` by itself, too."""
 
     authentication_classes = [TokenAuthentication, SessionAuthentication]
     permission_classes = [IsAuthenticated]
@@ -51,12 +56,30 @@ class Api(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Let in whoever may do this. Raise what keeps them out."""
         super().initial(request, *args, **kwargs)
-        if hasattr(self, str(request.method).lower()):
-            scopes.require(request, self.scope_needed())
+        name = str(request.method).lower()
+        handler = getattr(self, name, None)
+        if handler is None:
+            return
+        scopes.require(request, self.scope_needed())
+        if request.method == "POST" and not self.reads_body and repeating.key_of(request):
+            digest = sha256(request.body).digest()
+            act = partial(handler, request, *args, **kwargs)
+            setattr(self, name, lambda *_, **__: self.once(act, lambda: digest))
 
     def scope_needed(self) -> Scope | None:
         """Say which scope a token needs for this request; None: any will do."""
         return Scope.READ if self.request.method in SAFE_METHODS else self.needs
+
+    def once(
+        self, act: Callable[[], HttpResponseBase], digest: Callable[[], bytes]
+    ) -> HttpResponseBase:
+        """Act, but answer a repeated Idempotency-Key as before. Raise what `repeating.once` raises.
+
+        `digest`: hash of the whole body as it was sent, such as that of `repeating.Hashed`. Asked
+        after `act`, or instead of it.
+        """
+        key = repeating.key_of(self.request)
+        return act() if key is None else repeating.once(self, key, act, digest)
 
     def get_exception_handler(self) -> Any:
         """Answer errors as problem+json."""

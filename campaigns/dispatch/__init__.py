@@ -26,7 +26,7 @@ from campaigns.dispatch.closing import close_campaigns
 from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
-from campaigns.dispatch.sending import CONTROL, send
+from campaigns.dispatch.sending import CONTROL, messages_after_commit, send
 from campaigns.dispatch.single import alone
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.queries.clock import database_now
@@ -34,6 +34,7 @@ from campaigns.queries.probes import BETWEEN_SECONDS, busy
 
 __all__ = [
     "dispatch",
+    "messages_after_commit",
     "request_analysis",
     "request_analysis_after",
     "request_probe",

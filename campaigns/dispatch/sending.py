@@ -1,8 +1,13 @@
 """Send messages. Nobody else does, so that a message always follows what is stored."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 
 from celery import current_app
+from django.db import transaction
 from kombu.exceptions import OperationalError
 
 MESSAGE_SECONDS = 600  # by the clocks of two machines; an old message is harmless, only useless
@@ -11,8 +16,32 @@ CONTROL = "control"
 log = logging.getLogger(__name__)
 
 
+_after_commit: ContextVar[bool] = ContextVar("after_commit", default=False)
+
+
+@contextmanager
+def messages_after_commit() -> Iterator[None]:
+    """Send what this block says when its transaction is committed, and nothing where it is not.
+
+    Whoever wraps a dispatch into a transaction of its own needs it: a worker would look for what is
+    not there yet.
+    """
+    held = _after_commit.set(True)
+    try:
+        yield
+    finally:
+        _after_commit.reset(held)
+
+
 def send(name: str, argument: int, queue: str) -> None:
     """Send a task by its name; a broker that is away is logged, and asked again by and by."""
+    if _after_commit.get():
+        transaction.on_commit(partial(_send, name, argument, queue))
+    else:
+        _send(name, argument, queue)
+
+
+def _send(name: str, argument: int, queue: str) -> None:
     try:
         current_app.send_task(
             name,

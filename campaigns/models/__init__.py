@@ -20,6 +20,7 @@ from campaigns.models.evidence import (
     RawSamples,
     Series,
 )
+from campaigns.models.kept_answers import KeptAnswer
 from campaigns.models.runs import (
     Attempt,
     Dispatcher,
@@ -48,6 +49,7 @@ __all__ = [
     "Factor",
     "Finding",
     "GeneratorLease",
+    "KeptAnswer",
     "Level",
     "LogLine",
     "Measurement",
