@@ -1,0 +1,1 @@
+"""The commands, one module a noun. Each checks its options, asks the server, prints the answer."""

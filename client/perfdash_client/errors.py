@@ -1,0 +1,67 @@
+"""What goes wrong, as people read it.
+
+ClientError
+├── BadUse         an option or a file
+├── Refused        the server said no
+├── NoConnection   nobody answers, or somebody else does
+├── NoAnswer       the campaign ended, and told nothing
+├── NotEnded       the campaign goes on, and we do not
+└── VerdictFailed  the verdict is one that shall fail
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from perfdash_client.exits import Exit
+
+
+class ClientError(Exception):
+    """Told in its own words, and ends the program with its code. Never a traceback."""
+
+    code = Exit.USAGE
+
+    def as_data(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {"exit_code": int(self.code), "message": str(self)}
+
+
+class BadUse(ClientError):
+    """An option, or a file, is not what it should be."""
+
+
+class Refused(ClientError):
+    """The server refused; `problem` is what it sent."""
+
+    code = Exit.REFUSED
+
+    def __init__(self, message: str, status: int, problem: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.status, self.problem = status, problem
+
+    def as_data(self) -> dict[str, Any]:
+        """With the problem as the server told it."""
+        return {**super().as_data(), "problem": dict(self.problem)}
+
+
+class NoConnection(ClientError):
+    """Nobody answers, or what answers is no perfdash."""
+
+    code = Exit.NO_CONNECTION
+
+
+class NoAnswer(ClientError):
+    """The campaign ended without an answer."""
+
+    code = Exit.NO_ANSWER
+
+
+class NotEnded(ClientError):
+    """The campaign has not ended."""
+
+    code = Exit.NOT_ENDED
+
+
+class VerdictFailed(ClientError):
+    """A verdict is one of those that `--fail-on` names."""
+
+    code = Exit.VERDICT

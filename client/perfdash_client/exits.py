@@ -1,0 +1,28 @@
+"""What the exit code tells; the table is in docs/how-to/command-line.md."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Codes that CI jobs may rest on; a number never changes its meaning."""
+
+    OK = 0
+    VERDICT = 1
+    USAGE = 2
+    REFUSED = 3
+    NO_CONNECTION = 4
+    NO_ANSWER = 5
+    NOT_ENDED = 6
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    Exit.OK: "done",
+    Exit.VERDICT: "a verdict is one of those that --fail-on names",
+    Exit.USAGE: "a wrong option, or a file that cannot be read",
+    Exit.REFUSED: "the server refused, or failed at it",
+    Exit.NO_CONNECTION: "no connection, or what answers is no perfdash",
+    Exit.NO_ANSWER: "the campaign ended without an answer",
+    Exit.NOT_ENDED: "the campaign has not ended: a draft, paused, or --timeout has passed",
+    Exit.INTERRUPTED: "Ctrl-C; the campaign goes on",
+}

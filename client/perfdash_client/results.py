@@ -1,0 +1,140 @@
+"""A campaign's result: its answer, its cells with their intervals, its verdicts, its caveats."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from perfdash_client.errors import NoAnswer, NotEnded
+from perfdash_client.formats import amount, percent, span, span_percent, told_apart
+from perfdash_client.output import Output, toned
+from perfdash_client.verdicts import Verdict, verdicts_of
+
+CLOSED = frozenset({"finished", "cancelled"})
+
+
+def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program wants to know of a result; everything is in `perfdash export --format json`."""
+    findings = campaign["findings"]
+    cells = findings.get("cells", {}).get("result", {})
+    return {
+        "id": campaign["id"],
+        "name": campaign["name"],
+        "question": campaign["question"],
+        "state": campaign["state"],
+        "state_reason": campaign["state_reason"],
+        "url": campaign["links"]["page"],
+        "runs": campaign["runs"],
+        "stand_in": campaign["stand_in"],
+        "answer": findings.get("answer", {}).get("result"),
+        "metric": campaign["definition"]["primary_metric"],
+        "unit": cells.get("unit", ""),
+        "cells": [_cell(cell) for cell in cells.get("cells", ())],
+        "verdicts": [asdict(verdict) for verdict in verdicts_of(findings)],
+    }
+
+
+def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The geometric mean with its 95 % interval, or the mean where it has none."""
+    summary = cell["summary"]
+    has_geometric = summary["gmean"] is not None
+    low, high = (summary["gmean_ci"] or (None, None)) if has_geometric else (None, None)
+    return {
+        "cell": cell["cell"],
+        "levels": cell["levels"],
+        "n": summary["n_ok"],
+        "failed": summary["n_failed"],
+        "lost": summary["n_lost"],
+        "average": summary["gmean"] if has_geometric else summary["mean"],
+        "low": low,
+        "high": high,
+    }
+
+
+def require_answer(campaign: Mapping[str, Any]) -> None:
+    """Raise NotEnded, or NoAnswer where the campaign ended and tells nothing."""
+    number, state, runs = campaign["id"], campaign["state"], campaign["runs"]
+    reason = f": {campaign['state_reason']}" if campaign["state_reason"] else ""
+    if state not in CLOSED:
+        raise NotEnded(f"Campaign {number} has not ended; it is {state}{reason}.")
+    if state == "cancelled":
+        raise NoAnswer(f"Campaign {number} was cancelled{reason}.")
+    if not runs["done"]:
+        raise NoAnswer(
+            f"Campaign {number} ended, and none of its {runs['total']} runs came through{reason}."
+        )
+    if "answer" not in campaign["findings"]:
+        raise NoAnswer(f"Campaign {number} ended, and its runs have not been analysed.")
+
+
+def show(out: Output, campaign: Mapping[str, Any]) -> None:
+    """Print a result for people."""
+    found = digest(campaign)
+    out.line(found["question"], "bold")
+    answer = found["answer"]
+    if answer:
+        out.line(answer["sentence"])
+        for amended in answer.get("amended", ()):
+            out.line(amended if isinstance(amended, str) else str(amended))
+    else:
+        out.line("Nothing has been analysed yet.")
+    if found["cells"]:
+        out.line()
+        _show_cells(out, found["cells"], found["metric"], found["unit"])
+    verdicts = verdicts_of(campaign["findings"])
+    if verdicts:
+        out.line()
+        _show_verdicts(out, verdicts)
+    out.line()
+    for caveat in _caveats(campaign, answer or {}):
+        out.line(caveat, lead="Caveat: ")
+    out.line(found["url"], "cyan")
+
+
+def _caveats(campaign: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
+    caveats = [answer["caveat"]] if answer.get("caveat") else []
+    if answer.get("ended"):
+        caveats.append(str(answer["ended"]))
+    if campaign["state"] not in CLOSED:
+        caveats.append(f"The campaign has not ended (it is {campaign['state']}): this is so far.")
+    if campaign.get("analysis_pending"):
+        caveats.append("Newer runs are being analysed.")
+    return caveats
+
+
+def _show_cells(out: Output, cells: Sequence[Mapping[str, Any]], metric: str, unit: str) -> None:
+    factors = list(dict.fromkeys(name for cell in cells for name in cell["levels"]))
+    columns = {
+        name: told_apart([cell["levels"].get(name, "") for cell in cells]) for name in factors
+    }
+    lost = any(cell["failed"] or cell["lost"] for cell in cells)
+    head = [*factors, "runs", *(["failed", "lost"] if lost else []), metric, "95 % interval"]
+    rows = [
+        [
+            *(columns[name][place] for name in factors),
+            cell["n"],
+            *([cell["failed"], cell["lost"]] if lost else []),
+            amount(cell["average"], unit),
+            span(cell["low"], cell["high"], unit) or "—",
+        ]
+        for place, cell in enumerate(cells)
+    ]
+    out.table(head, rows, right=f"runs failed lost {metric}")
+
+
+def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:
+    where = told_apart([verdict.where for verdict in verdicts])
+    anywhere = any(where)
+    head = ["verdict", "change", "95 % interval", "n", "of", *(["at"] if anywhere else [])]
+    rows = [
+        [
+            toned(verdict.shown, verdict.tone),
+            percent(verdict.change_pct),
+            span_percent(verdict.low_pct, verdict.high_pct) or "—",
+            verdict.n,
+            f"{verdict.factor} {verdict.candidate} against {verdict.baseline}"
+            + (" (primary)" if verdict.is_primary else ""),
+            *([where[place]] if anywhere else []),
+        ]
+        for place, verdict in enumerate(verdicts)
+    ]
+    out.table(head, rows, right="change n")
