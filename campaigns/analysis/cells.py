@@ -21,7 +21,7 @@ def summarise_cells(
         "metric": metric.name,
         "label": metric.label,
         "unit": metric.unit,
-        "lower_is_better": metric.lower_is_better,
+        "lower_is_better": metric.direction,
         "cells": [
             {
                 "cell": cell.pk,

@@ -27,10 +27,10 @@ from campaigns.analysis.sessions import in_sessions
 from campaigns.analysis.sessions_told import sessions_told
 from campaigns.analysis.taken import failing_cells
 from campaigns.definition import drafts
-from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.queries.amendments import was_adaptive
 from campaigns.queries.environment import stretches_of
+from campaigns.queries.metrics import analysed_metrics_of
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.queries.surroundings import NAME as SURROUNDINGS
 from campaigns.queries.surroundings import count_surroundings
@@ -68,7 +68,7 @@ def analyse(campaign: Campaign) -> None:
 
 def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     """Give results by the name of their finding, and the hash of what they rest on."""
-    metrics = {metric.name: metric for metric in driver_of(campaign.kind).metrics}
+    metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
     surroundings = count_surroundings(campaign)
     stretches = stretches_of(campaign, surroundings.facts)
     runs, begun = in_sessions(observed_runs_by_metric(campaign, metrics), stretches)

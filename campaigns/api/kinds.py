@@ -89,6 +89,6 @@ def _metric(metric: Metric) -> dict[str, Any]:
         "name": metric.name,
         "label": metric.label,
         "unit": metric.unit,
-        "lower_is_better": metric.lower_is_better,
+        "lower_is_better": metric.direction,
         "primary": metric.primary,
     }

@@ -15,6 +15,7 @@ from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Amendment, Campaign
+from campaigns.queries.metrics import metrics_of
 
 PERCENT = {
     "smallest_effect_percent": "smallest_effect",
@@ -101,11 +102,12 @@ def _checked(
     errors |= many_for_one(changes, DesignForm.base_fields)
     after = _of_form(campaign, changes, errors)
     if "primary_metric" in changes:
-        known = [metric.name for metric in driver.metrics]
+        known = [metric.name for metric in metrics_of(campaign) if metric.directed]
         if changes["primary_metric"] not in known:
             given = str(changes["primary_metric"])[:50]
             errors["primary_metric"] = [
-                f"“{given}” is not a metric of this kind; there are {', '.join(known)}."
+                f"“{given}” is not a metric with a direction of this campaign; there are "
+                f"{', '.join(known[:20])}."
             ]
         after["primary_metric"] = changes["primary_metric"]
     if "primary_contrast" in changes:

@@ -17,13 +17,18 @@ class NotADraft(ValueError):
 
 @transaction.atomic
 def create(
-    definition: Definition, author: User | None, clone_of: Campaign | None = None
+    definition: Definition,
+    author: User | None,
+    clone_of: Campaign | None = None,
+    *,
+    with_cells: bool = True,
 ) -> Campaign:
-    """Store a draft with its factors, levels and cells."""
+    """Store a draft with its factors, levels and cells; these may come with what was measured."""
     campaign = Campaign(author=author, clone_of=clone_of)
     _fill(campaign, definition)
     campaign.save()
-    _make_cells(campaign, definition)
+    if with_cells:
+        _make_cells(campaign, definition)
     return campaign
 
 

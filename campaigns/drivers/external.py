@@ -61,7 +61,7 @@ class External(Driver):
     def _refuse(self) -> NoReturn:
         raise DriverError(
             "Runs of the kind External come from outside and are not executed. "
-            "Import a file with `manage.py import_csv`, or choose another kind."
+            "Import a file, send them by the REST API, or choose another kind."
         )
 
 

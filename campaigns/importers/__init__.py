@@ -1,5 +1,6 @@
-"""Files in: finished campaigns from runs that were made elsewhere.
+"""What was measured elsewhere comes in: as finished campaigns, or at the end of one.
 
-`campaigns.readers` reads a file (pure); `campaigns` stores its runs; `demonstration` brings what a
-newcomer sees first.
+`document` checks a submission of the REST API, `files` a file that `campaigns.readers` (pure) has read;
+`receiving` stores both, with `places` for cells and blocks and `known` for what is there already.
+`demonstration` brings what a newcomer sees first.
 """

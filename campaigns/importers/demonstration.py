@@ -6,9 +6,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from campaigns.definition import checking, drafts, servers
-from campaigns.importers.campaigns import About, import_runs
+from campaigns.importers.files import About, import_file
 from campaigns.models import Campaign, Target
-from campaigns.readers.plain_csv.strict import read_rows
 
 PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
 PUBLISHED_SOURCE = (
@@ -33,11 +32,14 @@ def published_campaign(author: User | None) -> tuple[Campaign, bool]:
     if found is not None:
         return found, False
     about = About(
-        question="Which download_concurrency should be the default of a Pulp sync?",
-        name="Pulp 3 sync: download_concurrency",
-        source=PUBLISHED_SOURCE,
-        tags=("published", "pulp"),
-        facts={
+        filename=PUBLISHED.name,
+        definition={
+            "question": "Which download_concurrency should be the default of a Pulp sync?",
+            "name": "Pulp 3 sync: download_concurrency",
+            "source": PUBLISHED_SOURCE,
+            "tags": ["published", "pulp"],
+        },
+        context={
             "content": "CentOS 7 os/x86_64, policy immediate, over the Internet",
             "cpu": "i7-6700",
             "disk": "7200 rpm",
@@ -46,7 +48,8 @@ def published_campaign(author: User | None) -> tuple[Campaign, bool]:
             "software": "pulpcore and pulp_rpm of 2020-07-25",
         },
     )
-    return import_runs(read_rows(PUBLISHED.read_bytes()), about, author), True
+    with PUBLISHED.open("rb") as file:
+        return import_file(file, about, author).campaign, True
 
 
 @transaction.atomic

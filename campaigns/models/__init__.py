@@ -31,6 +31,7 @@ from campaigns.models.runs import (
     TargetLease,
     Worker,
 )
+from campaigns.models.submissions import DeclaredMetric, Submission, SubmissionPart
 from campaigns.models.targets import Target
 from campaigns.models.teams import ApiToken, Scope, SignInLink, Team
 
@@ -41,6 +42,7 @@ __all__ = [
     "Block",
     "Campaign",
     "Cell",
+    "DeclaredMetric",
     "Dispatcher",
     "Distribution",
     "EffectiveSetting",
@@ -61,6 +63,8 @@ __all__ = [
     "Series",
     "Session",
     "SignInLink",
+    "Submission",
+    "SubmissionPart",
     "Target",
     "TargetLease",
     "Team",

@@ -9,6 +9,9 @@ from campaigns.charts.labels import contrast_words
 from campaigns.models.targets import Target
 from campaigns.models.teams import Team, default_team
 
+METRIC_LETTERS = 100
+FACTOR_LETTERS = 80
+
 
 class Campaign(models.Model):
     """A question and its designed experiment on a target.
@@ -69,7 +72,7 @@ class Campaign(models.Model):
     parameters = models.JSONField(default=dict, help_text="The fixed parameters, by name.")
     excluded = models.JSONField(default=list, help_text="Combinations of levels left out.")
     order = models.CharField(max_length=20, choices=Order, default=Order.INTERLEAVED)
-    paired_factor = models.CharField(max_length=50, blank=True)
+    paired_factor = models.CharField(max_length=FACTOR_LETTERS, blank=True)
     baseline = models.JSONField(null=True, blank=True, help_text="Level of the paired factor.")
     repetitions = models.PositiveIntegerField(default=3)
     warm_ups = models.PositiveIntegerField(default=0)
@@ -89,7 +92,7 @@ class Campaign(models.Model):
     seed = models.BigIntegerField(default=1)
     pool = models.CharField(max_length=50, default="measure")
 
-    primary_metric = models.CharField(max_length=50)
+    primary_metric = models.CharField(max_length=METRIC_LETTERS)
     primary_contrast = models.JSONField(
         null=True,
         blank=True,
@@ -105,6 +108,9 @@ class Campaign(models.Model):
 
     source = models.CharField(max_length=300, blank=True, help_text="Where an import came from.")
     fidelity = models.CharField(max_length=20, choices=Fidelity, default=Fidelity.RAW)
+    external_id = models.CharField(
+        max_length=100, blank=True, help_text="By which whoever submits it knows it."
+    )
     clone_of = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="clones"
     )
@@ -175,6 +181,11 @@ class Campaign(models.Model):
                 condition=~models.Q(order="paired") | ~models.Q(paired_factor=""),
                 name="paired_order_names_its_factor",
             ),
+            models.UniqueConstraint(
+                fields=["team", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="external_id_once_a_team",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -198,7 +209,7 @@ class Factor(models.Model):
     """A parameter that varies."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="factors")
-    name = models.CharField(max_length=50)
+    name = models.CharField(max_length=FACTOR_LETTERS)
     position = models.PositiveIntegerField()
     hard_to_change = models.BooleanField(default=False)
 
@@ -238,6 +249,7 @@ class Cell(models.Model):
     position = models.PositiveIntegerField()
     levels = models.ManyToManyField(Level, related_name="cells")
     levels_by_factor = models.JSONField(default=dict)
+    received = models.PositiveIntegerField(default=0, help_text="Runs that came from outside.")
 
     class Meta:
         ordering = ["position"]

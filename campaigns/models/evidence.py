@@ -4,18 +4,24 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from campaigns.models.campaigns import Campaign, Session
+from campaigns.models.campaigns import METRIC_LETTERS, Campaign, Session
 from campaigns.models.runs import Attempt
 
 
 class Measurement(models.Model):
-    """One stored scalar of an attempt. `bound`: the generator was saturated."""
+    """One stored scalar of an attempt. `bound`: the generator was saturated.
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="measurements")
-    metric = models.CharField(max_length=50)
+    There may be millions: a key and an index of its own would be half of each.
+    """
+
+    pk = models.CompositePrimaryKey("attempt", "metric")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, related_name="measurements", db_index=False
+    )
+    metric = models.CharField(max_length=METRIC_LETTERS)
     value = models.FloatField()
     unit = models.CharField(max_length=20)
-    lower_is_better = models.BooleanField()
+    lower_is_better = models.BooleanField(null=True, help_text="None: neither way is better.")
     censored = models.BooleanField(default=False)
     bound = models.BooleanField(default=False)
     fidelity = models.CharField(
@@ -24,7 +30,6 @@ class Measurement(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["attempt", "metric"], name="metric_once_an_attempt"),
             models.CheckConstraint(
                 condition=models.Q(value__gt=float("-inf"), value__lt=float("inf")),
                 name="value_is_a_number",  # not a number counts as above infinity
@@ -183,7 +188,7 @@ class Finding(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="findings")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True)
-    name = models.CharField(max_length=50)
+    name = models.CharField(max_length=METRIC_LETTERS + 20)
     result = models.JSONField()
     data_hash = models.CharField(max_length=80)
     versions = models.JSONField(default=dict)

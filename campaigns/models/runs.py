@@ -36,6 +36,10 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     attempts_allowed = models.PositiveIntegerField(default=3)
+    external_id = models.CharField(
+        max_length=100, blank=True, help_text="By which whoever submitted it knows it."
+    )
+    info = models.JSONField(null=True, blank=True, help_text="What else came with it.")
 
     class Meta:
         ordering = ["position"]
@@ -61,6 +65,11 @@ class Run(models.Model):
                 fields=["campaign", "position"],
                 condition=models.Q(purpose="trial"),
                 name="trial_position_once",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="run_external_id_once",
             ),
         ]
 

@@ -12,7 +12,8 @@ from typing import Any
 from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Campaign, Measurement
 from campaigns.queries.comparison_rows import comparison_rows
-from campaigns.queries.pages import FactorOutline, findings_of, metric_of
+from campaigns.queries.metrics import metric_of
+from campaigns.queries.pages import FactorOutline, findings_of
 from campaigns.queries.rows import RunRow, Standing, run_rows
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -131,7 +132,7 @@ def described(metric: Metric) -> Mapping[str, Any]:
         "name": metric.name,
         "label": metric.label,
         "unit": metric.unit,
-        "lower_is_better": metric.lower_is_better,
+        "lower_is_better": metric.direction,
     }
 
 

@@ -9,18 +9,17 @@ from django.db.models import Count, Q
 from django.forms.utils import pretty_name
 
 from campaigns.charts.labels import contrast_words
-from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver, Metric
 from campaigns.models import (
     Attempt,
     Campaign,
     EffectiveSetting,
     Finding,
-    Measurement,
     Run,
     Session,
 )
 from campaigns.plan import BLIND_LABEL
+from campaigns.queries.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.stats.methods import METHODS
 
 
@@ -121,7 +120,7 @@ class SettingSeen:
 
 def outline_of(campaign: Campaign) -> Outline:
     """Read how a campaign is built; a kind that is not installed any more leaves labels out."""
-    driver = _driver(campaign.kind)
+    driver = driver_if_known(campaign.kind)
     counts = campaign.runs.aggregate(
         measured=Count("pk", filter=Q(purpose=Run.Purpose.MEASURED)),
         warm_ups=Count("pk", filter=Q(purpose=Run.Purpose.WARM_UP)),
@@ -133,7 +132,7 @@ def outline_of(campaign: Campaign) -> Outline:
         parameters=tuple(
             (_label(driver, name), value) for name, value in campaign.parameters.items()
         ),
-        metrics=driver.metrics if driver else (),
+        metrics=metrics_of(campaign),
         metric=metric_of(campaign, campaign.primary_metric),
         cells=campaign.cells.count(),
         runs=counts["measured"],
@@ -156,7 +155,7 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
 
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
     """Read what varies, in its order."""
-    driver = _driver(campaign.kind)
+    driver = driver_if_known(campaign.kind)
     return tuple(
         FactorOutline(
             name=factor.name,
@@ -167,37 +166,16 @@ def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
     )
 
 
-def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
-    """The metrics that the kind declares."""
-    driver = _driver(campaign.kind)
-    return driver.metrics if driver else ()
-
-
 def sample_of(campaign: Campaign) -> str:
     """What one sample of a run is, in the words of the kind."""
-    driver = _driver(campaign.kind)
+    driver = driver_if_known(campaign.kind)
     return driver.sample if driver else Driver.sample
 
 
 def rate_of(campaign: Campaign) -> tuple[str, str]:
     """Name and unit of what a run tells of its speed while it goes on."""
-    driver = _driver(campaign.kind)
+    driver = driver_if_known(campaign.kind)
     return driver.rate if driver else Driver.rate
-
-
-def metric_of(campaign: Campaign, name: str) -> Metric:
-    """Find a metric by its name; one that the kind does not declare is described by its values."""
-    driver = _driver(campaign.kind)
-    declared = {metric.name: metric for metric in driver.metrics} if driver else {}
-    if name in declared:
-        return declared[name]
-    stored = Measurement.objects.filter(attempt__run__campaign=campaign, metric=name).first()
-    return Metric(
-        name=name,
-        label=pretty_name(name),
-        unit=stored.unit if stored else "",
-        lower_is_better=stored.lower_is_better if stored else True,
-    )
 
 
 def findings_of(campaign: Campaign, metric: str) -> Findings:
@@ -256,13 +234,6 @@ def settings_of(campaign: Campaign) -> list[SettingSeen]:
         .order_by("name", "asked", "in_force")
     )
     return [SettingSeen(**row) for row in rows]
-
-
-def _driver(kind: str) -> Driver | None:
-    try:
-        return driver_of(kind)
-    except UnknownKind:
-        return None
 
 
 def _label(driver: Driver | None, name: str) -> str:

@@ -16,7 +16,7 @@ class Standing:
 
     value: float
     unit: str
-    lower_is_better: bool
+    lower_is_better: bool | None
     censored: bool
     bound: bool
 

@@ -2,11 +2,11 @@
 
 An attempt is closed once, by whoever holds its lease with the right fencing token; a latecomer
 changes nothing. `closing` closes it, `storing` stores what it observed, `settling` says what becomes
-of its run, `importing` takes what was measured elsewhere.
+of its run, `bulk` stores what was measured elsewhere.
 """
 
+from campaigns.results.bulk import ReceivedRun, store_received
 from campaigns.results.closing import Fenced, close
-from campaigns.results.importing import import_run
 from campaigns.results.settling import release_leases, settle
 from campaigns.results.storing import (
     MOST_LETTERS,
@@ -23,12 +23,13 @@ __all__ = [
     "Fenced",
     "NotANumber",
     "Outcome",
+    "ReceivedRun",
     "UnknownMetric",
     "Value",
     "close",
-    "import_run",
     "pack_samples",
     "release_leases",
     "settle",
     "storable",
+    "store_received",
 ]

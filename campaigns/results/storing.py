@@ -43,7 +43,7 @@ class Value:
     metric: str
     value: float
     unit: str
-    lower_is_better: bool
+    lower_is_better: bool | None
     fidelity: str = Campaign.Fidelity.RAW
     censored: bool = False
     bound: bool = False

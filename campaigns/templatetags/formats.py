@@ -45,6 +45,14 @@ def minus(text: object) -> str:
 
 
 @register.filter
+def direction(lower_is_better: object) -> str:
+    """Say which way a metric is better; None: neither."""
+    if lower_is_better is None:
+        return "neither way is better"
+    return "lower is better" if lower_is_better else "higher is better"
+
+
+@register.filter
 def percent(share: object) -> str:
     """Write a share of 1 as a percentage: 0.057 is 5.7 %."""
     if not isinstance(share, int | float) or not _is_number(share):

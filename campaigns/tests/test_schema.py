@@ -239,7 +239,7 @@ def test_factors_levels_cells_blocks_and_sessions_are_there_once(campaign):
     ("constraint", "make"),
     [
         (
-            "metric_once_an_attempt",
+            "campaigns_measurement_pkey",
             lambda attempt: Measurement(
                 attempt=attempt, metric="duration", value=1, unit="s", lower_is_better=True
             ),
@@ -270,7 +270,7 @@ def test_an_observation_is_stored_once_an_attempt(attempt, constraint, make):
     make(attempt).save()
 
     with refused(constraint):
-        make(attempt).save()
+        make(attempt).save(force_insert=True)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -16,7 +16,8 @@ from campaigns.definition.forms import DesignForm
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
-from campaigns.queries.pages import factors_of, metrics_of
+from campaigns.queries.metrics import metrics_of
+from campaigns.queries.pages import factors_of
 from campaigns.web.campaign_actions import reason_in
 from campaigns.web.confirming import typed_name
 from campaigns.web.contrast_fields import NAMES as CONTRAST

@@ -11,7 +11,8 @@ from django.http import HttpRequest
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.pages import Findings, Outline, findings_of, metric_of
+from campaigns.queries.metrics import metric_of
+from campaigns.queries.pages import Findings, Outline, findings_of
 from campaigns.queries.rows import RunRow
 from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.queries.surroundings import surroundings_of

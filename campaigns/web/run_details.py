@@ -8,7 +8,7 @@ from campaigns.charts import formats
 from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Measurement, Phase, Proof
 from campaigns.queries.rows import Standing
-from campaigns.templatetags.formats import number, observed
+from campaigns.templatetags.formats import direction, number, observed
 from campaigns.web.phrases import level_text, value_text
 from campaigns.web.plots import Plot, labelled, throughput_plot
 from campaigns.web.run_samples import (
@@ -207,7 +207,7 @@ def _values(
         (
             labels.get(m.metric, m.metric.replace("_", " ")),
             value_text(Standing(m.value, m.unit, m.lower_is_better, m.censored, bound=False)),
-            "lower is better" if m.lower_is_better else "higher is better",
+            direction(m.lower_is_better),
         )
         for m in ranked
     )

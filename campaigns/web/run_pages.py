@@ -9,7 +9,8 @@ from django.views.decorators.http import require_GET
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.queries import live
 from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
-from campaigns.queries.pages import factors_of, metric_of, metrics_of, sample_of
+from campaigns.queries.metrics import metric_of, metrics_of
+from campaigns.queries.pages import factors_of, sample_of
 from campaigns.queries.rows import standing_of, state_of
 from campaigns.web import running
 from campaigns.web.campaign_live import STOP_POLLING

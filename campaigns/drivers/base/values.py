@@ -20,13 +20,22 @@ It has to come from the target itself. Whatever was measured there is labelled w
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is stored of a run as one number. Exactly one metric of a driver is `primary`."""
+    """What is stored of a run as one number. Exactly one metric of a driver is `primary`.
+
+    directed: False where neither way is better; `lower_is_better` says nothing then.
+    """
 
     name: str
     label: str
     unit: str
     lower_is_better: bool
     primary: bool = False
+    directed: bool = True
+
+    @property
+    def direction(self) -> bool | None:
+        """Whether lower is better; None where neither way is."""
+        return self.lower_is_better if self.directed else None
 
 
 @dataclass(frozen=True, slots=True)

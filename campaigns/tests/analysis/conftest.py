@@ -11,6 +11,7 @@ from campaigns.definition import checking, drafts, life
 from campaigns.drivers import driver_of
 from campaigns.importers import demonstration
 from campaigns.models import Run, Target
+from campaigns.tests.stored import import_run
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -87,7 +88,7 @@ def store(campaign, value_of, failing=()):
             Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, reason="refused")
             continue
         started = START + timedelta(minutes=run.position)
-        results.import_run(
+        import_run(
             run,
             [results.Value(primary.name, value_of(run), "s", lower_is_better=True)],
             started_at=started,

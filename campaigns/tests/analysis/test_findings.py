@@ -12,6 +12,7 @@ from campaigns.analysis import findings as storing
 from campaigns.definition import life
 from campaigns.models import Campaign, Run
 from campaigns.tests.analysis.conftest import START, findings, store
+from campaigns.tests.stored import import_run
 
 pytestmark = pytest.mark.django_db
 
@@ -233,7 +234,7 @@ def test_one_run_a_cell_is_enough_to_be_named(interleaved):
     campaign = interleaved([2, 4])
     campaign.runs.filter(block__repetition__gt=1).update(state=Run.State.CANCELLED)
     for run in campaign.runs.filter(block__repetition=1).select_related("cell"):
-        results.import_run(
+        import_run(
             run,
             [
                 results.Value(

@@ -8,6 +8,7 @@ from campaigns.analysis import scalability
 from campaigns.importers import demonstration
 from campaigns.models import Attempt, Distribution, Measurement, Series
 from campaigns.tests.analysis.conftest import START, findings
+from campaigns.tests.stored import import_run
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +29,7 @@ def closed_loop(interleaved):
     for run in campaign.runs.select_related("cell", "block").order_by("position"):
         n = run.cell.levels_by_factor["concurrency"]
         rate = left[n][run.block.number - 1]
-        results.import_run(
+        import_run(
             run,
             [
                 results.Value("duration", 1e4 / rate, "s", lower_is_better=True),

@@ -85,7 +85,7 @@ def test_a_token_that_cannot_be_made_is_refused_in_words(owner, manage, argument
 
 def test_a_file_of_runs_is_imported(manage):
     printed = manage(
-        "import_csv",
+        "import",
         str(PUBLISHED),
         "--question=Which one?",
         "--tag=a",
@@ -95,8 +95,11 @@ def test_a_file_of_runs_is_imported(manage):
     )
 
     campaign = Campaign.objects.get()
-    assert f"Imported 18 runs as campaign {campaign.pk}" in printed
-    assert (campaign.source, campaign.fidelity) == ("published_sync_runs.csv", "rounded")
+    assert f"Imported 18 runs with 18 values (plain_csv) as campaign {campaign.pk}" in printed
+    assert (campaign.source, campaign.fidelity) == (
+        "published_sync_runs.csv (CSV)",
+        "rounded",
+    )
     assert campaign.tags == ["a", "b"]
     assert campaign.analysis_requested_at is not None
 
@@ -104,12 +107,15 @@ def test_a_file_of_runs_is_imported(manage):
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        (b"x", (), "line 1: The columns are"),
+        (b"x", (), "none of the known formats"),
+        (b"x", ("--format=plain_csv",), "line 1: The columns are not"),
+        (PUBLISHED.read_bytes(), ("--format=gold",), "There is no format “gold”"),
+        (PUBLISHED.read_bytes(), ("--metric=speed",), "primary_metric"),
         (b"concurrency,avg duration,duration,start,finish\nx,,,,\n", (), "line 2: "),
-        (PUBLISHED.read_bytes(), ("--question=",), "question"),
+        (PUBLISHED.read_bytes(), ("--question=" + "q" * 501,), "question"),
         (PUBLISHED.read_bytes(), ("--fact=disk",), "NAME=VALUE"),
         (PUBLISHED.read_bytes(), ("--source=" + "s" * 301,), "source"),
-        (b"x" * 3_000_000, (), "larger than 2 MB"),
+        (b"x" * 3_000_000, ("--format=hyperfine",), "is not JSON"),
     ],
 )
 def test_a_file_that_cannot_be_imported_leaves_nothing(manage, tmp_path, content, options, words):
@@ -117,7 +123,7 @@ def test_a_file_that_cannot_be_imported_leaves_nothing(manage, tmp_path, content
     path.write_bytes(content)
 
     with pytest.raises(CommandError, match=words):
-        manage("import_csv", str(path), "--question=Which one?", *options)
+        manage("import", str(path), "--question=Which one?", *options)
 
     assert not Campaign.objects.exists()
 
@@ -125,4 +131,4 @@ def test_a_file_that_cannot_be_imported_leaves_nothing(manage, tmp_path, content
 @pytest.mark.parametrize("name", ["missing.csv", "."])
 def test_a_file_that_cannot_be_read_is_named(manage, tmp_path, name):
     with pytest.raises(CommandError, match="cannot be read"):
-        manage("import_csv", str(tmp_path / name), "--question=Which one?")
+        manage("import", str(tmp_path / name), "--question=Which one?")

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.models import Run
+from campaigns.tests.stored import import_run
 from campaigns.tests.web.measured import START, finish, launched
 
 GOOD = (10.0, 11.0, 12.0, 10.5, 11.5)
@@ -36,7 +37,7 @@ def measured(target, person, values, *, factor="workers", metric="duration", **c
         elif wanted is not None:
             started = START + timedelta(minutes=run.position)
             value = results.Value(metric, wanted, unit, lower_is_better=lower)
-            results.import_run(
+            import_run(
                 run, [value], started_at=started, finished_at=started + timedelta(seconds=30)
             )
     return campaign

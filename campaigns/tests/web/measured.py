@@ -9,6 +9,7 @@ from campaigns import analysis, results
 from campaigns.definition import checking, drafts, life
 from campaigns.drivers.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
 from campaigns.models import Attempt, Campaign, Run
+from campaigns.tests.stored import import_run
 from campaigns.tests.toy import definition
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,9 +31,7 @@ def store(campaign, value_of, *, rate=None, failing=()):
         values = [results.Value("duration", value_of(run), "s", lower_is_better=True)]
         if rate is not None:
             values.append(results.Value("rate", rate, "files/s", lower_is_better=False))
-        results.import_run(
-            run, values, started_at=started, finished_at=started + timedelta(seconds=30)
-        )
+        import_run(run, values, started_at=started, finished_at=started + timedelta(seconds=30))
 
 
 def finish(campaign):

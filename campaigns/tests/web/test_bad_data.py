@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from campaigns import results
 from campaigns.analysis import groups, levels, matrix
 from campaigns.models import Campaign, Exclusion, Finding
+from campaigns.tests.stored import import_run
 from campaigns.tests.web.bad_data import GOOD, analysed, flags, measured, read, words
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import finish
@@ -92,7 +93,7 @@ def test_what_is_no_number_is_not_stored_by_anybody(bad, target, person):
     run = campaign.runs.get(state="planned")
 
     with pytest.raises(IntegrityError), transaction.atomic():
-        results.import_run(
+        import_run(
             run, [results.Value("duration", bad, "s", lower_is_better=True)],
             started_at=None, finished_at=None,
         )  # fmt: skip

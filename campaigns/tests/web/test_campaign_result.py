@@ -10,6 +10,7 @@ from campaigns import results as stored_results
 from campaigns.definition import life
 from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Amendment, Campaign, EnvironmentFact, Run
+from campaigns.tests.stored import import_run
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, finish, launched, outcome, store
 
@@ -250,7 +251,7 @@ def store_rest(campaign, but):
     others = Campaign.objects.get(pk=campaign.pk)
     Run.objects.filter(pk=but.pk).update(position=10_000)
     for run in others.runs.exclude(pk=but.pk).order_by("position"):
-        stored_results.import_run(
+        import_run(
             run,
             [stored_results.Value("duration", 10.0, "s", lower_is_better=True)],
             started_at=None,

@@ -10,6 +10,7 @@ from campaigns.analysis import scalability
 from campaigns.drivers.base import ClosedLoop
 from campaigns.importers import demonstration
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
+from campaigns.tests.stored import import_run
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import START, finish, launched, store
 from campaigns.web.panels.scalability import between, bounds_of, doubt_of
@@ -63,7 +64,7 @@ def closed_loop(toy, target, person, monkeypatch):
             results.Value(name, value, unit, lower_is_better=unit == "s")
             for name, value, unit in pairs
         ]
-        attempt = results.import_run(run, stored, started_at=START, finished_at=START)
+        attempt = import_run(run, stored, started_at=START, finished_at=START)
         code = histogram.encode([round(1e6 * n / rate)] * 20)
         Distribution.objects.create(
             attempt=attempt, name="file_time", encoded=code.encoded, count=code.count

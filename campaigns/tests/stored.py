@@ -1,4 +1,4 @@
-"""Store runs that were measured elsewhere."""
+"""A value for a run that a test has planned, as if it had been measured."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ def import_run(
     finished_at: datetime | None,
     environment: Mapping[str, str] | None = None,
 ) -> Attempt:
-    """Store a run that was measured elsewhere, as one accepted attempt."""
+    """Store it as one accepted attempt."""
     attempt = Attempt.objects.create(
         run=run,
         number=1,

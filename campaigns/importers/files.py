@@ -1,0 +1,128 @@
+"""Files that other tools wrote: read, and stored as a campaign. All of a file, or nothing."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns import readers
+from campaigns.importers.document import MOST_UNITS
+from campaigns.importers.receiving import Received, create
+from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
+from campaigns.models import Submission
+from campaigns.models.campaigns import METRIC_LETTERS
+from campaigns.readers.base import Read, ReadRun
+from campaigns.results import storable
+
+PIECE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a person says of a file; what is left out is taken from the file.
+
+    definition: fields of the campaign, such as its question. context: facts of the environment, by
+    name. mapping: of columns, for a plain CSV. fidelity: of all values, where the file is not the
+    one that the tool wrote.
+    """
+
+    filename: str = ""
+    format: str = ""
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, str] = field(default_factory=dict)
+    mapping: Mapping[str, Any] = field(default_factory=dict)
+    fidelity: str = ""
+
+
+def import_file(content: BinaryIO, about: About, author: User | None) -> Received:
+    """Read a file and store it as a finished campaign; one that is stored already is given.
+
+    Raise readers.BadFile where it cannot be read, checking.Invalid where what was said of it cannot
+    be a campaign.
+    """
+    digest = digest_of(content, about)
+    found = stored_already(digest)
+    if found is not None and found.campaign is not None:
+        return Received(found.campaign, found, 0, 0, found.runs, made=False)
+    read = readers.read(content, about.filename, about.format, about.mapping)
+    with transaction.atomic():
+        return create(submitted_of(read, about, digest), author)
+
+
+def digest_of(content: BinaryIO, about: About) -> str:
+    """SHA-256 of a file and of what was said of it; the file is at its beginning afterwards."""
+    told = (about.format, about.definition, about.context, about.mapping, about.fidelity)
+    hashed = hashlib.sha256(repr([_plain(each) for each in told]).encode())
+    while piece := content.read(PIECE):
+        hashed.update(piece)
+    content.seek(0)
+    return hashed.hexdigest()
+
+
+def stored_already(digest: str) -> Submission | None:
+    """Find the same file, said the same of, that was stored before."""
+    stored = Submission.objects.filter(digest=digest, state=Submission.State.STORED)
+    return stored.exclude(format="").select_related("campaign").first()
+
+
+def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
+    """Give what was read as it is stored; what a person said of it comes first."""
+    directed = [metric.name for metric in read.metrics if metric.lower_is_better is not None]
+    primary = read.primary_metric if read.primary_metric in directed else "".join(directed[:1])
+    suggested = {
+        "question": read.question,
+        "name": read.name[:120],
+        "tags": [tag[:40] for tag in read.tags],
+        "primary_metric": primary,
+        "source": f"{about.filename or 'a file'} ({read.label})"[:300],
+    }
+    said = {name: value for name, value in about.definition.items() if value not in (None, "", [])}
+    context = {name[:100]: storable(value) for name, value in read.facts.items()}
+    return Submitted(
+        runs=[_run(run, {**context, **about.context}) for run in read.runs],
+        metrics=[
+            SubmittedMetric(
+                name=metric.name[:METRIC_LETTERS],
+                label=metric.label[:100],
+                unit=metric.unit[:20],
+                lower_is_better=metric.lower_is_better,
+                fidelity=about.fidelity or metric.fidelity,
+            )
+            for metric in read.metrics
+        ],
+        definition={**suggested, **said},
+        factors=read.factors,
+        info={name: storable(value) for name, value in read.info.items()},
+        digest=digest,
+        format=read.format,
+        filename=about.filename[:200],
+        dropped=read.dropped,
+    )
+
+
+def _run(run: ReadRun, context: Mapping[str, str]) -> SubmittedRun:
+    return SubmittedRun(
+        levels={name: _level(level) for name, level in run.levels.items()},
+        values=run.values,
+        censored=run.censored,
+        failed=run.state != "ok",
+        reason=storable(run.reason) or ("" if run.state == "ok" else run.state.replace("_", " ")),
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        units_done=min(run.units_done, MOST_UNITS),
+        units_failed=min(run.units_failed, MOST_UNITS),
+        context=context,
+    )
+
+
+def _level(level: Any) -> Any:
+    if isinstance(level, float) and level.is_integer():
+        return int(level)
+    return level
+
+
+def _plain(each: Any) -> Any:
+    return sorted(each.items()) if isinstance(each, Mapping) else each

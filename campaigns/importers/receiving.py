@@ -1,0 +1,349 @@
+"""Stores submitted runs: as a new campaign, or at the end of one. All of them, or nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns import results
+from campaigns.definition import checking, drafts
+from campaigns.definition.contrasts import read_contrast
+from campaigns.definition.forms import Text
+from campaigns.drivers import driver_of
+from campaigns.importers.known import Differs, new_among
+from campaigns.importers.places import Places
+from campaigns.importers.submitted import (
+    MOST_METRICS,
+    MOST_RUNS,
+    Submitted,
+    SubmittedMetric,
+    SubmittedRun,
+)
+from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission
+from campaigns.models.teams import default_team
+from campaigns.queries.clock import database_now
+
+KIND = "external"
+SEED = 1
+"""No order is drawn, and equal data have equal bootstraps."""
+ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What became of a submission. known: runs that were there already, exactly as they were sent."""
+
+    campaign: Campaign
+    submission: Submission
+    runs: int
+    values: int
+    known: int
+    made: bool
+
+
+@transaction.atomic
+def create(submitted: Submitted, author: User | None) -> Received:
+    """Store runs as a finished campaign of the kind `external`.
+
+    One that was submitted before under its external_id is given as it is. Raise Differs where it
+    was another one, checking.Invalid with the path of everything that is wrong.
+    """
+    if submitted.external_id:
+        team = default_team()
+        found = Campaign.objects.filter(team=team, external_id=submitted.external_id).first()
+        if found is not None:
+            return _submitted_before(found, submitted)
+    _require_metrics(submitted.metrics)
+    campaign = drafts.create(_definition(submitted), author, with_cells=False)
+    campaign.state, campaign.external_id = Campaign.State.FINISHED, submitted.external_id
+    campaign.source = _source(submitted)
+    campaign.launched_at = Now()
+    campaign.save(update_fields=["state", "external_id", "source", "launched_at"])
+    Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
+    received = _add(campaign, submitted, author, Places(campaign, submitted.factors))
+    _note_beginning(campaign, submitted)
+    return replace(received, made=True)
+
+
+@transaction.atomic
+def append(campaign: Campaign, submitted: Submitted, author: User | None) -> Received:
+    """Add runs to a campaign that came from outside. Raise Differs, NotExternal or Invalid.
+
+    Runs that were sent before under their external_id, and are the same, are left as they are.
+    """
+    if campaign.kind != KIND:
+        raise NotExternal(
+            f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
+            "the kind External. Send them as a submission of their own, and compare the two."
+        )
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    return _add(locked, submitted, author, Places(locked, submitted.factors))
+
+
+class NotExternal(ValueError):
+    """The campaign's runs are measured here."""
+
+
+def _add(campaign: Campaign, submitted: Submitted, author: User | None, places: Places) -> Received:
+    metrics = _declare(campaign, submitted.metrics)
+    runs, known = new_among(campaign, submitted.runs)
+    _require_room(places.last_position + len(runs))
+    errors: dict[str, list[str]] = {}
+    placed = [places.place(number, run, errors) for number, run in runs]
+    for number, run in runs:
+        if unknown := [name for name in run.values if name not in metrics]:
+            errors[f"runs.{number}.values.{unknown[0]}"] = [
+                f"There is no metric “{unknown[0]}” in this campaign. Declare it under `metrics`, "
+                "with its unit and which way is better."
+            ]
+    if errors:
+        raise checking.Invalid(errors)
+    places.store()
+    moment = database_now()
+    values = results.store_received(
+        campaign,
+        [
+            _received(run, cell.pk, block.pk, position, metrics)
+            for (_, run), (cell, block, position) in zip(runs, placed, strict=True)
+        ],
+        moment,
+    )
+    submission = Submission.objects.create(
+        campaign=campaign,
+        user=author,
+        format=submitted.format,
+        filename=submitted.filename,
+        digest=submitted.digest,
+        runs=len(runs),
+        values=values,
+        dropped=list(submitted.dropped),
+        info=dict(submitted.info),
+        done_at=Now(),
+    )
+    finished = [run.finished_at or run.started_at for _, run in runs]
+    latest = max((each for each in finished if each), default=moment)
+    if campaign.closed_at is None or latest > campaign.closed_at:
+        campaign.closed_at = latest
+        Campaign.objects.filter(pk=campaign.pk).update(closed_at=latest)
+    return Received(campaign, submission, len(runs), values, known, made=False)
+
+
+def _received(
+    run: SubmittedRun, cell: int, block: int, position: int, metrics: Mapping[str, DeclaredMetric]
+) -> results.ReceivedRun:
+    values = []
+    for name, value in run.values.items():
+        metric = metrics[name]
+        values.append(
+            results.Value(
+                metric=name,
+                value=value,
+                unit=metric.unit,
+                lower_is_better=metric.lower_is_better,
+                fidelity=metric.fidelity,
+                censored=name in run.censored,
+            )
+        )
+    return results.ReceivedRun(
+        cell=cell,
+        block=block,
+        position=position,
+        values=values,
+        failed=run.failed,
+        reason=run.reason,
+        external_id=run.external_id,
+        info=run.info or None,
+        context=run.context,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        units_done=run.units_done,
+        units_failed=run.units_failed,
+    )
+
+
+def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
+    first = campaign.submissions.order_by("pk").first()
+    if first is None or first.digest != submitted.digest:
+        raise Differs(
+            f"“{submitted.external_id}” was submitted before, with other content: it is campaign "
+            f"{campaign.pk}. What is stored is not overwritten; append runs to that campaign, or "
+            "send this one under an id of its own.",
+            campaign,
+        )
+    return Received(campaign, first, 0, 0, len(submitted.runs), made=False)
+
+
+def _declare(campaign: Campaign, declared: Sequence[SubmittedMetric]) -> dict[str, DeclaredMetric]:
+    """Give the metrics of a campaign by name, with those that are new to it. Raise Differs."""
+    known = {metric.name: metric for metric in campaign.metrics.all()}
+    new = []
+    for metric in declared:
+        former = known.get(metric.name)
+        if former is None:
+            new.append(
+                DeclaredMetric(
+                    campaign=campaign,
+                    position=len(known) + 1,
+                    name=metric.name,
+                    label=metric.label,
+                    unit=metric.unit,
+                    lower_is_better=metric.lower_is_better,
+                    fidelity=metric.fidelity,
+                )
+            )
+            known[metric.name] = new[-1]
+        elif (former.unit, former.lower_is_better, former.fidelity) != (
+            *(metric.unit, metric.lower_is_better, metric.fidelity),
+        ):
+            raise Differs(
+                f"The metric {metric.name} of this campaign is in {former.unit}, "
+                f"{_direction(former.lower_is_better)}, {former.fidelity}; it was sent as "
+                f"{metric.unit}, {_direction(metric.lower_is_better)}, {metric.fidelity}. Send it in "
+                "the same way, or under another name.",
+                campaign,
+            )
+    if len(known) > MOST_METRICS:
+        raise checking.Invalid(
+            {"metrics": [f"That makes {len(known):,} metrics; a campaign has {MOST_METRICS:,}."]}
+        )
+    DeclaredMetric.objects.bulk_create(new)
+    return known
+
+
+def _direction(lower_is_better: bool | None) -> str:
+    if lower_is_better is None:
+        return "without a direction"
+    return "lower is better" if lower_is_better else "higher is better"
+
+
+def _require_metrics(metrics: Sequence[SubmittedMetric]) -> None:
+    if not metrics:
+        raise checking.Invalid(
+            {"metrics": ["Declare at least one metric, with its unit and which way is better."]}
+        )
+
+
+def _require_room(runs: int) -> None:
+    if runs > MOST_RUNS:
+        raise checking.Invalid(
+            {
+                "runs": [
+                    f"That makes {runs:,} runs; a campaign has {MOST_RUNS:,} at most. Send them as "
+                    "several campaigns, or several tests of one build as metrics of one run."
+                ]
+            }
+        )
+
+
+def _source(submitted: Submitted) -> str:
+    given = str(submitted.definition.get("source") or submitted.filename or "REST API")
+    try:
+        return str(Text(max_length=300).clean(given))
+    except ValidationError as error:
+        raise checking.Invalid({"source": error.messages}) from None
+
+
+def _definition(submitted: Submitted) -> checking.Definition:
+    """Check what people wrote as the form does, then add what only an import can have."""
+    given = submitted.definition
+    order = given.get("order") or Campaign.Order.BLOCKED
+    if order not in ORDERS:
+        raise checking.Invalid(
+            {"order": [f"“{str(order)[:40]}” is none; there are {', '.join(ORDERS)}."]}
+        )
+    plain = ("question", "name", "tags", "smallest_effect_percent", "margin_percent")
+    checked = checking.check(
+        {
+            "kind": KIND,
+            "order": Campaign.Order.BLOCKED,
+            "repetitions": 1,
+            "seed": SEED,
+            **{name: given[name] for name in plain if given.get(name) not in (None, "")},
+            "question": given.get("question", ""),
+        }
+    )
+    factors = _factors(submitted)
+    errors: dict[str, list[str]] = {}
+    paired = _paired(given, order, factors, errors)
+    primary = _primary(given, submitted, errors)
+    contrast = None
+    if not errors:
+        cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
+        asked = given.get("primary_contrast")
+        contrast = read_contrast(asked, driver_of(KIND), factors, cells, paired, errors)
+    if errors:
+        raise checking.Invalid(errors)
+    return replace(
+        checked,
+        order=order,
+        paired_factor=paired[0],
+        baseline=paired[1],
+        primary_metric=primary,
+        primary_contrast=contrast,
+    )
+
+
+def _factors(submitted: Submitted) -> dict[str, list[Any]]:
+    """Levels by factor: in the order that was given, then as they are met."""
+    found: dict[str, list[Any]] = {name: list(levels) for name, levels in submitted.factors.items()}
+    seen = {name: set(map(repr, levels)) for name, levels in found.items()}
+    for run in submitted.runs:
+        for name, level in run.levels.items():
+            if repr(level) not in seen.setdefault(name, set()):
+                seen[name].add(repr(level))
+                found.setdefault(name, []).append(level)
+    return found
+
+
+def _paired(
+    given: Mapping[str, Any], order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+) -> tuple[str, Any]:
+    if order != Campaign.Order.PAIRED:
+        if given.get("paired_factor") or given.get("baseline") not in (None, ""):
+            errors["paired_factor"] = ["Only the order “paired” has pairs: send it as `order`."]
+        return "", None
+    two = [name for name, levels in factors.items() if len(levels) == 2]
+    factor = given.get("paired_factor") or (two[0] if len(two) == 1 else "")
+    if factor not in two:
+        known = ", ".join(two) or "none has"
+        errors["paired_factor"] = [f"Name a factor of two levels to compare: {known}."]
+        return "", None
+    asked = given.get("baseline")
+    same = [level for level in factors[factor] if str(level) == str(asked)]
+    if not same and asked not in (None, ""):
+        known = ", ".join(str(level) for level in factors[factor])
+        errors["baseline"] = [f"“{str(asked)[:60]}” is no level of {factor}; there are {known}."]
+    return str(factor), same[0] if same else factors[factor][0]
+
+
+def _primary(given: Mapping[str, Any], submitted: Submitted, errors: dict[str, Any]) -> str:
+    directed = [each.name for each in submitted.metrics if each.lower_is_better is not None]
+    asked = given.get("primary_metric")
+    if asked and asked not in directed:
+        errors["primary_metric"] = [
+            f"“{str(asked)[:60]}” is not among the metrics that have a direction; there are "
+            f"{', '.join(directed[:20]) or 'none'}."
+        ]
+    elif not directed:
+        errors["metrics"] = ["Say of at least one metric which way is better (lower_is_better)."]
+    return str(asked or (directed[0] if directed else ""))
+
+
+def _note_beginning(campaign: Campaign, submitted: Submitted) -> None:
+    """Take instants, repetitions and fidelity from what came in; say so in its log."""
+    starts = [run.started_at or run.finished_at for run in submitted.runs]
+    known = [start for start in starts if start]
+    campaign.launched_at = min(known) if known else database_now()
+    campaign.repetitions = max(campaign.cells.values_list("received", flat=True), default=1)
+    of = {metric.name: metric.fidelity for metric in submitted.metrics}
+    campaign.fidelity = of[campaign.primary_metric]
+    campaign.save(update_fields=["launched_at", "repetitions", "fidelity"])
+    campaign.sessions.update(started_at=campaign.launched_at)
+    LogLine.objects.create(
+        campaign=campaign,
+        text=f"imported: {len(submitted.runs)} runs, source: {campaign.source}",
+    )

@@ -1,0 +1,111 @@
+"""Imports a file that another tool wrote as a finished campaign."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from campaigns.definition.checking import Invalid
+from campaigns.dispatch import request_analysis
+from campaigns.importers.files import About, import_file
+from campaigns.importers.receiving import Received
+from campaigns.models import Campaign
+from campaigns.readers import BadFile, all_readers
+
+
+class Command(BaseCommand):
+    """`manage.py import FILE`."""
+
+    help = f"Import the runs of a file as a finished campaign. Formats: {', '.join(all_readers())}."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--format", default="", help="Else the one that the file looks like.")
+        parser.add_argument("--question", default="", help="What the runs shall answer.")
+        parser.add_argument("--name", default="", help="For lists; else the file's own.")
+        parser.add_argument("--source", default="", help="Where the runs come from; else the file.")
+        parser.add_argument("--metric", default="", help="The primary one.")
+        parser.add_argument("--tag", action="append", default=[], help="May be repeated.")
+        parser.add_argument(
+            "--fact",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="Of the environment, as “disk=SSD”; may be repeated.",
+        )
+        parser.add_argument(
+            "--mapping", type=Path, help="A JSON file that says what columns of a CSV mean."
+        )
+        parser.add_argument("--fidelity", choices=Campaign.Fidelity.values, default="")
+        parser.add_argument("--dry-run", action="store_true", help="Say what would be stored.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import, or say what is wrong and store nothing."""
+        path: Path = options["file"]
+        about = About(
+            filename=path.name,
+            format=options["format"],
+            definition={
+                "question": options["question"],
+                "name": options["name"],
+                "source": options["source"],
+                "primary_metric": options["metric"],
+                "tags": options["tag"],
+            },
+            context=dict(_fact(text) for text in options["fact"]),
+            mapping=_mapping(options["mapping"]),
+            fidelity=options["fidelity"],
+        )
+        try:
+            with path.open("rb") as file, transaction.atomic():
+                received = import_file(file, about, author=None)
+                transaction.set_rollback(options["dry_run"])
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
+        except BadFile as problem:
+            raise CommandError(f"Nothing was imported from {path}:\n{problem}") from None
+        except Invalid as problem:
+            raise CommandError(f"Nothing was imported: {problem}") from None
+        if not options["dry_run"]:
+            request_analysis(received.campaign)
+        self._tell(received, dry_run=options["dry_run"])
+
+    def _tell(self, received: Received, *, dry_run: bool) -> None:
+        campaign, submission = received.campaign, received.submission
+        if not received.made:
+            self.stdout.write(f"This file is campaign {campaign.pk} already: {campaign.name}")
+            return
+        done = "Would import" if dry_run else "Imported"
+        where = "" if dry_run else f" {campaign.pk}"
+        self.stdout.write(
+            f"{done} {received.runs} runs with {received.values} values ({submission.format}) "
+            f"as campaign{where}: {campaign.name}"
+        )
+        for sentence in submission.dropped:
+            self.stdout.write(f"- {sentence}")
+
+
+def _fact(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (separator and name.strip() and value.strip()) or len(name) > 100:
+        raise CommandError(
+            f"--fact {text!r} is not written as NAME=VALUE (name: 1 to 100 letters)."
+        )
+    return name.strip(), value.strip()
+
+
+def _mapping(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise CommandError(f"{path} is not JSON: {error}.") from None
+    if not isinstance(read, dict):
+        raise CommandError(f"{path} holds no object; see docs/how-to/import.md.")
+    return read

@@ -1,0 +1,66 @@
+"""The metrics of a campaign: those of its kind, or those that were submitted with its runs."""
+
+from django.forms.utils import pretty_name
+
+from campaigns.drivers import UnknownKind, driver_of
+from campaigns.drivers.base import Driver, Metric
+from campaigns.models import Campaign, DeclaredMetric, Measurement
+
+MOST_ANALYSED = 12
+"""Metrics that are summarised cell by cell: the primary one, and the first that were declared."""
+
+
+def driver_if_known(kind: str) -> Driver | None:
+    """The driver of a kind, None where it is not installed any more."""
+    try:
+        return driver_of(kind)
+    except UnknownKind:
+        return None
+
+
+def metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
+    """Those that came with its runs, in the order in which they were declared, else its kind's."""
+    driver = driver_if_known(campaign.kind)
+    if driver is not None and driver.executable:
+        return driver.metrics
+    declared = tuple(_metric(each) for each in campaign.metrics.all())
+    return declared or (driver.metrics if driver else ())
+
+
+def analysed_metrics_of(campaign: Campaign) -> tuple[Metric, ...]:
+    """The primary metric and the first others, MOST_ANALYSED at most, in their order."""
+    every = metrics_of(campaign)
+    if len(every) <= MOST_ANALYSED:
+        return every
+    others = [metric for metric in every if metric.name != campaign.primary_metric]
+    chosen = {campaign.primary_metric, *(metric.name for metric in others[: MOST_ANALYSED - 1])}
+    return tuple(metric for metric in every if metric.name in chosen)
+
+
+def metric_of(campaign: Campaign, name: str) -> Metric:
+    """Find a metric by its name; one that nobody declares is described by its values."""
+    driver = driver_if_known(campaign.kind)
+    declared = {metric.name: metric for metric in driver.metrics} if driver else {}
+    if not (driver is not None and driver.executable):
+        submitted = campaign.metrics.filter(name=name).first()
+        if submitted is not None:
+            return _metric(submitted)
+    if name in declared:
+        return declared[name]
+    stored = Measurement.objects.filter(attempt__run__campaign=campaign, metric=name).first()
+    return Metric(
+        name=name,
+        label=pretty_name(name),
+        unit=stored.unit if stored else "",
+        lower_is_better=stored is None or stored.lower_is_better is not False,
+    )
+
+
+def _metric(declared: DeclaredMetric) -> Metric:
+    return Metric(
+        name=declared.name,
+        label=declared.label,
+        unit=declared.unit,
+        lower_is_better=declared.lower_is_better is not False,
+        directed=declared.lower_is_better is not None,
+    )

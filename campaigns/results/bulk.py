@@ -1,0 +1,122 @@
+"""Stores many runs that were measured elsewhere, by COPY: nothing here asks the database per run."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, models
+from psycopg.types.json import Jsonb
+
+from campaigns.drivers.base import STAND_IN
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Measurement, Run
+from campaigns.results.storing import MOST_LETTERS, Value, storable
+
+WORKER = "import"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedRun:
+    """A run that was made elsewhere, at its place. context: facts of its environment, as text."""
+
+    cell: int
+    block: int
+    position: int
+    values: Sequence[Value]
+    failed: bool = False
+    reason: str = ""
+    external_id: str = ""
+    info: Mapping[str, Any] | None = None
+    context: Mapping[str, str] = field(default_factory=dict)
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    units_done: int = 0
+    units_failed: int = 0
+
+
+def store_received(campaign: Campaign, runs: Sequence[ReceivedRun], received_at: datetime) -> int:
+    """Store runs with one closed attempt each; give the number of values.
+
+    received_at: stands for instants that are not known. The caller holds the transaction, and
+    answers for cells, blocks and positions.
+    """
+    run_keys = _next_keys(Run, len(runs))
+    attempt_keys = _next_keys(Attempt, len(runs))
+    _copy(Run, _RUN, (_run(campaign, *row) for row in zip(run_keys, runs, strict=True)))
+    _copy(
+        Attempt,
+        _ATTEMPT,
+        (_attempt(*row, received_at) for row in zip(attempt_keys, run_keys, runs, strict=True)),
+    )
+    values = [
+        (key, v.value, v.lower_is_better, v.censored, v.bound, v.metric, v.unit, v.fidelity)
+        for key, run in zip(attempt_keys, runs, strict=True)
+        for v in run.values
+    ]
+    _copy(Measurement, _MEASUREMENT, values)
+    _copy(EnvironmentFact, _FACT, _facts(zip(attempt_keys, runs, strict=True)))
+    return len(values)
+
+
+_RUN = (
+    *("id", "campaign_id", "cell_id", "block_id", "position", "purpose", "state", "reason"),
+    *("started_at", "finished_at", "attempts_allowed", "external_id", "info"),
+)
+_ATTEMPT = (
+    *("id", "run_id", "number", "state", "phase", "reason", "traceback", "pool", "worker", "host"),
+    *("token", "queued_at", "claimed_at", "measure_started_at", "measure_finished_at"),
+    *("finished_at", "units_done", "units_failed", "failures", "stand_in", "facts_unread"),
+    *("health", "health_reasons", "health_figures"),
+)
+_MEASUREMENT = (
+    *("attempt_id", "value", "lower_is_better", "censored", "bound", "metric", "unit", "fidelity"),
+)
+_FACT = ("attempt_id", "side", "name", "value", "value_after")
+
+
+def _run(campaign: Campaign, key: int, run: ReceivedRun) -> tuple[Any, ...]:
+    return (
+        *(key, campaign.pk, run.cell, run.block, run.position, str(Run.Purpose.MEASURED)),
+        *(str(Run.State.FAILED if run.failed else Run.State.DONE), run.reason),
+        *(run.started_at, run.finished_at, 1, run.external_id),
+        Jsonb(run.info) if run.info else None,
+    )
+
+
+def _attempt(key: int, run_key: int, run: ReceivedRun, received_at: datetime) -> tuple[Any, ...]:
+    state = Attempt.State.FAILED if run.failed else Attempt.State.ACCEPTED
+    began = run.started_at or run.finished_at or received_at
+    ended = run.finished_at or run.started_at or received_at
+    return (
+        *(key, run_key, 1, str(state), "", run.reason, "", "", WORKER, ""),
+        *(0, began, began, run.started_at, run.finished_at),
+        *(ended, run.units_done, run.units_failed, "{}"),
+        *(storable(run.context.get(STAND_IN, ""))[:MOST_LETTERS], ""),
+        *("", "[]", "{}"),
+    )
+
+
+def _facts(runs: Iterable[tuple[int, ReceivedRun]]) -> Iterator[tuple[Any, ...]]:
+    side = str(EnvironmentFact.Side.TARGET)
+    for key, run in runs:
+        for name, value in run.context.items():
+            yield (key, side, name, value, "")
+
+
+def _next_keys(model: type[models.Model], count: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            [model._meta.db_table, count],
+        )
+        return [key for (key,) in cursor.fetchall()]
+
+
+def _copy(
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]
+) -> None:
+    named = ", ".join(connection.ops.quote_name(column) for column in columns)
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({named}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
