@@ -71,7 +71,8 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
     surroundings = count_surroundings(campaign)
     stretches = stretches_of(campaign, surroundings.facts)
-    runs, begun = in_sessions(observed_runs_by_metric(campaign, metrics), stretches)
+    observed = observed_runs_by_metric(campaign, metrics)
+    runs, begun = in_sessions(observed, stretches)
     criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
     primary = metrics[campaign.primary_metric]
     results: dict[str, dict[str, Any]] = {
@@ -116,7 +117,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     )
     if told := ended(campaign, ahead, criteria.alpha):
         results["answer"]["ended"] = told
-    return results, _hash(campaign, runs, criteria)
+    return results, _hash(campaign, observed, criteria)
 
 
 def _spread(

@@ -117,7 +117,7 @@ def test_the_rest_interface_answers_to_the_token_of_then(api):
 
     assert {path: found.status_code for path, found in answers.items()} == dict.fromkeys(paths, 200)
     listed = json.loads(answers["campaigns"].content)
-    assert listed["count"] == Campaign.objects.count()
+    assert len(listed["results"]) == Campaign.objects.count()
 
 
 def as_far_as(old, new):

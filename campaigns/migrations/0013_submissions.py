@@ -45,7 +45,7 @@ FROM (
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('campaigns', '0011_token_scopes'),
+        ('campaigns', '0012_kept_answers'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
