@@ -90,7 +90,7 @@ def definition_schema() -> dict[str, Any]:
         "$schema": DRAFT,
         "title": "A campaign of perfdash",
         "type": "object",
-        "required": ["question", "kind"],
+        "required": ["kind", *(name for name in fields if _is_required(name))],
         "additionalProperties": False,
         "properties": fields,
         "allOf": [
@@ -101,6 +101,11 @@ def definition_schema() -> dict[str, Any]:
             for name, driver in sorted(kinds.items())
         ],
     }
+
+
+def _is_required(name: str) -> bool:
+    field = DesignForm.base_fields.get(name)
+    return field is not None and field.required
 
 
 def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def silence(error: httpx.TransportError, url: httpx.URL | str) -> NoConnection:
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return NoConnection(f"{origin} cannot be asked: {error}.")
     return NoConnection(
-        f"The connection to {origin} broke off: {str(error) or type(error).__name__}."
+        f"The connection to {origin} broke off: {str(error).rstrip('.') or type(error).__name__}."
     )
 
 

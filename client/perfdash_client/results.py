@@ -39,7 +39,6 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     has_geometric = summary["gmean"] is not None
     low, high = (summary["gmean_ci"] or (None, None)) if has_geometric else (None, None)
     return {
-        "cell": cell["cell"],
         "levels": cell["levels"],
         "n": summary["n_ok"],
         "failed": summary["n_failed"],

@@ -1,0 +1,187 @@
+import pytest
+
+from campaigns import analysis
+from campaigns.models import Campaign, Run
+from campaigns.stats.verdict import Word
+from campaigns.tests.analysis.conftest import store
+from perfdash_client.errors import BadUse, NoAnswer, VerdictFailed
+from perfdash_client.verdicts import WORDS, judge, read_words, verdicts_of
+
+pytestmark = pytest.mark.django_db
+NOISE = (0.3, 0.2, -0.2, -0.3, -0.1, 0.1)
+
+
+@pytest.fixture
+def measured(paired, settings):
+    """A finished and analysed campaign of six pairs: asyncio takes so many seconds, futures 10."""
+
+    def measured(seconds, manifests=("/a",)):
+        campaign = paired(list(manifests), 6)
+        candidate = seconds if callable(seconds) else lambda run: seconds
+
+        def value(run):
+            if run.cell.levels_by_factor["engine"] == "futures":
+                return 10.0
+            return candidate(run) + NOISE[run.block.repetition - 1]
+
+        store(campaign, value)
+        Campaign.objects.filter(pk=campaign.pk).update(state="finished")
+        analysis.analyse(campaign)
+        return campaign.pk
+
+    return measured
+
+
+def test_a_result_is_sentence_cells_verdicts_caveat_and_link(perfdash, measured):
+    number = measured(9.0)
+
+    ran = perfdash("campaign", "result", number)
+
+    assert ran.code == 0, ran.err
+    for told in (
+        "Is asyncio faster?",
+        "asyncio is faster than futures: −10.0 %",
+        "futures /a 6 10 s",
+        "faster −10.0 % −12.5 … −7.5 % 6",
+        "engine asyncio against futures",
+        "Caveat: Seen in one session",
+        f"http://testserver/campaigns/{number}/",
+    ):
+        assert told in ran.words, told
+    assert ran.err == ""
+
+
+def test_a_result_is_data_too(perfdash, measured):
+    found = perfdash("campaign", "result", measured(9.0), "--json").data
+
+    assert (found["state"], found["exit_code"], found["metric"]) == ("finished", 0, "duration")
+    assert [(cell["levels"]["engine"], cell["n"]) for cell in found["cells"]] == [
+        ("futures", 6),
+        ("asyncio", 6),
+    ]
+    assert found["cells"][0]["average"] == pytest.approx(10)
+    (verdict,) = found["verdicts"]
+    assert (verdict["word"], verdict["candidate"], verdict["n"]) == ("better", "asyncio", 6)
+    assert verdict["low_pct"] < verdict["change_pct"] < verdict["high_pct"] < 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fail_on", "code"),
+    [
+        (9.0, "worse", 0),
+        (12.0, "worse", 1),
+        (12.0, "not_enough_data,worse", 1),
+        (12.0, "better", 0),
+        (9.0, "Better", 1),
+        (10.0, "equivalent", 1),
+        (10.0, "no-difference-shown,worse", 0),
+    ],
+)
+def test_the_exit_code_follows_the_verdict(perfdash, measured, seconds, fail_on, code):
+    number = measured(seconds)
+
+    ran = perfdash("campaign", "result", number, "--fail-on", fail_on, "--json")
+
+    assert ran.code == code, ran.words
+    assert ran.data["exit_code"] == code
+    assert ("against futures" in ran.err) == bool(code)
+
+
+def test_one_comparison_of_several_is_enough_to_fail(perfdash, measured):
+    def candidate(run):
+        return 12.0 if run.cell.levels_by_factor["manifest"] == "/b" else 9.0
+
+    number = measured(candidate, ("/a", "/b"))
+
+    ran = perfdash(
+        "campaign", "result", number, "--fail-on", "worse", "--fail-on", "not_comparable"
+    )
+
+    assert ran.code == 1
+    assert "worse: engine asyncio against futures at manifest=/b" in ran.words
+
+
+def test_where_a_primary_contrast_is_named_it_alone_decides(perfdash, measured):
+    contrast = {"factor": "engine", "candidate": "asyncio", "baseline": "futures"}
+    number = measured(
+        lambda run: 12.0 if run.cell.levels_by_factor["manifest"] == "/b" else 9.0, ("/a", "/b")
+    )
+    campaign = Campaign.objects.get(pk=number)
+    campaign.primary_contrast = {**contrast, "at": {"manifest": "/a"}}
+    campaign.save()
+    analysis.analyse(campaign)
+
+    ran = perfdash("campaign", "result", number, "--fail-on", "worse")
+
+    assert ran.code == 0, ran.err
+    assert "(primary)" in ran.words
+
+
+def test_levels_are_shown_with_each_step(perfdash, published):
+    analysis.analyse(published)
+
+    ran = perfdash("campaign", "result", published.pk, "--fail-on", "not_enough_data")
+
+    assert ran.code == 1
+    assert "5 against 3" in ran.words
+    assert "29:10" in ran.words
+    assert "not_enough_data: concurrency 15 against 10" in ran.words
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "told"),
+    [
+        ({"state": "running"}, 6, "has not ended; it is running"),
+        ({"state": "cancelled", "state_reason": "enough"}, 5, "was cancelled: enough"),
+    ],
+)
+def test_what_has_no_answer_yet_or_never_will_is_told(perfdash, measured, changes, code, told):
+    number = measured(9.0)
+    Campaign.objects.filter(pk=number).update(**changes)
+
+    ran = perfdash("campaign", "result", number)
+
+    assert (ran.code, told in ran.words) == (code, True)
+
+
+def test_a_campaign_of_which_no_run_came_through_has_no_answer(perfdash, measured):
+    number = measured(9.0)
+    Run.objects.update(state="failed")
+    analysis.analyse(Campaign.objects.get(pk=number))
+
+    ran = perfdash("campaign", "result", number, "--fail-on", "worse")
+
+    assert ran.code == 5
+    assert "none of its 12 runs came through" in ran.words
+
+
+def test_the_words_are_the_servers():
+    assert set(WORDS) == {word.value for word in Word}
+    assert read_words(["worse, Not enough-data", "better"]) == {
+        "worse",
+        "not_enough_data",
+        "better",
+    }
+    for wrong in ("slower", ",", "worse,undecided"):
+        with pytest.raises(BadUse):
+            read_words([wrong])
+
+
+def test_nothing_compared_is_nothing_to_judge():
+    judge([], frozenset())
+    with pytest.raises(NoAnswer, match="compares nothing"):
+        judge([], {"worse"})
+
+
+def test_findings_of_another_version_of_the_server_are_read_as_far_as_they_go(perfdash, measured):
+    number = measured(12.0)
+    found = perfdash("campaign", "result", number, "--json").data
+
+    assert verdicts_of({}) == []
+    with pytest.raises(VerdictFailed):
+        judge(verdicts_of(_findings(number)), {found["verdicts"][0]["word"]})
+
+
+def _findings(number):
+    findings = Campaign.objects.get(pk=number).findings.all()
+    return {finding.name: {"result": finding.result} for finding in findings}
