@@ -1,6 +1,7 @@
 """Reads settings from environment variables, and refuses what it does not understand. No Django but its error."""
 
 import os
+import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -42,6 +43,17 @@ def seconds(name: str, default: float) -> float:
     if not 0 < number < float("inf"):
         raise ImproperlyConfigured(f"{name} is {value!r}; write a positive number of seconds.")
     return number
+
+
+def rate(name: str, default: str) -> tuple[int, int] | None:
+    """So many in so many seconds, from `300/s`, `6000/min` or `1000/h`; None from `off`: no limit."""
+    value = text(name, default)
+    if value == "off":
+        return None
+    read = re.fullmatch(r"([1-9]\d{0,8})/(s|min|h)", value)
+    if read is None:
+        raise ImproperlyConfigured(f"{name} is {value!r}; write 300/s, 6000/min, 1000/h, or off.")
+    return int(read[1]), {"s": 1, "min": 60, "h": 3600}[read[2]]
 
 
 def refuse_hopeless_leases(

@@ -206,6 +206,15 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
+# How often who may ask the API; counted in the broker, and not at all where that is away
+
+API_RATES = {
+    "read": environment.rate("PERFDASH_API_READ_RATE", "6000/min"),
+    "write": environment.rate("PERFDASH_API_WRITE_RATE", "3000/min"),
+    "session": environment.rate("PERFDASH_API_SESSION_RATE", "12000/min"),
+    "failure": environment.rate("PERFDASH_API_FAILURE_RATE", "60/min"),
+}
+
 # Limits of what is sent: one for the whole body, files included. The API takes less (campaigns.api.parsing).
 
 MOST_BYTES = 2_500_000

@@ -10,6 +10,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from campaigns.api.throttling import count_failure
 from campaigns.credentials import token_hash
 from campaigns.models import ApiToken
 
@@ -28,18 +29,27 @@ class TokenAuthentication(BaseAuthentication):
             return None
         if len(words) != 2:
             raise AuthenticationFailed("Send one token: Authorization: Bearer <token>.")
-        text = words[1].decode("latin-1")
-        found = ApiToken.objects.select_related("user").annotate(now=Now())
-        token = found.filter(hash=token_hash(text)).first()
-        if token is None:
-            raise AuthenticationFailed(f"This token is unknown. Copy the whole of it. {NEW_ONE}")
-        _refuse_what_is_over(token, token.now)
-        _note_use(token, token.now)
+        try:
+            token = _token(words[1].decode("latin-1"))
+        except AuthenticationFailed:
+            count_failure(request)
+            raise
         return token.user, token
 
     def authenticate_header(self, request: Any) -> str:
         """Tell clients how to come in."""
         return 'Bearer realm="perfdash"'
+
+
+def _token(text: str) -> ApiToken:
+    """The token of that text, in force. Raise AuthenticationFailed, which says why it is not."""
+    found = ApiToken.objects.select_related("user").annotate(now=Now())
+    token = found.filter(hash=token_hash(text)).first()
+    if token is None:
+        raise AuthenticationFailed(f"This token is unknown. Copy the whole of it. {NEW_ONE}")
+    _refuse_what_is_over(token, token.now)
+    _note_use(token, token.now)
+    return token
 
 
 def _refuse_what_is_over(token: ApiToken, now: datetime) -> None:

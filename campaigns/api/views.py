@@ -31,6 +31,7 @@ from campaigns.api.outputs import TargetAnswer, TargetOutput
 from campaigns.api.parsing import StrictJSONParser
 from campaigns.api.selection import Selectable, picked, selected
 from campaigns.api.shapes import KindOutput
+from campaigns.api.throttling import Standing, Throttle
 from campaigns.definition import servers
 from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver
@@ -47,9 +48,12 @@ class Api(APIView):
     """The scope that a token needs for what does more than read."""
     reads_body: ClassVar[bool] = False
     """Whether `post` reads the body itself; it then calls `once` by itself, too."""
+    standing: Standing | None = None
+    """What the one who asks may still ask for."""
 
     authentication_classes = [TokenAuthentication, SessionAuthentication]
     permission_classes = [IsAuthenticated]
+    throttle_classes = [Throttle]
     parser_classes = [StrictJSONParser]
     renderer_classes = [JSONRenderer]
 
@@ -128,6 +132,8 @@ class Api(APIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Let nobody keep an answer without asking whether it still holds."""
         response.headers.setdefault("Cache-Control", "private, no-cache")
+        for name, value in self.standing.headers().items() if self.standing else ():
+            response.headers[name] = value
         if request.method == "HEAD" and isinstance(response, Response):
             response.add_post_render_callback(set_response_etag)
         return super().finalize_response(request, response, *args, **kwargs)

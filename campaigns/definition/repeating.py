@@ -44,15 +44,20 @@ def find(user: User, key: str) -> Answer | None:
 
 
 def keep(user: User, key: str, answer: Answer) -> None:
-    """Store an answer, in the transaction that `begin` was called in."""
-    KeptAnswer.objects.filter(user=user, key=key).delete()  # one that is too old
-    KeptAnswer.objects.create(
+    """Store an answer, in place of one that is too old, in the transaction of `begin`."""
+    row = KeptAnswer(
         user=user,
         key=key,
         request=answer.request,
         status=answer.status,
         headers=dict(answer.headers),
         body=answer.body,
+    )
+    KeptAnswer.objects.bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["user", "key"],
+        update_fields=["request", "status", "headers", "body", "created_at"],
     )
 
 

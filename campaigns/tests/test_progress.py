@@ -5,6 +5,7 @@ import socket
 import pytest
 
 from campaigns import progress
+from campaigns.redis_link import RedisLink
 
 
 @pytest.fixture
@@ -13,12 +14,9 @@ def redis_at(settings, monkeypatch):
 
     def redis_at(url):
         settings.PROGRESS_URL = url
-        progress._redis.cache_clear()
-        monkeypatch.setattr(progress, "_asleep_until", 0.0)
+        monkeypatch.setattr(progress, "_link", RedisLink("test", decode_responses=True))
 
-    yield redis_at
-    progress._redis().close()
-    progress._redis.cache_clear()
+    return redis_at
 
 
 def test_what_was_said_last_is_read_until_it_is_forgotten(settings, redis_at):

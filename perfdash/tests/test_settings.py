@@ -145,3 +145,33 @@ def test_a_log_format_is_one_of_two(wrong):
     done = run(SHOW, **NEEDED, LOG_FORMAT=wrong)
 
     assert f"LOG_FORMAT is '{wrong}'; write line or json." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("300/s", [300, 1]),
+        ("6000/min", [6000, 60]),
+        ("1000/h", [1000, 3600]),
+        ("off", None),
+        ("", [6000, 60]),
+    ],
+)
+def test_a_rate_is_so_many_in_so_long(written, read):
+    code = "import json; from django.conf import settings; print(json.dumps(settings.API_RATES))"
+
+    shown = json.loads(run(code, **NEEDED, PERFDASH_API_READ_RATE=written).stdout)
+
+    assert shown["read"] == read
+
+
+@pytest.mark.parametrize("broken", ["0/s", "5", "1.5/s", "5/day", "-1/s", "s/5", "none"])
+def test_a_rate_that_nobody_understands_stops_the_start(broken):
+    ended = run(
+        "from django.conf import settings; settings.API_RATES",
+        **NEEDED,
+        PERFDASH_API_WRITE_RATE=broken,
+    )
+
+    assert ended.returncode == 1
+    assert f"PERFDASH_API_WRITE_RATE is {broken!r}; write 300/s" in ended.stderr

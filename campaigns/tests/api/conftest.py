@@ -1,9 +1,11 @@
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from campaigns import rates
 from campaigns.definition.access import make_token
 from campaigns.tests.toy import definition, target, toy
 
@@ -30,6 +32,12 @@ class ApiClient:
             assert response["Content-Type"] == "application/problem+json"
             assert response.json()["status"] == response.status_code
         return response.status_code, response.json()
+
+
+@pytest.fixture(autouse=True)
+def own_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has used up what a token with this number, or this machine, may ask."""
+    monkeypatch.setattr(rates, "PREFIX", f"test:{uuid4()}:")
 
 
 @pytest.fixture
