@@ -20,13 +20,11 @@ from campaigns.api.inputs import (
     LaunchQuery,
     NewCampaignInput,
     NoQuery,
-    RunQuery,
     TryInput,
 )
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
-from campaigns.api.selection import selected
+from campaigns.api.run_outputs import RunOutput
 from campaigns.api.shapes import PreviewOutput
 from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life, preview
@@ -302,32 +300,3 @@ class Clone(CampaignApi):
         definition = checking.check(data)
         clone = drafts.create(definition, self.user, clone_of=campaign)
         return self.answer(clone, status.HTTP_201_CREATED)
-
-
-class Runs(CampaignApi):
-    """GET: the runs of a campaign, filtered."""
-
-    @operation(
-        "list_runs",
-        "runs",
-        answer=RunOutput,
-        paged=True,
-        filters=filters.Runs,
-        refusals=[NOT_FOUND],
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """Runs by position, try-outs last, with all values of the attempt that stands for each."""
-        only = selected(request, RunOutput)
-        observed = only is None or bool(only & OBSERVED)
-        rows = records.runs(self.campaign(pk), observed=observed)
-        return self.page(rows, RunOutput, "place", filters.Runs)
-
-
-class OneRun(CampaignApi):
-    """GET: one run with everything that its attempts observed and proved."""
-
-    @operation("get_run", "runs", answer=RunDetail, query=RunQuery, refusals=[NOT_FOUND])
-    def get(self, request: Request, pk: int, position: int) -> Response:
-        """One run with everything that its attempts observed and proved."""
-        trial = self.read_query(RunQuery)["trial"]
-        return Response(self.shown(self.run(pk, position, trial=trial), RunDetail))

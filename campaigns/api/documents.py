@@ -32,7 +32,7 @@ class OpenApi(Api):
 class OpenApiYaml(Api):
     """GET: the document as YAML."""
 
-    @operation("get_openapi_yaml", TAG, answer=OpenApiTypes.STR, media_type=YAML)
+    @operation("get_openapi_yaml", TAG, answer=OpenApiTypes.OBJECT, media_type=YAML)
     def get(self, request: Request) -> HttpResponse:
         """Give this document as YAML."""
         self.read_query(NoQuery)

@@ -1,6 +1,7 @@
 """How lists are narrowed: one FilterSet a list; a name or a value that it does not know is refused."""
 
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import django_filters  # type: ignore[import-untyped]
@@ -61,8 +62,22 @@ class Truth(Choice):
         return qs.filter(**{str(self.field_name): value == "true"}) if value else qs
 
 
+class Instant(django_filters.fields.IsoDateTimeField):
+    """An instant as PostgreSQL takes it: some offsets are further from UTC than it can read."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        """Read it, and bring it to UTC. Raise ValidationError where it is none."""
+        found: datetime | None = super().to_python(value)
+        try:
+            return found.astimezone(UTC) if found else None
+        except OverflowError:
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
 class Moment(django_filters.IsoDateTimeFilter):
     """An instant; UTC unless it says where."""
+
+    field_class = Instant
 
 
 class Campaigns(django_filters.FilterSet):

@@ -8,10 +8,12 @@ from rest_framework import serializers
 
 from campaigns.definition.forms import MOST_REPETITIONS
 
+PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
+NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
 TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
-@extend_schema_field({"type": ["string", "number", "null"]})
+@extend_schema_field({"type": ["string", "number"]})
 class Text(serializers.CharField):
     """Text, or a number that is taken as text; length and content are checked later."""
 
@@ -21,6 +23,7 @@ class Text(serializers.CharField):
         )
 
 
+@extend_schema_field({"type": ["string", "number"], "maxLength": 200})
 class Name(serializers.CharField):
     """A name that is compared as it was sent; empty where it was not."""
 
@@ -30,7 +33,7 @@ class Name(serializers.CharField):
         )
 
 
-@extend_schema_field({"type": ["string", "number", "boolean", "null"]})
+@extend_schema_field({"type": ["string", "number", "boolean"]})
 class Scalar(serializers.Field[Any, Any, Any, Any]):
     """One value: text, a number, true or false."""
 
@@ -46,7 +49,7 @@ class Scalar(serializers.Field[Any, Any, Any, Any]):
         return data
 
 
-@extend_schema_field({"type": ["string", "number", "null"]})
+@extend_schema_field({"type": ["string", "number"]})
 class Number(Scalar):
     """A number; text that looks like one is read later."""
 
@@ -74,6 +77,19 @@ class Tags(serializers.Field[Any, Any, Any, Any]):
         if not all(isinstance(text, str) for text in texts):
             self.fail("shape")
         return data
+
+
+class Percentiles(serializers.ListField):
+    """Numbers from 0 to less than 100, with commas between them."""
+
+    def __init__(self) -> None:
+        number = serializers.RegexField(PERCENTILE, error_messages={"invalid": NO_PERCENTILE})
+        super().__init__(child=number, max_length=20, required=False)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        """Take them apart."""
+        found: list[str] = super().to_internal_value(str(data).split(","))
+        return found
 
 
 class Input(serializers.Serializer[Any]):
@@ -212,3 +228,24 @@ class RunQuery(Input):
     """`?trial=true`: the try-out at a position, not the planned run."""
 
     trial = serializers.BooleanField(required=False, default=False)
+
+
+class PercentilesQuery(RunQuery):
+    """`?percentiles=50,99.9`: at most 20, with at most three decimals."""
+
+    percentiles = Percentiles()
+
+
+class HistoryQuery(Input):
+    """Of which metric and cell, and how many values at most."""
+
+    metric = serializers.CharField(required=False, max_length=50)
+    cell = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    limit = serializers.IntegerField(min_value=1, max_value=10_000, default=1000)
+
+
+class ExcludeInput(Input):
+    """Which run is taken out of the analysis, and why."""
+
+    run = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    reason = serializers.CharField(max_length=1000)

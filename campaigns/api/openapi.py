@@ -140,8 +140,10 @@ def operation(
     """
     reads = body is None and name.split("_")[0] in ("list", "get")
     shape = list_of(answer, paged=paged) if paged or whole else answer
-    answers: dict[Any, Any] = {(int(each), media_type): shape for each in (code, *also)}
-    if reads:
+    answers: dict[Any, Any] = {}
+    if answer is not None:
+        answers = {(int(each), media_type): shape for each in (code, *also)}
+    if reads and answer is not None:
         answers[HTTPStatus.NOT_MODIFIED.value] = OpenApiResponse(
             description="It is what `If-None-Match` names."
         )
@@ -215,7 +217,9 @@ def _paging() -> list[OpenApiParameter]:
     }
     cursor = "Where the page begins: taken from `next` or `previous` of an answer."
     return [
-        OpenApiParameter("cursor", str, OpenApiParameter.QUERY, description=cursor),
+        OpenApiParameter(
+            "cursor", {"type": "string", "minLength": 1}, OpenApiParameter.QUERY, description=cursor
+        ),
         OpenApiParameter("limit", limit, OpenApiParameter.QUERY),
     ]
 

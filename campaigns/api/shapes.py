@@ -28,7 +28,7 @@ class CellOutput(Selectable):
     """One combination of levels. `position`: from 1; `levels`: by name of the factor."""
 
     position = serializers.IntegerField()
-    levels = serializers.DictField(child=serializers.JSONField())
+    levels = serializers.DictField(child=serializers.JSONField(), source="levels_by_factor")
 
 
 class CellName(Part):
@@ -260,3 +260,21 @@ class WhoAmIOutput(Selectable):
     expires_at = serializers.DateTimeField(allow_null=True)
     version = serializers.CharField()
     now = serializers.DateTimeField()
+
+
+class PercentileOutput(Part):
+    """A percentile; null with what it `needs` where there are too few values for it."""
+
+    label = serializers.CharField()
+    share = serializers.FloatField()
+    value = serializers.IntegerField(allow_null=True)
+    needs = text()
+
+
+class DistributionSummary(Part):
+    """Of all samples of one attempt, each in the `unit` of the distribution; null without any."""
+
+    minimum = serializers.IntegerField(allow_null=True)
+    maximum = serializers.IntegerField(allow_null=True)
+    mean = serializers.FloatField(allow_null=True)
+    percentiles = PercentileOutput(many=True)

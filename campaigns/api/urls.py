@@ -2,7 +2,21 @@
 
 from django.urls import path, re_path
 
-from campaigns.api import campaigns, documents, queues, schemas, views, whoami
+from campaigns.api import (
+    books,
+    campaigns,
+    documents,
+    evidence,
+    history,
+    queues,
+    runs,
+    schemas,
+    views,
+    whoami,
+)
+
+RUN = "campaigns/<int:pk>/runs/<int:position>"
+ATTEMPT = f"{RUN}/attempts/<int:number>"
 
 urlpatterns = [
     path("whoami", whoami.WhoAmI.as_view(), name="api-whoami"),
@@ -26,8 +40,42 @@ urlpatterns = [
     path("campaigns/<int:pk>/move-up", queues.MoveUp.as_view(), name="api-move-up"),
     path("campaigns/<int:pk>/move-down", queues.MoveDown.as_view(), name="api-move-down"),
     path("queues", queues.Queues.as_view(), name="api-queues"),
-    path("campaigns/<int:pk>/runs", campaigns.Runs.as_view(), name="api-runs"),
-    path("campaigns/<int:pk>/runs/<int:position>", campaigns.OneRun.as_view(), name="api-run"),
+    path("campaigns/<int:pk>/runs", runs.Runs.as_view(), name="api-runs"),
+    path("campaigns/<int:pk>/runs/<int:position>", runs.OneRun.as_view(), name="api-run"),
+    path(f"{RUN}/cancel", runs.CancelRun.as_view(), name="api-run-cancel"),
+    path(f"{RUN}/again", runs.RunAgain.as_view(), name="api-run-again"),
+    path(f"{ATTEMPT}", evidence.OneAttempt.as_view(), name="api-attempt"),
+    path(
+        f"{ATTEMPT}/distributions/<str:name>",
+        evidence.OneDistribution.as_view(),
+        name="api-distribution",
+    ),
+    path(f"{ATTEMPT}/series/<str:name>", evidence.OneSeries.as_view(), name="api-one-series"),
+    path("campaigns/<int:pk>/cells", evidence.Cells.as_view(), name="api-cells"),
+    path("campaigns/<int:pk>/cells/<int:position>", evidence.OneCell.as_view(), name="api-cell"),
+    path("campaigns/<int:pk>/attempts", evidence.Attempts.as_view(), name="api-attempts"),
+    path("campaigns/<int:pk>/measurements", evidence.Measurements.as_view(), name="api-values"),
+    path("campaigns/<int:pk>/proofs", evidence.Proofs.as_view(), name="api-proofs"),
+    path("campaigns/<int:pk>/distributions", evidence.Distributions.as_view(), name="api-hdr"),
+    path("campaigns/<int:pk>/series", evidence.SeriesOfRuns.as_view(), name="api-series"),
+    path("campaigns/<int:pk>/history", history.History.as_view(), name="api-history"),
+    path("campaigns/<int:pk>/findings", books.Findings.as_view(), name="api-findings"),
+    path("campaigns/<int:pk>/findings/<str:name>", books.OneFinding.as_view(), name="api-finding"),
+    path("campaigns/<int:pk>/exclusions", books.Exclusions.as_view(), name="api-exclusions"),
+    path(
+        "campaigns/<int:pk>/exclusions/<int:exclusion>",
+        books.OneExclusion.as_view(),
+        name="api-exclusion",
+    ),
+    path(
+        "campaigns/<int:pk>/exclusions/<int:exclusion>/withdraw",
+        books.Withdraw.as_view(),
+        name="api-withdraw",
+    ),
+    path("campaigns/<int:pk>/log", books.Log.as_view(), name="api-log"),
+    path("campaigns/<int:pk>/conclusions", books.Conclusions.as_view(), name="api-conclusions"),
+    path("campaigns/<int:pk>/alerts", books.Alerts.as_view(), name="api-alerts"),
+    path("workers", books.Workers.as_view(), name="api-workers"),
     path("schemas/campaign.json", schemas.DefinitionSchema.as_view(), name="api-schema"),
     path("openapi.json", documents.OpenApi.as_view(), name="api-openapi"),
     path("openapi.yaml", documents.OpenApiYaml.as_view(), name="api-openapi-yaml"),

@@ -123,11 +123,14 @@ class Api(APIView):
         self.read_query(NoQuery)
         return Response(self.shown(row, output))
 
-    def shown(self, rows: Any, output: type[Selectable], *, many: bool = False) -> Any:
+    def shown(
+        self, rows: Any, output: type[Selectable], *, many: bool = False, **context: Any
+    ) -> Any:
         """Give rows as their output shows them, with the fields that a reader asks for."""
         reads = self.request.method in SAFE_METHODS
         only = selected(self.request, output) if reads else None
-        return output(rows, many=many, context={"request": self.request, "only": only}).data
+        context |= {"request": self.request, "only": only}
+        return output(rows, many=many, context=context).data
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Let nobody keep an answer without asking whether it still holds."""

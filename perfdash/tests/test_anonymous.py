@@ -16,7 +16,16 @@ PUBLIC = {
 And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
 API_PAGE = "/api/v1/docs"
 METHODS = ("get", "head", "post", "put", "patch", "delete")
-EXAMPLES = {"pk": "1", "position": "1", "token": "x", "chart": "curve", "kind": "sync"}
+EXAMPLES = {
+    "pk": "1",
+    "position": "1",
+    "token": "x",
+    "chart": "curve",
+    "kind": "sync",
+    "number": "1",
+    "name": "x",
+    "exclusion": "1",
+}
 
 
 def routes(patterns=None, prefix="/"):

@@ -7,9 +7,9 @@ from django.test import Client
 
 from campaigns import rates
 from campaigns.definition.access import make_token
-from campaigns.tests.toy import definition, target, toy
+from campaigns.tests.toy import definition, target, toy, worker
 
-__all__ = ["target", "toy"]
+__all__ = ["target", "toy", "worker"]
 
 
 class ApiClient:

@@ -270,6 +270,7 @@ def test_campaigns_are_filtered(api, target):
     assert names(created_after="2020-01-01T00:00:00Z") == ["three", "two", "one"]
     assert names(created_before="2020-01-01T00:00:00+02:00") == []
     assert names(closed_after="2020-01-01") == []
+    assert names(closed_after="2020-01-01T00:00:00+21:36") == []
 
 
 def test_a_list_goes_on_where_it_ended_while_campaigns_are_added(api, target):
@@ -308,6 +309,7 @@ def test_a_list_goes_on_where_it_ended_while_campaigns_are_added(api, target):
         {"created_after": "yesterday"},
         {"created_after": "0000-01-01T00:00:00Z"},
         {"closed_before": "2026-13-01"},
+        {"closed_before": "0001-01-01T00:00:00+14:00"},
         {"fields": "id,colour"},
         {"fields": ""},
     ],

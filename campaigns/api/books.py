@@ -1,0 +1,165 @@
+"""What is written down of a campaign: findings, exclusions, log; who works; what is yet to come."""
+
+from django.db import transaction
+from django.db.models import Case, Value, When
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns import dispatch
+from campaigns.api import evidence_outputs as outputs
+from campaigns.api import filters
+from campaigns.api.campaigns import CampaignApi
+from campaigns.api.inputs import ExcludeInput, NoQuery
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.views import Api
+from campaigns.definition import life
+from campaigns.models import Exclusion, LogLine, Worker
+from campaigns.queries.workers import present
+
+
+class Findings(CampaignApi):
+    """GET: what the statistics say, by name."""
+
+    @operation(
+        "list_findings", "findings", answer=outputs.FindingRow, paged=True, refusals=[NOT_FOUND]
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Which findings there are, and of what they were computed; results are at their `url`."""
+        rows = self.campaign(pk).findings.defer("result")
+        return self.page(rows, outputs.FindingRow, "name")
+
+
+class OneFinding(CampaignApi):
+    """GET: one finding."""
+
+    @operation("get_finding", "findings", answer=outputs.FindingOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int, name: str) -> Response:
+        """One finding with its result."""
+        self.read_query(NoQuery)
+        found = self.campaign(pk).findings.filter(name=name).first()
+        if found is None:
+            raise Http404(f"This campaign has no finding “{name}”.")
+        return Response(self.shown(found, outputs.FindingOutput))
+
+
+class Exclusions(CampaignApi):
+    """GET: who took which run out of the analysis. POST: take one out."""
+
+    @operation(
+        "list_exclusions",
+        "exclusions",
+        answer=outputs.ExclusionOutput,
+        paged=True,
+        filters=filters.Exclusions,
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Exclusions, those that were withdrawn among them."""
+        rows = Exclusion.objects.filter(run__campaign=self.campaign(pk))
+        rows = rows.select_related("run", "user")
+        return self.page(rows, outputs.ExclusionOutput, "pk", filters.Exclusions)
+
+    @operation(
+        "exclude_run",
+        "exclusions",
+        body=ExcludeInput,
+        answer=outputs.ExclusionOutput,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take a run out of the analysis, by name and with a reason; it stays visible."""
+        campaign = self.campaign(pk)
+        sent = self.read(ExcludeInput)
+        run = self.run(pk, sent["run"])
+        with transaction.atomic():
+            made = life.exclude(run, self.user, sent["reason"])
+            dispatch.request_analysis(campaign)
+        dispatch.dispatch()
+        fresh = Exclusion.objects.select_related("run", "user").get(pk=made.pk)
+        data = self.shown(fresh, outputs.ExclusionOutput)
+        return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
+
+
+class OneExclusion(CampaignApi):
+    """GET: one exclusion."""
+
+    @operation("get_exclusion", "exclusions", answer=outputs.ExclusionOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int, exclusion: int) -> Response:
+        """One exclusion."""
+        return self.one(exclusion_of(pk, exclusion), outputs.ExclusionOutput)
+
+
+class Withdraw(CampaignApi):
+    """POST: let an excluded run count again."""
+
+    @operation(
+        "withdraw_exclusion",
+        "exclusions",
+        answer=outputs.ExclusionOutput,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int, exclusion: int) -> Response:
+        """Let the run count again; the record of the exclusion stays."""
+        campaign, found = self.campaign(pk), exclusion_of(pk, exclusion)
+        if found.withdrawn_at is not None:
+            raise life.NotPossible("This exclusion is withdrawn already.")
+        with transaction.atomic():
+            life.include(found.run, self.user)
+            dispatch.request_analysis(campaign)
+        dispatch.dispatch()
+        return Response(self.shown(exclusion_of(pk, exclusion), outputs.ExclusionOutput))
+
+
+def exclusion_of(campaign: int, exclusion: int) -> Exclusion:
+    """Find an exclusion of a campaign, or raise Http404."""
+    rows = Exclusion.objects.select_related("run", "user")
+    return get_object_or_404(rows, pk=exclusion, run__campaign=campaign)
+
+
+class Log(CampaignApi):
+    """GET: the log of a campaign."""
+
+    @operation(
+        "list_log_lines",
+        "campaigns",
+        answer=outputs.LogLineOutput,
+        paged=True,
+        filters=filters.LogLines,
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Lines of the log, the oldest first."""
+        rows = LogLine.objects.filter(campaign=self.campaign(pk)).select_related("run")
+        return self.page(rows, outputs.LogLineOutput, "pk", filters.LogLines)
+
+
+class Workers(Api):
+    """GET: worker processes."""
+
+    @operation("list_workers", "workers", answer=outputs.WorkerOutput, paged=True)
+    def get(self, request: Request) -> Response:
+        """Worker processes that have ever answered, and which of them are present."""
+        here = Case(When(pk__in=present().values("pk"), then=Value(True)), default=Value(False))
+        return self.page(Worker.objects.annotate(present=here), outputs.WorkerOutput, "name")
+
+
+class Conclusions(CampaignApi):
+    """Kept for conclusions of reviewers."""
+
+    @operation("list_conclusions", "reserved", answer=None, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """Answer 404: the address is kept for signed conclusions of a later version."""
+        raise Http404("There are no conclusions yet; a later version will use this address.")
+
+
+class Alerts(CampaignApi):
+    """Kept for alerts on what became worse."""
+
+    @operation("list_alerts", "reserved", answer=None, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """Answer 404: the address is kept for alerts of a later version."""
+        raise Http404("There are no alerts yet; a later version will use this address.")

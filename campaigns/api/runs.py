@@ -1,0 +1,78 @@
+"""Runs: read, cancel, run again."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns import dispatch
+from campaigns.api import filters
+from campaigns.api.campaigns import CampaignApi
+from campaigns.api.inputs import CancelInput, ConfirmInput, RunQuery
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
+from campaigns.api.selection import selected
+from campaigns.definition import life
+from campaigns.queries import records
+
+
+class Runs(CampaignApi):
+    """GET: the runs of a campaign, filtered."""
+
+    @operation(
+        "list_runs",
+        "runs",
+        answer=RunOutput,
+        paged=True,
+        filters=filters.Runs,
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Runs by position, try-outs last, with all values of the attempt that stands for each."""
+        only = selected(request, RunOutput)
+        observed = only is None or bool(only & OBSERVED)
+        rows = records.runs(self.campaign(pk), observed=observed)
+        return self.page(rows, RunOutput, "place", filters.Runs)
+
+
+class OneRun(CampaignApi):
+    """GET: one run with everything that its attempts observed and proved."""
+
+    @operation("get_run", "runs", answer=RunDetail, query=RunQuery, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int, position: int) -> Response:
+        """One run with everything that its attempts observed and proved."""
+        trial = self.read_query(RunQuery)["trial"]
+        return Response(self.shown(self.run(pk, position, trial=trial), RunDetail))
+
+
+class CancelRun(CampaignApi):
+    """POST {reason}: end one run."""
+
+    @operation(
+        "cancel_run",
+        "runs",
+        body=CancelInput,
+        answer=RunDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int, position: int) -> Response:
+        """End one run; the campaign goes on without it."""
+        life.cancel_run(self.run(pk, position), self.read(CancelInput)["reason"], self.user)
+        dispatch.dispatch()
+        return Response(self.shown(self.run(pk, position), RunDetail))
+
+
+class RunAgain(CampaignApi):
+    """POST {confirm_target}: plan a failed or void run once more."""
+
+    @operation(
+        "repeat_run",
+        "runs",
+        body=ConfirmInput,
+        answer=RunDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int, position: int) -> Response:
+        """Plan a failed or void run once more; its former attempts stay on record."""
+        name = self.read(ConfirmInput)["confirm_target"]
+        life.run_again(self.run(pk, position), self.user, name)
+        dispatch.dispatch()
+        return Response(self.shown(self.run(pk, position), RunDetail))
