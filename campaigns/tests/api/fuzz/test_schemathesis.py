@@ -1,0 +1,77 @@
+"""Whatever is sent: no crash, and every answer is one that the OpenAPI document tells of.
+
+PERFDASH_FUZZ_SECONDS says for how long (60), PERFDASH_FUZZ_CASES how many an operation (60). No
+worker is there, so that what is launched loads nobody.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from campaigns import histogram, results
+from campaigns.definition.access import make_token
+from campaigns.drivers.base import Distribution
+from campaigns.models import Attempt
+from campaigns.tests.web.measured import begin, launched, outcome
+
+HERE = Path(__file__).parent
+PROGRAM = Path(sys.executable).with_name("schemathesis")
+SECONDS = float(os.environ.get("PERFDASH_FUZZ_SECONDS", "60"))
+CASES = os.environ.get("PERFDASH_FUZZ_CASES", "60")
+
+
+@pytest.fixture
+def stored(transactional_db, target):
+    """A finished campaign with findings, a running one with evidence, a draft; and their owner."""
+    call_command("prepare", stdout=StringIO())
+    owner = User.objects.get()
+    campaign = launched(target, owner)
+    Attempt.objects.all().delete()
+    code = histogram.encode(range(1, 1001))
+    for run in campaign.runs.order_by("position")[:2]:
+        distributions = [Distribution("total", code.encoded, code.count, code.dropped)]
+        results.close(begin(run), outcome(distributions=distributions))
+    return owner
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(SECONDS + 180)
+@pytest.mark.django_db(transaction=True, reset_sequences=True)
+def test_every_answer_is_one_that_is_documented(stored, live_server, tmp_path):
+    token = make_token(stored, "fuzz")[1]
+
+    done = subprocess.run(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "schemathesis.cli",
+                "--config-file",
+                HERE / "schemathesis.toml",
+            ),
+            *("run", f"{live_server.url}/api/v1/openapi.json", "--no-color"),
+            *("--header", f"Authorization: Bearer {token}"),
+            *("--max-examples", CASES, "--max-time", str(int(SECONDS))),
+        ],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "SCHEMATHESIS_HOOKS": "campaigns.tests.api.fuzz.hooks",
+            "PYTHONPATH": os.getcwd(),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    cases = re.search(r"(\d+) generated", done.stdout)
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
+    assert cases
+    assert int(cases[1]) > 500
