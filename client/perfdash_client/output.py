@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -70,15 +70,27 @@ class Output:
         self.out.file.write(text)
         self.out.file.flush()
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], right: str = "") -> None:
-        """Print rows below a head. `right`: heads of columns of numbers, separated by blanks."""
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    def table(
+        self,
+        head: Sequence[str],
+        rows: Iterable[Sequence[object]],
+        *,
+        right: Collection[str] = (),
+        whole: Collection[str] = (),
+    ) -> None:
+        """Print rows below a head. right: heads of columns of numbers; whole: of others that no line cuts."""
+        table = Table(
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            show_edge=False,
+            header_style="bold",
+            show_header=any(head),
+        )
         for title in head:
-            is_number = title in right.split()
             table.add_column(
                 clean(title),
-                justify="right" if is_number else "left",
-                no_wrap=is_number,
+                justify="right" if title in right else "left",
+                no_wrap=title in right or title in whole,
                 overflow="fold",
             )
         for row in rows:

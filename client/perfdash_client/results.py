@@ -9,6 +9,7 @@ from perfdash_client.formats import amount, percent, span, span_percent, told_ap
 from perfdash_client.output import Output, toned
 from perfdash_client.verdicts import Verdict, verdicts_of
 
+INTERVAL = "95 % interval"
 CLOSED = frozenset({"finished", "cancelled"})
 
 
@@ -106,7 +107,7 @@ def _show_cells(out: Output, cells: Sequence[Mapping[str, Any]], metric: str, un
         name: told_apart([cell["levels"].get(name, "") for cell in cells]) for name in factors
     }
     lost = any(cell["failed"] or cell["lost"] for cell in cells)
-    head = [*factors, "runs", *(["failed", "lost"] if lost else []), metric, "95 % interval"]
+    head = [*factors, "runs", *(["failed", "lost"] if lost else []), metric, INTERVAL]
     rows = [
         [
             *(columns[name][place] for name in factors),
@@ -117,23 +118,30 @@ def _show_cells(out: Output, cells: Sequence[Mapping[str, Any]], metric: str, un
         ]
         for place, cell in enumerate(cells)
     ]
-    out.table(head, rows, right=f"runs failed lost {metric}")
+    out.table(head, rows, right=["runs", "failed", "lost", metric], whole=[INTERVAL])
 
 
 def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:
     where = told_apart([verdict.where for verdict in verdicts])
-    anywhere = any(where)
-    head = ["verdict", "change", "95 % interval", "n", "of", *(["at"] if anywhere else [])]
+    pairs = [f"{verdict.candidate} against {verdict.baseline}" for verdict in verdicts]
+    several, anywhere = len(set(pairs)) > 1, any(where)
+    factors = list(dict.fromkeys(verdict.factor for verdict in verdicts))
+    if not several:
+        out.line(f"{factors[0]} {pairs[0]}", "bold")
+    head = [
+        *([", ".join(factors)] if several else []),
+        *(["at"] if anywhere else []),
+        *("verdict", "change", INTERVAL, "n"),
+    ]
     rows = [
         [
-            toned(verdict.shown, verdict.tone),
+            *([pairs[place]] if several else []),
+            *([where[place]] if anywhere else []),
+            toned(verdict.shown + (" (primary)" if verdict.is_primary else ""), verdict.tone),
             percent(verdict.change_pct),
             span_percent(verdict.low_pct, verdict.high_pct) or "—",
             verdict.n,
-            f"{verdict.factor} {verdict.candidate} against {verdict.baseline}"
-            + (" (primary)" if verdict.is_primary else ""),
-            *([where[place]] if anywhere else []),
         ]
         for place, verdict in enumerate(verdicts)
     ]
-    out.table(head, rows, right="change n")
+    out.table(head, rows, right=["change", "n"], whole=["verdict", INTERVAL])

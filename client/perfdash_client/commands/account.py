@@ -116,7 +116,7 @@ def whoami(context: typer.Context, json: Json = False) -> None:
         ["", ""],
         [
             ["server", session.server.url],
-            *([name.replace("_", " "), _words(who[name])] for name in who),
+            *([name.replace("_", " "), _words(who[name])] for name in who if who[name] is not None),
         ],
     )
 
@@ -137,7 +137,7 @@ def _words(value: Any) -> str:
         return ", ".join(f"{name} {_words(inner)}" for name, inner in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return "none" if value is None else str(value)
+    return str(value)
 
 
 def _ask(session: Session, what: str, *, hide: bool = False) -> str:

@@ -60,7 +60,7 @@ def list_campaigns(
             ]
             for each in found
         ],
-        right="id",
+        right=["id"],
     )
 
 
@@ -137,7 +137,7 @@ def _show_plan(out: Output, plan: dict[str, Any]) -> None:
             [cell["position"], levels(cell["levels"]) or "all parameters are fixed"]
             for cell in plan["cells"]
         ],
-        right="cell",
+        right=["cell"],
     )
     for remark in plan["remarks"]:
         out.draw(toned(remark["text"], "" if remark["tone"] == "pass" else remark["tone"]))

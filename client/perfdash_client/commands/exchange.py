@@ -1,7 +1,198 @@
-"""Results in and out: submit, import, export."""
+"""Results that were measured elsewhere: submit them as JSON, or import a file of another tool."""
+
+import json as json_text
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Annotated, Any
 
 import typer
+
+from perfdash_client.connection import Server
+from perfdash_client.documents import (
+    Document,
+    check_json,
+    name_of,
+    read_bytes,
+    read_text,
+    read_yaml,
+    require_mapping,
+)
+from perfdash_client.errors import BadUse, NoAnswer, NotEnded
+from perfdash_client.session import Json, Session, session_of
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="- is standard input.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be stored; store nothing.")]
+REST_SECONDS = 1.0
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
+    app.command()(submit)
+    app.command("import")(import_file)
+    app.command()(formats)
+
+
+def submit(
+    context: typer.Context,
+    file: File,
+    to: Annotated[
+        int | None, typer.Option(min=1, metavar="ID", help="Add the runs to this campaign.")
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Submit runs that were measured elsewhere, as JSON or YAML; all of them, or none."""
+    session = session_of(context)
+    content, document = _submission(file)
+    found = session.server.send(
+        "submissions" if to is None else f"campaigns/{to}/runs",
+        content,
+        "application/json",
+        query={"dry_run": "true"} if dry_run else {},
+        compress=True,
+        lines=document.lines,
+        file=document.name,
+    )
+    if to is None:
+        _tell(session, found)
+    elif session.as_json:
+        session.out.give(found)
+    else:
+        known = f"; {found['known']} were there already, exactly so" if found["known"] else ""
+        would = "Would add" if found["dry_run"] else "Added"
+        session.out.line(f"{would} {found['runs']} runs, {found['values']} values{known}.")
+
+
+def _submission(file: Path) -> tuple[bytes, Document]:
+    """Read a submission: JSON is sent as it is, YAML as JSON. Raise BadUse."""
+    name = name_of(file)
+    if file.suffix.lower() in (".yaml", ".yml"):
+        document = read_yaml(file)
+        return json_text.dumps(require_mapping(document, "a submission")).encode(), document
+    text = read_text(file)
+    check_json(text, name)
+    return text.encode(), Document(name, None)
+
+
+def import_file(
+    context: typer.Context,
+    file: File,
+    format_name: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="NAME", help="Found out unless given; see perfdash formats."
+        ),
+    ] = "",
+    question: Annotated[str, typer.Option(help="What the runs shall answer.")] = "",
+    name: Annotated[str, typer.Option(help="For lists.")] = "",
+    source: Annotated[str, typer.Option(help="Where the runs come from.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
+    metric: Annotated[str, typer.Option(help="The one that answers the question.")] = "",
+    fact: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Of the environment; may be repeated."),
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What the columns of a CSV mean, as YAML or JSON."),
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait for a large file.")] = 600,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Import the file of another tool as a finished campaign; all of it, or nothing."""
+    session = session_of(context)
+    query = {
+        "filename": "" if str(file) == "-" else file.name,
+        "format": format_name,
+        "question": question,
+        "name": name,
+        "source": source,
+        "tags": ",".join(tag or ()),
+        "primary_metric": metric,
+        "context": json_text.dumps(_facts(fact)) if fact else "",
+        "mapping": _mapping(mapping) if mapping else "",
+        "dry_run": "true" if dry_run else "",
+    }
+    found = session.server.send(
+        "imports",
+        read_bytes(file),
+        "application/octet-stream",
+        query={name: value for name, value in query.items() if value},
+        compress=True,
+        file=name_of(file),
+    )
+    if "made" not in found:  # a worker reads it
+        session.out.say("The file is large: a worker reads it.")
+        found = _when_read(session.server, found["submission"], timeout)
+    _tell(session, found)
+
+
+def _mapping(path: Path) -> str:
+    return json_text.dumps(require_mapping(read_yaml(path), "a mapping of columns"))
+
+
+def _facts(given: list[str]) -> dict[str, str]:
+    """Read NAME=VALUE. Raise BadUse."""
+    found = {}
+    for text in given:
+        name, separator, value = text.partition("=")
+        if not (separator and name.strip() and value.strip()):
+            raise BadUse(f"--fact “{text}” is not written as NAME=VALUE.")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _when_read(server: Server, submission: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+    """Wait until a worker has read a file. Raise NoAnswer where it is refused, NotEnded in the end."""
+    end = monotonic() + timeout
+    number = submission["id"]
+    while True:
+        found = server.get(f"submissions/{number}")
+        if found["state"] == "refused":
+            raise NoAnswer(f"Nothing was imported: {found['problem']}")
+        if found["state"] != "waiting":
+            return {
+                "dry_run": False,
+                "made": True,
+                "runs": found["runs"],
+                "values": found["values"],
+                "dropped": found["dropped"],
+                "submission": found,
+            }
+        if monotonic() >= end:
+            raise NotEnded(f"The file was not read within {timeout:.0f} s. Is a worker running?")
+        sleep(REST_SECONDS)
+
+
+def _tell(session: Session, found: Mapping[str, Any]) -> None:
+    """Say what became of a submission."""
+    for left_out in found["dropped"]:
+        session.out.say(f"Left out: {left_out}", "yellow")
+    if session.as_json:
+        session.out.give(found)
+        return
+    what = f"{found['runs']} runs, {found['values']} values"
+    if found["dry_run"]:
+        varied = f", varying {', '.join(found['factors'])}" if found["factors"] else ""
+        session.out.line(
+            f"Would store “{found['name']}”: {what}{varied}. It asks: {found['question']}"
+        )
+        return
+    campaign = found["submission"]["campaign"]
+    if found["made"]:
+        session.out.line(f"Stored {what} as campaign {campaign['id']}.")
+    else:
+        session.out.line(f"Campaign {campaign['id']} has exactly these already ({what}).")
+    session.out.line(campaign["page"], "cyan")
+
+
+def formats(context: typer.Context, json: Json = False) -> None:
+    """List the formats of files that can be imported."""
+    session = session_of(context)
+    found = list(session.server.pages("formats"))
+    if session.as_json:
+        session.out.give(found)
+    else:
+        session.out.table(["format", "of"], [[each["name"], each["label"]] for each in found])

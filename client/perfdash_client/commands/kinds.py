@@ -8,6 +8,8 @@ from perfdash_client.errors import BadUse
 from perfdash_client.output import Output
 from perfdash_client.session import Json, session_of
 
+BETTER = {True: "less", False: "more", None: "neither"}
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the command of this module."""
@@ -64,7 +66,7 @@ def _show(out: Output, kind: dict[str, Any]) -> None:
             [
                 metric["name"],
                 metric["unit"],
-                "less" if metric["lower_is_better"] else "more",
+                BETTER[metric["lower_is_better"]],
                 "primary" if metric["primary"] else "",
             ]
             for metric in kind["metrics"]

@@ -36,7 +36,7 @@ def list_targets(context: typer.Context, json: Json = False) -> None:
             ]
             for target in found
         ],
-        right="id",
+        right=["id"],
     )
 
 
