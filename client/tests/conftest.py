@@ -13,6 +13,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
 from campaigns.definition.access import make_token
+from campaigns.models import Target
 from campaigns.tests.analysis.conftest import paired, published
 from campaigns.tests.toy import target, toy, worker
 from perfdash.wsgi import application
@@ -100,6 +101,15 @@ def perfdash(
     monkeypatch.setenv("PERFDASH_URL", URL)
     monkeypatch.setenv("PERFDASH_TOKEN", token)
     return call
+
+
+@pytest.fixture
+def sandbox_target(db: None, settings: Any) -> Target:
+    """The target that comes with perfdash; nothing is asked of it."""
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    return Target.objects.create(
+        name="sandbox", family="http", base_url="http://127.0.0.1:9", address="127.0.0.1:9"
+    )
 
 
 @pytest.fixture
