@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from axes.models import AccessAttempt
 from django.conf import settings
@@ -33,6 +33,14 @@ LONGEST_NAME = 150
 SOON = timedelta(days=7)
 FIRST_CHOICE = {"may": Scope.READ, "expires": "90d"}
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class State(NamedTuple):
+    """How it stands with a token: a word, its tone and icon."""
+
+    word: str
+    tone: str
+    icon: str
 
 
 class SignInForm(AuthenticationForm):
@@ -173,11 +181,9 @@ def _account_page(
     user: User = user_of(request)
     values = sent or FIRST_CHOICE
     now = database_now()
+    rows = [_token_row(token, now) for token in user.api_tokens.order_by("-created_at")]
     context = {
-        "tokens": [
-            _token_row(token, now)
-            for token in user.api_tokens.order_by("revoked_at", "-created_at")
-        ],
+        "tokens": sorted(rows, key=lambda row: bool(row["over"])),
         "fields": [
             from_form(name, field, values.get(name, ""), (errors or {}).get(name, ()))
             for name, field in access.TokenForm.base_fields.items()
@@ -189,11 +195,20 @@ def _account_page(
 
 
 def _token_row(token: ApiToken, now: datetime) -> dict[str, Any]:
-    """What the page says of a token. `soon`: it expires within a week."""
+    """What the page says of a token. `over`: it lets nobody in any more."""
     expires = token.expires_at
+    expired = expires is not None and expires <= now
+    if token.revoked_at is not None:
+        state = State("revoked", "thin", "no")
+    elif expired:
+        state = State("expired", "thin", "clock")
+    elif expires is not None and expires <= now + SOON:
+        state = State("expires soon", "warn", "warn")
+    else:
+        state = State("in force", "pass", "check")
     return {
         "token": token,
         "may": access.may_in_words(token),
-        "expired": expires is not None and expires <= now,
-        "soon": expires is not None and expires <= now + SOON,
+        "state": state,
+        "over": expired or token.revoked_at is not None,
     }
