@@ -98,3 +98,17 @@ def test_an_address_that_is_not_there_is_told_apart_from_a_method(route):
     _, sender = client()
 
     assert sender.put(route).status_code == (404 if route == "/api/v1/" else 405)
+
+
+@pytest.mark.parametrize("route", API)
+def test_every_post_heeds_its_idempotency_key(route):
+    _, sender = client()
+
+    answer = sender.post(
+        route, {}, content_type="application/json", headers={"Idempotency-Key": "x" * 300}
+    )
+
+    if answer.status_code == 400:
+        assert "Idempotency-Key takes 1 to 200" in answer.json()["detail"]
+    else:
+        assert answer.status_code == (404 if route == "/api/v1/" else 405)
