@@ -1,6 +1,7 @@
 """Each cell on its own: summary, raw values, what failed."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -27,9 +28,24 @@ def summarise_cells(
                 "cell": cell.pk,
                 "levels": cell.levels_by_factor,
                 "summary": _summary(by_cell.get(cell.pk, [])),
+                "counts": _counts(by_cell.get(cell.pk, [])),
                 "runs": [_run(run) for run in by_cell.get(cell.pk, [])],
             }
             for cell in campaign.cells.order_by("position")
+        ],
+    }
+
+
+def without_runs(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave of each cell's runs the values that count: of ten thousand the whole are megabytes."""
+    return {
+        **cells,
+        "cells": [
+            {
+                **{name: value for name, value in cell.items() if name != "runs"},
+                "values": [run["value"] for run in cell["runs"] if run["state"] == "ok"],
+            }
+            for cell in cells["cells"]
         ],
     }
 
@@ -46,6 +62,19 @@ def _summary(runs: Sequence[ObservedRun]) -> dict[str, Any]:
         saturated=count("bound"),
     )
     return asdict(summary)
+
+
+def _counts(runs: Sequence[ObservedRun]) -> dict[str, Any]:
+    """Runs by state, the lowest limit of those that timed out, and the work of those that count."""
+    limits = [run.value for run in runs if run.state == "censored" and run.value is not None]
+    worked = [run for run in runs if run.state == "ok" and run.units_done + run.units_failed > 1]
+    return {
+        "runs": len(runs),
+        "states": dict(Counter(run.state for run in runs)),
+        "lowest_limit": min(limits, default=None),
+        "units": sum(run.units_done + run.units_failed for run in worked),
+        "units_failed": sum(run.units_failed for run in worked),
+    }
 
 
 def _run(run: ObservedRun) -> dict[str, Any]:

@@ -46,7 +46,6 @@ class Family:
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
-        self.block_of = {run.part: run.block for run in runs}
         self.alone: list[dict[tuple[int, int] | None, Comparison]] = []
         self.taken = self._taken(runs)
         self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
@@ -129,25 +128,8 @@ class Family:
             "comparison": asdict(comparison),
             "display": self.display(comparison.verdict.word),
             "advice": advice(comparison.verdict, self.criteria, noun, where),
-            "within_blocks": self._within_blocks(pair) if in_blocks and not over_all else [],
             "standing": self._standing(None if over_all else pair),
         }
-
-    def _within_blocks(self, pair: tuple[int, int]) -> list[dict[str, Any]]:
-        """The change in each block that holds both cells, in %; none where a value has no log."""
-        if not all(self.taken[place].has_logs for place in pair):
-            return []
-        baseline, candidate = (
-            dict(zip(self.taken[place].blocks, self.taken[place].values, strict=True))
-            for place in pair
-        )
-        return [
-            {
-                "block": self.block_of[part],
-                "change_pct": 100 * (candidate[part] / baseline[part] - 1),
-            }
-            for part in sorted(baseline.keys() & candidate.keys())
-        ]
 
     def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:
         """Say whether sessions agree; those that hold nothing of the pair are left aside."""

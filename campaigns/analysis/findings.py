@@ -1,6 +1,6 @@
 """All findings of a campaign, computed in one go and stored in one transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
@@ -11,12 +11,13 @@ from django.db.models.functions import Now
 
 from campaigns.analysis.answer import answer
 from campaigns.analysis.calibration import calibration, told_as_false_alarms
-from campaigns.analysis.cells import summarise_cells
+from campaigns.analysis.cells import summarise_cells, without_runs
 from campaigns.analysis.checks import check
 from campaigns.analysis.criteria import criteria_of
 from campaigns.analysis.distributions import densities, percentiles
 from campaigns.analysis.drift import drift
 from campaigns.analysis.exclusions import with_excluded
+from campaigns.analysis.levels import changes_in_blocks
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.matrix import matrix
 from campaigns.analysis.outlook import ended, outlook
@@ -79,6 +80,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
         f"cells:{name}": summarise_cells(campaign, metric, runs[name])
         for name, metric in metrics.items()
     }
+    results |= {f"brief:{name}": without_runs(results[f"cells:{name}"]) for name in metrics}
     results["cells"] = results[f"cells:{primary.name}"]
     pairs = told_as_false_alarms(campaign, compare(campaign, primary, runs[primary.name], criteria))
     if pairs is not None:
@@ -89,6 +91,9 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     levels = levels_of(campaign, primary, runs[primary.name], criteria)
     if levels is not None:
         results["levels"] = levels
+        within = changes_in_blocks(levels, runs[primary.name])
+        if within is not None:
+            results["within_blocks"] = within
     crossed = matrix(campaign, primary, runs[primary.name], criteria)
     if crossed is not None:
         results["matrix"] = crossed
@@ -117,7 +122,8 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     )
     if told := ended(campaign, ahead, criteria.alpha):
         results["answer"]["ended"] = told
-    return results, _hash(campaign, observed, criteria)
+    borders = [each.position for each in begun if each.changes]
+    return results, _hash(campaign, observed, criteria, borders)
 
 
 def _spread(
@@ -169,9 +175,16 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
 
 
 def _hash(
-    campaign: Campaign, by_metric: Mapping[str, list[ObservedRun]], criteria: Criteria
+    campaign: Campaign,
+    by_metric: Mapping[str, list[ObservedRun]],
+    criteria: Criteria,
+    borders: Sequence[int],
 ) -> str:
-    """Hash definition, runs, exclusions and parameters (STATISTICS, canonical form)."""
+    """Hash definition, runs, exclusions and parameters (STATISTICS, canonical form).
+
+    borders: runs with which a changed environment begins a session; where there are none the hash is
+    that of before there were any.
+    """
     cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.all()}
     values: dict[int, dict[str, float | None]] = {}
     for name, observed in by_metric.items():
@@ -211,7 +224,7 @@ def _hash(
         definition={**definition, "target": _address(campaign)},
         runs=runs,
         exclusions=exclusions,
-        parameters=asdict(criteria),
+        parameters=asdict(criteria) | ({"borders": list(borders)} if borders else {}),
     )
 
 

@@ -1,15 +1,16 @@
 """Campaigns of levels: neighbours compared as one family, the best setting, the knee."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.analysis.family import Family
 from campaigns.analysis.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.analysis.primary import compare_with_primary
+from campaigns.analysis.taken import taken
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
-from campaigns.stats.comparisons import Comparisons
+from campaigns.stats.comparisons import Comparisons, Model
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
 
@@ -43,6 +44,41 @@ def compare(
         "groups": [family.described(group, rows, compared) for group in groups],
         **({"primary": primary} if primary else {}),
     }
+
+
+def changes_in_blocks(
+    levels: Mapping[str, Any], runs: Sequence[ObservedRun]
+) -> dict[str, Any] | None:
+    """The change of each comparison in each block that holds both cells, in %.
+
+    None where the noise is not that within blocks; without comparisons of values that have no log.
+    """
+    members: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        members.setdefault(run.cell, []).append(run)
+    cells = {cell: taken(own) for cell, own in members.items()}
+    values = {
+        cell: dict(zip(own.blocks, own.values, strict=True))
+        for cell, own in cells.items()
+        if own.has_logs
+    }
+    block_of = {run.part: run.block for run in runs}
+    found = []
+    for row in (row for group in levels["groups"] for row in group["comparisons"]):
+        baseline, candidate = (values.get(row[side], {}) for side in ("baseline", "candidate"))
+        if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED):
+            shared = sorted(baseline.keys() & candidate.keys())
+            found.append(
+                {
+                    "baseline": row["baseline"],
+                    "candidate": row["candidate"],
+                    "blocks": [block_of[part] for part in shared],
+                    "changes_pct": [
+                        100 * (candidate[part] / baseline[part] - 1) for part in shared
+                    ],
+                }
+            )
+    return {"comparisons": found} if found else None
 
 
 def _noise(compared: Comparisons) -> dict[str, Any]:

@@ -29,6 +29,13 @@ class Measurement(models.Model):
     )
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["attempt"],
+                condition=models.Q(bound=True) | models.Q(censored=True),
+                name="measurement_limits",  # of the few that are one
+            )
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(value__gt=float("-inf"), value__lt=float("inf")),

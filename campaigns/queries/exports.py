@@ -113,7 +113,7 @@ def run_entries(campaign: Campaign) -> list[dict[str, Any]]:
 
 
 def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
-    """Every finding as it is stored, for a JSON document."""
+    """Every finding as it is stored, for a JSON document; but what is there twice, for pages."""
     return [
         {
             "name": finding.name,
@@ -122,7 +122,7 @@ def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
             "versions": finding.versions,
             "computed_at": finding.computed_at,
         }
-        for finding in campaign.findings.order_by("name")
+        for finding in campaign.findings.exclude(name__startswith="brief:").order_by("name")
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 from django.forms.utils import pretty_name
@@ -21,6 +21,15 @@ from campaigns.models import (
 from campaigns.plan import BLIND_LABEL
 from campaigns.queries.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.stats.methods import METHODS
+
+
+class _Stored(NamedTuple):
+    """What is read of a finding."""
+
+    name: str
+    result: Mapping[str, Any]
+    computed_at: datetime
+    data_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +95,8 @@ class Findings:
     """What the analysis stored, None where it stored nothing yet.
 
     `cells` belongs to one metric; `metrics` names all that have cells, the primary one first.
-    charts: what only charts show, by name: density and drift of the metric, phases, usl, and
-    percentiles:NAME of each quantity that has histograms.
+    charts: what only charts show, by name: density and drift of the metric, phases, usl, changes
+    within_blocks, and percentiles:NAME of each quantity that has histograms.
     """
 
     cells: Mapping[str, Any] | None
@@ -178,39 +187,45 @@ def rate_of(campaign: Campaign) -> tuple[str, str]:
     return driver.rate if driver else Driver.rate
 
 
-def findings_of(campaign: Campaign, metric: str) -> Findings:
+def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Findings:
     """Read the findings of a campaign; cells are those of `metric`, or of the primary one without.
+
+    brief: cells have the `values` of their runs that count in the place of `runs`: of ten thousand
+    runs these are megabytes.
 
     Findings of other methods than today's are as if they were not there: they are on their way.
     """
     current = campaign.findings.filter(versions__methods=METHODS)
-    others = set(current.filter(name__startswith="cells:").values_list("name", flat=True))
+    keys = dict(current.order_by("name").values_list("name", "pk"))
+    others = [name for name in keys if name.startswith("cells:")]
     cells = f"cells:{metric}" if f"cells:{metric}" in others else "cells"
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
-    wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix", cells]
+    wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix"]
     wanted += ["calibration", "surroundings", "sessions"]
-    rows = {row.name: row for row in current.filter(name__in=wanted)}
-    late = current.filter(
-        Q(name__in=["phases", "usl", *of_metric]) | Q(name__startswith="percentiles:")
-    )
-    latest = max(rows.values(), key=lambda row: row.computed_at, default=None)
+    read = f"brief:{shown}" if brief else cells
+    told = current.filter(name__in=[*wanted, read])
+    rows = [_Stored(*row) for row in told.values_list(*_Stored._fields)]
+    results = {row.name: row.result for row in rows}
+    late = ("phases", "usl", "within_blocks", *of_metric)
+    latest = max(rows, key=lambda row: row.computed_at, default=None)
     return Findings(
-        cells=rows[cells].result if cells in rows else None,
-        pairs=rows["pairs"].result if "pairs" in rows else None,
-        levels=rows["levels"].result if "levels" in rows else None,
-        checks=rows["checks"].result if "checks" in rows else None,
-        with_excluded=rows["with_excluded"].result if "with_excluded" in rows else None,
-        outlook=rows["outlook"].result if "outlook" in rows else None,
-        calibration=rows["calibration"].result if "calibration" in rows else None,
-        matrix=rows["matrix"].result if "matrix" in rows else None,
-        surroundings=rows["surroundings"].result if "surroundings" in rows else None,
-        sessions=rows["sessions"].result if "sessions" in rows else None,
-        answer=rows["answer"].result if "answer" in rows else None,
+        cells=results.get(read),
+        pairs=results.get("pairs"),
+        levels=results.get("levels"),
+        checks=results.get("checks"),
+        with_excluded=results.get("with_excluded"),
+        outlook=results.get("outlook"),
+        calibration=results.get("calibration"),
+        matrix=results.get("matrix"),
+        surroundings=results.get("surroundings"),
+        sessions=results.get("sessions"),
+        answer=results.get("answer"),
         charts=LateResults(
             {
                 of_metric.get(name, name): pk
-                for name, pk in late.order_by("name").values_list("name", "pk")
+                for name, pk in keys.items()
+                if name in late or name.startswith("percentiles:")
             }
         ),
         metrics=tuple(

@@ -23,7 +23,7 @@ from campaigns.web.check_lines import check_lines
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.panels import panels_of
-from campaigns.web.panels.base import Late, Shown
+from campaigns.web.panels.base import Late, Shown, comes_late
 from campaigns.web.panels.matrix import heat_table
 from campaigns.web.phrases import (
     MISSING,
@@ -64,7 +64,8 @@ class RunLine:
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Everything, for the metric and axis that the address chooses."""
     words = Levels(outline.factors)
-    findings = findings_of(campaign, request.GET.get("metric", ""))
+    brief = comes_late(outline) and "open" not in request.GET
+    findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
     view = view_of(request.GET, campaign, outline, findings)
     metric = view.metric
     primary = metric == campaign.primary_metric
@@ -75,6 +76,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
     opened = request.GET.get("open", "").split(",")
     surroundings = surroundings_of(campaign, findings.surroundings)
     stand_ins = stand_ins_of(campaign)
+    table, failures = _runs(request, runs, words, findings)
     late = _late(shown)
     plot, multiples = (None, ()) if late else main_plot(shown)
     return {
@@ -103,10 +105,10 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "heat": heat_table(shown),
         "panels": [panel.labelled(stand_ins) for panel in panels_of(shown, opened)],
         "opened": opened,
-        "failures": [_line(row, words, {}) for row in runs.rows(runs.without[:MOST_FAILURES])],
-        "more_failures": max(0, len(runs.without) - MOST_FAILURES),
+        "failures": failures,
+        "more_failures": max(0, runs.without_counts.total() - MOST_FAILURES),
         "told": _told(runs),
-        "table": _runs(request, runs, words, findings),
+        "table": table,
         "facts": surroundings.facts,
         "changes": changed_facts(surroundings.changes),
         "begun": findings.sessions["changed"] if findings.sessions else (),
@@ -170,24 +172,29 @@ def _late(shown: Shown) -> Late | None:
     return Late(CURVE, levels_title(shown.findings.cells, shown.words, shown.view))
 
 
-def _runs(request: HttpRequest, runs: RunList, words: Levels, findings: Findings) -> dict[str, Any]:
-    """One page of the runs that fit the filter, with the filter itself."""
+def _runs(
+    request: HttpRequest, runs: RunList, words: Levels, findings: Findings
+) -> tuple[dict[str, Any], list[RunLine]]:
+    """One page of the runs that fit the filter, with the filter itself; and the first failures."""
     text = request.GET.get("q", "").replace("\x00", "")[:200]
     state = request.GET.get("state", "")
     found = runs.found(text, state)
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = Paginator(range(len(found)), PAGE_SIZE).get_page(request.GET.get("page"))
+    first = (page.number - 1) * PAGE_SIZE
     means = {
         cell["cell"]: cell["summary"]["gmean"]
         for cell in (findings.cells["cells"] if findings.cells else ())
     }
+    shown, failed = found[first : first + PAGE_SIZE], runs.found("", WITHOUT_VALUE)[:MOST_FAILURES]
+    rows = {row.run: row for row in runs.rows({*shown, *failed})}
     kept = {name: request.GET[name] for name in KEPT if name in request.GET}
-    return {
-        "lines": [_line(row, words, means) for row in runs.rows(list(page))],
+    table = {
+        "lines": [_line(rows[run], words, means) for run in shown],
         "page": page,
         "text": text,
         "state": state,
         "states": [(name, RUNS[name][0]) for name in STATES if runs.counts[name]]
-        + ([(WITHOUT_VALUE, "without a plain value")] if runs.without else []),
+        + ([(WITHOUT_VALUE, "without a plain value")] if runs.without_counts.total() else []),
         "in_all": len(runs),
         "found": len(found),
         "whole": len(runs) <= PAGE_SIZE and not text and not state,
@@ -196,6 +203,7 @@ def _runs(request: HttpRequest, runs: RunList, words: Levels, findings: Findings
         "without": urlencode({**kept, "state": WITHOUT_VALUE}),
         "heads": [factor.label for factor in words.factors],
     }
+    return table, [_line(rows[run], words, {}) for run in failed]
 
 
 def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine:

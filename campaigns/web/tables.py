@@ -1,6 +1,6 @@
 """Rows of the tables of a result page, ready to be written. Formats what the findings hold."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,9 +93,7 @@ class StrataTable:
 def cell_table(finding: Mapping[str, Any], words: Levels) -> CellTable:
     """Write the cells of a finding in their order."""
     unit = finding["unit"]
-    values = [
-        run["value"] for cell in finding["cells"] for run in cell["runs"] if run["state"] == "ok"
-    ]
+    values = [value for cell in finding["cells"] for value in _observed(cell)]
     scale = strips.scale_of(values)
     return CellTable(
         heads=tuple(factor.label for factor in words.factors),
@@ -106,12 +104,12 @@ def cell_table(finding: Mapping[str, Any], words: Levels) -> CellTable:
 
 def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: Levels) -> CellLine:
     summary = cell["summary"]
-    observed = [run["value"] for run in cell["runs"] if run["state"] == "ok"]
+    observed = _observed(cell)
     geometric = summary["gmean"] is not None
     interval = summary["gmean_ci"] if geometric else summary["mean_ci"]
     return CellLine(
         levels=words.one_each(cell["levels"]),
-        ok=f"{summary['n_ok']}/{len(cell['runs'])}",
+        ok=f"{summary['n_ok']}/{cell['counts']['runs']}",
         gmean=amount(summary["mean"] if summary["n_ok"] == 1 else summary["gmean"], unit),
         mean=amount(summary["mean"], unit),
         interval=span(interval, unit),
@@ -132,28 +130,28 @@ def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: L
     )
 
 
-def _failed_units(cell: Mapping[str, Any]) -> str:
-    """How much of the work failed in runs that have a value; nothing where none did."""
-    counted = [run for run in cell["runs"] if run["state"] == "ok" and run.get("units", 0) > 1]
-    failed, units = (sum(run[name] for run in counted) for name in ("units_failed", "units"))
-    return f"{100 * failed / units:.3g} % of the work failed" if failed else ""
+def _observed(cell: Mapping[str, Any]) -> Sequence[float]:
+    """The values of its runs that count."""
+    if "values" in cell:
+        values: Sequence[float] = cell["values"]
+        return values
+    return [run["value"] for run in cell["runs"] if run["state"] == "ok"]
 
 
 def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
     """What stands beside the numbers: failures first, then what the numbers cannot carry."""
-    states = [run["state"] for run in cell["runs"]]
+    counts = cell["counts"]
+    states, limit = counts["states"], counts["lowest_limit"]
     notes = []
     for state, word in TOLD:
-        runs = [run for run in cell["runs"] if run["state"] == state]
-        if not runs:
-            continue
-        limits = {run["value"] for run in runs if run["value"] is not None}
-        above = f" above {amount(min(limits), unit)}" if state == "censored" and limits else ""
-        notes.append(f"{len(runs)} {word}{above}")
-    if excluded := states.count("excluded"):
+        if state in states:
+            above = f" above {amount(limit, unit)}" if state == "censored" and limit else ""
+            notes.append(f"{states[state]} {word}{above}")
+    if excluded := states.get("excluded"):
         notes.append(f"{excluded} excluded")
-    if failed := _failed_units(cell):
-        notes.append(failed)
+    if counts["units_failed"]:
+        share = 100 * counts["units_failed"] / counts["units"]
+        notes.append(f"{share:.3g} % of the work failed")
     if "open" not in states:
         flags = [flag for flag in cell["summary"]["flags"] if not (notes and flag in WITHOUT_VALUE)]
         notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]

@@ -91,13 +91,10 @@ def test_a_change_within_a_parted_block_is_told_where_both_runs_are_on_one_side(
     seen(nine, "version", upgraded(9, 5))
     fourth, fifth, sixth = nine.runs.filter(position__in=(4, 5, 6)).order_by("position")
 
-    rows = findings(nine)["levels"]["groups"][0]["comparisons"]
-
-    for row in rows:
-        blocks = [each["block"] for each in row["within_blocks"]]
+    for row in findings(nine)["within_blocks"]["comparisons"]:
         cells = {row["baseline"], row["candidate"]}
-        assert (2 in blocks) == (cells == {fourth.cell_id, fifth.cell_id})
-        assert sixth.cell_id not in cells or blocks == [1, 3]
+        assert (2 in row["blocks"]) == (cells == {fourth.cell_id, fifth.cell_id})
+        assert sixth.cell_id not in cells or row["blocks"] == [1, 3]
 
 
 def test_a_jump_by_an_upgrade_within_a_block_is_not_taken_for_a_difference_of_levels(interleaved):

@@ -3,6 +3,8 @@ import json
 import pytest
 from django.urls import reverse
 
+from campaigns import analysis
+from campaigns.models import Attempt, Measurement, Run
 from campaigns.tests.web.measured import finish, launched, store
 from campaigns.web.panels import base
 
@@ -114,3 +116,30 @@ def test_what_a_person_wrote_stays_text_in_a_figure(browser, target, person):
     assert "<script>alert" not in response.content.decode()
     ticks = figure_in(response, "curve")["layout"]["xaxis"]["ticktext"]
     assert ticks[0].startswith("&lt;/script&gt;")
+
+
+def test_a_page_of_many_cells_has_none_of_their_charts_either(browser, many, monkeypatch):
+    monkeypatch.setattr(base, "MOST_RUNS", 12)
+    monkeypatch.setattr(base, "MOST_CELLS", 2)
+
+    text = page(browser, many).content.decode()
+
+    assert "data-late" in text
+    assert 'id="curve-figure"' not in text
+
+
+def test_the_table_of_cells_is_the_same_without_their_runs_at_hand(browser, many, monkeypatch):
+    Run.objects.filter(campaign=many, position=4).update(state=Run.State.VOID)
+    Attempt.objects.filter(run__campaign=many, run__position=5).update(units_failed=1, units_done=9)
+    Measurement.objects.filter(attempt__run__campaign=many, attempt__run__position=6).update(
+        bound=True
+    )
+    analysis.analyse(many)
+
+    brief = page(browser, many).context
+    monkeypatch.setattr(base, "MOST_RUNS", 12)
+    whole = page(browser, many).context
+
+    assert "runs" not in brief["findings"].cells["cells"][0]
+    assert brief["cells"] == whole["cells"]
+    assert {note for line in brief["cells"].lines for note in line.notes} >= {"1 bound", "1 lost"}

@@ -14,10 +14,15 @@ from campaigns.web.view import View
 
 MOST_ROWS = 200
 """Of a table on a page; its CSV has all of them."""
-MOST_RUNS = 2000
-"""Charts of more runs do not come with the page: it asks for them when they come into sight."""
+MOST_RUNS, MOST_CELLS = 1000, 60
+"""Charts of more do not come with the page: it asks for them when they come into sight."""
 
 Value = str | float | int | None
+
+
+def comes_late(outline: Outline) -> bool:
+    """Whether charts of every run or cell come after the page."""
+    return outline.runs > MOST_RUNS or outline.cells > MOST_CELLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Shown:
     @property
     def many(self) -> bool:
         """Whether charts of every run come after the page."""
-        return self.outline.runs > MOST_RUNS
+        return comes_late(self.outline)
 
     @property
     def is_open(self) -> bool:

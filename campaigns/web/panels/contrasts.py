@@ -1,6 +1,6 @@
 """The comparisons of levels as a forest, and the pairs of a paired campaign as slopes and in time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.charts import pairs, slopes
@@ -31,8 +31,9 @@ def forest_panel(shown: Shown) -> Panel | None:
     finding = shown.findings.levels
     if not finding or not shown.primary or shown.is_open:
         return None
+    within = _within_blocks(shown)
     rows = [
-        _row(row, group, finding, shown.words)
+        _row(row, group, finding, shown.words, within)
         for group in finding["groups"]
         for row in group["comparisons"]
     ]
@@ -125,8 +126,24 @@ def differences_panel(shown: Shown) -> Panel | None:
     )
 
 
+def _within_blocks(shown: Shown) -> dict[tuple[int, int], list[pairs.PairPoint]]:
+    """The changes of each comparison in its blocks, by the keys of its cells."""
+    found = shown.findings.charts.get("within_blocks") or {"comparisons": ()}
+    return {
+        (row["baseline"], row["candidate"]): [
+            pairs.PairPoint(change, None, f"block {block}")
+            for block, change in zip(row["blocks"], row["changes_pct"], strict=True)
+        ]
+        for row in found["comparisons"]
+    }
+
+
 def _row(
-    row: Mapping[str, Any], group: Mapping[str, Any], finding: Mapping[str, Any], words: Levels
+    row: Mapping[str, Any],
+    group: Mapping[str, Any],
+    finding: Mapping[str, Any],
+    words: Levels,
+    within: Mapping[tuple[int, int], Sequence[pairs.PairPoint]],
 ) -> pairs.StratumRow:
     values = dict(zip(group["cells"], group["values"], strict=True))
     sides = [
@@ -136,10 +153,7 @@ def _row(
     verdict, other = row["comparison"]["verdict"], row["comparison"]["sensitivity"]
     return pairs.StratumRow(
         name=f"{where}: {' vs '.join(sides)}" if where else " vs ".join(sides),
-        pairs=[
-            pairs.PairPoint(each["change_pct"], None, f"block {each['block']}")
-            for each in row["within_blocks"]
-        ],
+        pairs=within.get((row["baseline"], row["candidate"]), ()),
         tone=row["display"]["tone"],
         word=row["display"]["word"],
         change_pct=verdict["pct_change"],
