@@ -45,6 +45,16 @@ def seconds(name: str, default: float) -> float:
     return number
 
 
+def whole(name: str, default: int) -> int:
+    """Read a whole number from 0. Raise ImproperlyConfigured for anything else."""
+    value = text(name)
+    if not value:
+        return default
+    if not (value.isascii() and value.isdecimal()):
+        raise ImproperlyConfigured(f"{name} is {value!r}; use a whole number from 0.")
+    return int(value)
+
+
 def rate(name: str, default: str) -> tuple[int, int] | None:
     """So many in so many seconds, from `300/s`, `6000/min` or `1000/h`; None from `off`: no limit."""
     value = text(name, default)

@@ -172,6 +172,10 @@ AXES_DISABLE_ACCESS_LOG = True  # only failures are kept, until they are too old
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
+# How many requests of one web process may wait for a campaign to change; each of them keeps a thread
+
+API_WAITING = environment.whole("PERFDASH_API_WAITING", 2)
+
 REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -1,6 +1,7 @@
 """Campaigns: define, preview, launch, steer, read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from django.db import transaction
 from django.http import Http404
@@ -10,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns import dispatch
-from campaigns.api import filters
+from campaigns.api import filters, waiting
 from campaigns.api.inputs import (
     AmendInput,
     CampaignInput,
@@ -19,17 +20,18 @@ from campaigns.api.inputs import (
     ExtendInput,
     LaunchQuery,
     NewCampaignInput,
-    NoQuery,
     TryInput,
+    WaitQuery,
 )
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.api.run_outputs import RunOutput
+from campaigns.api.selection import selected
 from campaigns.api.shapes import PreviewOutput
 from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life, preview
 from campaigns.models import Campaign, Run, Scope
-from campaigns.queries import records
+from campaigns.queries import live, records
 
 TAG = "campaigns"
 
@@ -135,11 +137,29 @@ class Preview(Api):
 class OneCampaign(CampaignApi):
     """GET: one campaign."""
 
-    @operation("get_campaign", TAG, answer=CampaignDetail, refusals=[NOT_FOUND])
+    @operation("get_campaign", TAG, answer=CampaignDetail, query=WaitQuery, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
-        """A campaign with its definition, its cells and what the statistics say."""
-        self.read_query(NoQuery)
-        return self.answer(self.campaign(pk))
+        """A campaign; with `wait`, as soon as `state` or `seen` is not true any more.
+
+        Only some may wait at a time: with `Retry-After` the answer came at once, as no place was free.
+        """
+        asked = self.read_query(WaitQuery)
+        selected(request, CampaignDetail)
+        campaign = self.campaign(pk)
+        waited = "wait" not in asked or waiting.wait(
+            lambda: self.has_changed(campaign, asked), asked["wait"]
+        )
+        answer = self.answer(campaign)
+        if not waited:
+            answer.headers["Retry-After"] = str(waiting.ASK_AGAIN_SECONDS)
+        return answer
+
+    def has_changed(self, campaign: Campaign, known: Mapping[str, Any]) -> bool:
+        """Say whether what a client knows of a campaign is not so any more."""
+        campaign.refresh_from_db()
+        if "state" in known:
+            return bool(campaign.state != known["state"])
+        return bool(live.whole_version(campaign) != known["seen"])
 
 
 class Launch(CampaignApi):

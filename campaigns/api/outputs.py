@@ -151,6 +151,7 @@ class CampaignDetail(CampaignOutput):
     seconds_left = serializers.SerializerMethodField()
     analysis_pending = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
+    version = serializers.SerializerMethodField()
 
     class Meta(CampaignOutput.Meta):
         fields = [
@@ -164,6 +165,7 @@ class CampaignDetail(CampaignOutput):
             "seconds_left",
             "analysis_pending",
             "findings",
+            "version",
         ]
 
     def get_stand_in(self, campaign: Campaign) -> list[str]:
@@ -205,6 +207,10 @@ class CampaignDetail(CampaignOutput):
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """By name."""
         return {entry.pop("name"): entry for entry in exports.finding_entries(campaign)}
+
+    def get_version(self, campaign: Campaign) -> str:
+        """Text that changes with every run, phase, exclusion, state and analysis; for `seen`."""
+        return live.whole_version(campaign)
 
 
 def cell_output(cell: Cell) -> dict[str, Any]:

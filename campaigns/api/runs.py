@@ -11,6 +11,7 @@ from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
 from campaigns.api.selection import selected
 from campaigns.definition import life
+from campaigns.models import Run
 from campaigns.queries import records
 
 
@@ -29,8 +30,12 @@ class Runs(CampaignApi):
         """Runs by position, try-outs last, with all values of the attempt that stands for each."""
         only = selected(request, RunOutput)
         observed = only is None or bool(only & OBSERVED)
-        rows = records.runs(self.campaign(pk), observed=observed)
-        return self.page(rows, RunOutput, "place", filters.Runs)
+        campaign = self.campaign(pk)
+        order = records.order_of_runs(campaign)
+        rows = records.runs(campaign, observed=observed)
+        if order == "position":
+            rows = rows.exclude(purpose=Run.Purpose.TRIAL)
+        return self.page(rows, RunOutput, order, filters.Runs)
 
 
 class OneRun(CampaignApi):

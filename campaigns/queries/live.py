@@ -87,6 +87,13 @@ def findings_version(campaign: Campaign) -> str:
     return fingerprint(campaign.state, last)
 
 
+def whole_version(campaign: Campaign) -> str:
+    """Text that changes whenever one of both does, or an analysis is asked for."""
+    return fingerprint(
+        version(campaign), findings_version(campaign), campaign.analysis_requested_at is None
+    )
+
+
 def fingerprint(*parts: object) -> str:
     """Shorten anything to text that is equal where all parts are."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

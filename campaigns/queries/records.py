@@ -60,6 +60,12 @@ def runs(campaign: Campaign, *, observed: bool = True) -> QuerySet[Run]:
     )
 
 
+def order_of_runs(campaign: Campaign) -> str:
+    """The column that orders them: without try-outs their position does, and has an index."""
+    tried = campaign.runs.filter(purpose=Run.Purpose.TRIAL).exists()
+    return "place" if tried else "position"
+
+
 def run_at(campaign: Campaign, position: int, *, trial: bool = False) -> Run:
     """A run, or a try-out, with all that its attempts observed. Raise Run.DoesNotExist."""
     evidence = ("proofs", "phases", "effective_settings", "environment")

@@ -1,0 +1,68 @@
+"""A hundred clients wait for one campaign, and pages answer all the while."""
+
+import json
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from time import sleep
+
+import pytest
+
+CLIENTS = 100
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(180)
+def test_pages_answer_while_a_hundred_clients_wait_and_each_hears_of_the_end(perfdash):
+    target = perfdash.api("GET", "targets")["results"][0]["id"]
+    campaign = perfdash.api(
+        "POST",
+        "campaigns?launch=true",
+        {
+            "question": "Who waits?",
+            "kind": "downloader",
+            "target": target,
+            "parameters": {"manifest": "repo/files=5/size=1kB/latency=200/PULP_MANIFEST"},
+            "factors": {"engine": ["futures", "asyncio"]},
+            "order": "interleaved",
+            "repetitions": 100,
+        },
+    )["id"]
+    base, token, ended = perfdash.state["base_url"], perfdash.token, Event()
+
+    def get(path):
+        request = urllib.request.Request(  # noqa: S310  loopback
+            f"{base}{path}", headers={"Authorization": f"Bearer {token}"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return answer.headers, answer.read()
+
+    def client():
+        """Do as docs/api.md says; give how often it asked."""
+        asked = 0
+        while True:
+            asked += 1
+            headers, body = get(f"/api/v1/campaigns/{campaign}?fields=state&wait=10&state=running")
+            if json.loads(body)["state"] != "running":
+                return asked
+            sleep(float(headers.get("Retry-After", 0)))
+
+    def page():
+        """Count the pages that came, one after another, until the end."""
+        came = 0
+        while not ended.is_set():
+            get("/sign-in/")
+            came += 1
+            sleep(0.1)
+        return came
+
+    with ThreadPoolExecutor(CLIENTS + 1) as pool:
+        waiting = [pool.submit(client) for _ in range(CLIENTS)]
+        pages = pool.submit(page)
+        sleep(12)
+        perfdash.api("POST", f"campaigns/{campaign}/cancel", {"reason": "enough"})
+        told = [each.result(timeout=60) for each in waiting]
+        ended.set()
+
+    assert pages.result(timeout=60) > 20
+    assert sum(told) < CLIENTS * 10
