@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 
-from e2e.conftest import ROOT
+from e2e.conftest import ROOT, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -78,6 +80,24 @@ def test_a_campaign_in_yaml_is_launched_watched_and_judged(perfdash, command, tm
     assert command("campaign", "definition", number, "-o", again).returncode == 0
     made = json.loads(command("campaign", "create", again, "--json").stdout)
     assert made["definition"] == perfdash.api("GET", f"campaigns/{number}")["definition"]
+
+
+def test_watching_survives_a_restart_of_the_server(perfdash, command, tmp_path):
+    file = tmp_path / "campaign.yaml"
+    file.write_text(DEFINITION.format(latency=50))
+    web = psutil.Process(perfdash.state["services"]["web"])
+
+    with ThreadPoolExecutor(1) as beside:
+        watching = beside.submit(command, "campaign", "create", file, "--launch", "--watch")
+        wait_for(
+            lambda: perfdash.rows("SELECT 1 FROM campaigns_run WHERE state = 'running'"), "a run"
+        )
+        web.kill()
+        ended = watching.result()
+
+    assert ended.returncode == 0, ended.stderr
+    assert "Trying again in" in ended.stderr
+    assert "6 of 6 runs, finished" in ended.stderr
 
 
 def test_a_campaign_is_launched_and_cancelled_from_two_shells(command, tmp_path):

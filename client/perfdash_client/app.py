@@ -11,7 +11,7 @@ from typer.exceptions import Abort, TyperException
 from typer.exceptions import Exit as Ended
 
 from perfdash_client import __version__
-from perfdash_client.commands import account, campaigns, exchange, kinds, targets
+from perfdash_client.commands import account, campaigns, exchange, exports, kinds, targets
 from perfdash_client.connection import PATIENCE_SECONDS
 from perfdash_client.errors import ClientError
 from perfdash_client.exits import MEANINGS, Exit
@@ -32,6 +32,7 @@ kinds.add_to(app)
 app.add_typer(targets.app, name="target")
 app.add_typer(campaigns.app, name="campaign")
 exchange.add_to(app)
+exports.add_to(app)
 
 
 def _print_version(value: bool) -> None:

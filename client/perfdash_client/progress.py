@@ -73,9 +73,7 @@ class Lines:
         if not changed and not (rested and ended != total):
             return
         self.last, self.told_at = state, monotonic()
-        self.out.say(
-            f"campaign {campaign['id']}: {summary(campaign)}{f'; now {now}' if now else ''}"
-        )
+        self.out.say(f"campaign {campaign['id']}: {summary(campaign)}{f'; {now}' if now else ''}")
 
 
 class Bars:
@@ -114,4 +112,4 @@ def running_now(run: Mapping[str, Any] | None) -> str:
         return ""
     what = {"warm_up": "warm-up", "trial": "try-out"}.get(run["purpose"], "run")
     where = levels(run["cell"]["levels"])
-    return f"{what} {run['position']}{f': {where}' if where else ''}"
+    return f"now {what} {run['position']}{f': {where}' if where else ''}"

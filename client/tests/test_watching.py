@@ -80,6 +80,15 @@ def test_what_runs_now_is_told(perfdash, going_on, meanwhile):
     assert "was cancelled" in ran.err
 
 
+def test_why_nothing_runs_is_told(perfdash, going_on, meanwhile):
+    meanwhile += [lambda: Campaign.objects.update(state="cancelled")]
+
+    ran = perfdash("campaign", "watch", going_on.pk)
+
+    assert "0 of 12 runs" in ran.err
+    assert "it waits: " in ran.err
+
+
 def test_ctrl_c_leaves_the_campaign_alone_and_says_how_to_go_on(perfdash, going_on, meanwhile):
     def interrupt():
         raise KeyboardInterrupt

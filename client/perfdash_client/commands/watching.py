@@ -53,11 +53,20 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
 
 
 def _now(server: Server, campaign: Mapping[str, Any]) -> str:
-    """Say which run is on; nothing where nobody can tell."""
-    if not campaign["runs"].get("running"):
+    """Say which run is on, or why none is; nothing where nobody can tell."""
+    if campaign["state"] != "running":
         return ""
+    if not campaign["runs"].get("running"):
+        return _why_not(server, campaign["id"])
     found = server.get(f"campaigns/{campaign['id']}/runs", state="running", limit=1)["results"]
     return running_now(found[0] if found else None)
+
+
+def _why_not(server: Server, number: int) -> str:
+    """Say what it waits for, as the queue of its server knows it."""
+    waiting = (entry for queue in server.pages("queues") for entry in queue["waiting"])
+    why = next((entry["why"] for entry in waiting if entry["campaign"] == number), None)
+    return f"it waits: {why}" if why else ""
 
 
 def judged(session: Session, campaign: Mapping[str, Any], words: Collection[str]) -> None:
