@@ -38,6 +38,8 @@ _LESS_AND_MORE = {
     "count of connections": ("fewer", "more"),
 }
 DEFAULT = Criteria()
+MOST_PRACTICAL = 100
+"""More further runs than that are no advice."""
 
 
 def display(
@@ -87,13 +89,23 @@ def advice(
         case Word.NOT_ENOUGH_DATA if verdict.reason == "n_below_minimum" and not verdict.more:
             return f"Run {_counted(criteria.minimum_n - verdict.n, noun)} more{where} at least."
         case Word.NOT_ENOUGH_DATA if verdict.more:
-            return f"Run about {_counted(verdict.more, noun)} more{where} to detect {delta}."
+            return _further(verdict.more, noun, where, f"to detect {delta}")
         case Word.NOT_ENOUGH_DATA if verdict.n_to_decide and verdict.n_to_decide > verdict.n:
             further = verdict.n_to_decide - verdict.n
-            return f"Run about {_counted(further, noun)} more{where} to tell 0 from {delta}."
+            return _further(further, noun, where, f"to tell 0 from {delta}")
         case Word.NOT_ENOUGH_DATA if verdict.required_n is None and verdict.ci_pct is not None:
             return f"The runs differ too much: no sensible number of {noun}s would detect {delta}."
     return ""
+
+
+def _further(number: int, noun: str, where: str, purpose: str) -> str:
+    """Say how many more it takes; nobody runs hundreds of them."""
+    if number <= MOST_PRACTICAL:
+        return f"Run about {_counted(number, noun)} more{where} {purpose}."
+    return (
+        f"It would take about {number:,} {noun}s more{where} {purpose}: make runs vary less, or ask "
+        "for a larger change."
+    )
 
 
 def _less_and_more(unit: str, lower_is_better: bool, metric: str) -> tuple[str, str]:

@@ -247,6 +247,7 @@ def _knee(knee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if not knee:
         return []
     methods, doubt = knee["methods"], knee["uncertainty"]
+    is_one = knee["strength"] != "smooth"
     said = [
         ("evidence", _evidence(knee)),
         ("break of a power law", _level(knee["at"])),
@@ -254,7 +255,7 @@ def _knee(knee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         ("slope ratio", _level(methods["slope_ratio"])),
         ("Kneedle, linear axis", _level(methods["kneed_linear"])),
         ("Kneedle, log axis", _level(methods["kneed_log"])),
-        ("two of three agree on", _level(methods["consensus"])),
+        *([("two of three agree on", _level(methods["consensus"]))] if is_one else []),
         ("exponent below, above", f"{knee['below']:.2f}, {knee['above']:.2f}"),
     ]
     if doubt:

@@ -75,6 +75,11 @@ def test_a_word_outside_the_list_is_a_mistake():
             "Run about 11 pairs more to detect 5 %.",
         ),
         (
+            Verdict(Word.NOT_ENOUGH_DATA, n=3, required_n=1003, more=1000),
+            "It would take about 1,000 pairs more to detect 5 %: make runs vary less, or ask for a "
+            "larger change.",
+        ),
+        (
             Verdict(Word.NOT_ENOUGH_DATA, n=2, reason="n_below_minimum", required_n=2, more=0),
             "Run 1 pair more at least.",
         ),
