@@ -60,6 +60,11 @@ class Server:
         """Read something."""
         return self._json(self._ask("GET", path, query=query))
 
+    def get_with_rest(self, path: str, **query: Any) -> tuple[dict[str, Any], float]:
+        """Read something, and for how many seconds the server asks to rest before the next time."""
+        answer = self._ask("GET", path, query=query)
+        return self._json(answer), asked_wait(answer) or 0.0
+
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Read a list, page by page, by the links that the server gives."""
         page = self.get(path, **query)

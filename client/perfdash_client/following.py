@@ -5,14 +5,13 @@ from time import monotonic, sleep
 from typing import Any
 
 from perfdash_client.connection import Server
-from perfdash_client.errors import NotEnded, Refused
+from perfdash_client.errors import NotEnded
 from perfdash_client.results import CLOSED
 
 WAIT_SECONDS = 30
-FIELDS = "id,name,state,state_reason,runs,seconds_left,analysis_pending,links"
+FIELDS = "id,name,state,state_reason,runs,seconds_left,analysis_pending,links,version"
 """What is read again and again; not the findings, which the server would have to collect."""
 REST_SECONDS = 1.0
-BAD_REQUEST = 400
 LONGEST_ANALYSIS_SECONDS = 600.0
 WAITS_FOR_PEOPLE = {
     "draft": "is a draft. Launch it: perfdash campaign launch {id}",
@@ -34,7 +33,7 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
     while True:
         asked = monotonic()
         wait = int(min(WAIT_SECONDS, max(0, end - asked))) if known else 0
-        campaign: Campaign = _ask(server, number, wait)
+        campaign, rest = _ask(server, number, wait, known)
         yield campaign
         if campaign["state"] in CLOSED:
             closed_since = closed_since or monotonic()
@@ -48,25 +47,20 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
                 f"Campaign {number} has not ended within {timeout:.0f} s; it goes on."
                 f" Watch it again: perfdash campaign watch {number}"
             )
-        nothing_new = _moved(campaign) == _moved(known)
-        if nothing_new or monotonic() - asked < REST_SECONDS:
-            sleep(max(0.0, min(REST_SECONDS, end - monotonic())))
+        if rest or monotonic() - asked < REST_SECONDS:
+            sleep(max(0.0, min(rest or REST_SECONDS, end - monotonic())))
         known = campaign
 
 
-def _ask(server: Server, number: int, wait: int) -> Campaign:
-    """Ask for the campaign as it is; `wait`: seconds that the server may wait for something new."""
-    try:
-        found: Campaign = server.get(f"campaigns/{number}", wait=wait or None, fields=FIELDS)
-    except Refused as refused:
-        if not wait or refused.status != BAD_REQUEST:
-            raise
-        return _ask(server, number, 0)  # a server that does not know `wait`
-    return found
+def _ask(server: Server, number: int, wait: int, known: Campaign) -> tuple[Campaign, float]:
+    """Give the campaign once it is another than the one that is known, or after `wait` seconds.
 
-
-def _moved(campaign: Campaign) -> tuple[Any, ...]:
-    return campaign.get("state"), campaign.get("runs"), campaign.get("analysis_pending")
+    And how long to rest: the server waits for a few clients only, and tells the others so.
+    """
+    query: dict[str, Any] = {"fields": FIELDS}
+    if wait and known.get("version"):
+        query |= {"wait": wait, "seen": known["version"]}
+    return server.get_with_rest(f"campaigns/{number}", **query)
 
 
 def _waits(campaign: Campaign) -> str:

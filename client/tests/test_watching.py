@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from campaigns import analysis
+from campaigns.api import waiting
 from campaigns.dispatch import request_analysis
 from campaigns.models import Campaign, Run
 from campaigns.tests.analysis.conftest import store
@@ -13,15 +14,15 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def meanwhile(monkeypatch):
-    """What happens while the program rests, one step each time."""
+    """What happens while the server waits for something new, one step each time that it looks."""
     steps: list[Callable[[], object]] = []
 
-    def rest(seconds):
-        assert 0 <= seconds <= following.REST_SECONDS
-        if steps:
-            steps.pop(0)()
+    def look_again(seconds):
+        assert steps, "it waits for nothing"
+        steps.pop(0)()
 
-    monkeypatch.setattr(following, "sleep", rest)
+    monkeypatch.setattr(waiting, "sleep", look_again)
+    monkeypatch.setattr(following, "sleep", lambda seconds: None)
     return steps
 
 
@@ -89,11 +90,31 @@ def test_why_nothing_runs_is_told(perfdash, going_on, meanwhile):
     assert "it waits: " in ran.err
 
 
-def test_ctrl_c_leaves_the_campaign_alone_and_says_how_to_go_on(perfdash, going_on, meanwhile):
-    def interrupt():
+def test_a_server_that_waits_for_others_is_asked_again_when_it_says(
+    perfdash, going_on, meanwhile, monkeypatch
+):
+    rests = []
+
+    def rest(seconds):
+        rests.append(seconds)
+        if len(rests) == 3:
+            Campaign.objects.update(state="cancelled")
+
+    monkeypatch.setattr(following, "sleep", rest)
+    monkeypatch.setattr(waiting, "wait", lambda changed, seconds: changed())
+
+    perfdash("campaign", "watch", going_on.pk)
+
+    assert rests == [1, 5, 5]
+
+
+def test_ctrl_c_leaves_the_campaign_alone_and_says_how_to_go_on(
+    perfdash, going_on, meanwhile, monkeypatch
+):
+    def interrupt(seconds):
         raise KeyboardInterrupt
 
-    meanwhile += [interrupt]
+    monkeypatch.setattr(following, "sleep", interrupt)
 
     ran = perfdash("campaign", "watch", going_on.pk)
 
