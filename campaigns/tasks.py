@@ -22,6 +22,7 @@ from django.db.models.functions import Now
 from campaigns import analysis, execution, kernel, log_context
 from campaigns import dispatch as dispatching
 from campaigns.definition import repeating
+from campaigns.importers import waiting
 from campaigns.models import Campaign, Worker
 
 SEEN_SECONDS = 5
@@ -62,6 +63,16 @@ def analyse(campaign: int) -> None:
         if asked is not None:
             analysis.analyse(asked)
     finally:
+        dispatch()
+
+
+@shared_task(name="campaigns.read_file")
+def read_file(submission: int) -> None:
+    """Read a file that waits, and have what is in it analysed."""
+    close_old_connections()
+    received = waiting.read_waiting(submission)
+    if received is not None:
+        dispatching.request_analysis(received.campaign)
         dispatch()
 
 

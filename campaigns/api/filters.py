@@ -20,6 +20,7 @@ from campaigns.models import (
     Proof,
     Run,
     Series,
+    Submission,
 )
 
 LARGEST = 2**31 - 1
@@ -124,6 +125,18 @@ class Runs(django_filters.FilterSet):
 
     class Meta:
         model = Run
+        fields: list[str] = []
+
+
+class Submissions(django_filters.FilterSet):
+    """What came from outside."""
+
+    state = Choice(choices=Submission.State.choices)
+    campaign = Whole(field_name="campaign_id")
+    format = Word(most=50)
+
+    class Meta:
+        model = Submission
         fields: list[str] = []
 
 

@@ -35,16 +35,36 @@ class StrictJSONParser(BaseParser):
         content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise TooLarge
-        try:
-            value = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
-        except UnicodeDecodeError:
-            raise ParseError("The body is not UTF-8.") from None
-        except RecursionError:
-            raise ParseError(f"The body is nested deeper than {DEEPEST} levels.") from None
-        except ValueError as error:
-            raise ParseError(f"The body is not JSON: {error}") from None
-        _require_storable(value)
-        return value
+        return strict_json(content)
+
+
+def strict_json(content: bytes, *, names_once: bool = False) -> Any:
+    """Give the value of a JSON document. Raise ParseError with a message for people.
+
+    names_once: refuse an object that has a name twice, of which JSON keeps the last one only.
+    """
+    pairs = _names_once if names_once else None
+    try:
+        value = json.loads(
+            content.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=pairs
+        )
+    except UnicodeDecodeError:
+        raise ParseError("The body is not UTF-8.") from None
+    except RecursionError:
+        raise ParseError(f"The body is nested deeper than {DEEPEST} levels.") from None
+    except ValueError as error:
+        raise ParseError(f"The body is not JSON: {error}") from None
+    _require_storable(value)
+    return value
+
+
+def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"“{twice[:60]}” is there twice in one object.")
+    return found
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -15,8 +15,12 @@ from campaigns.api.refusals import Refusal
 from campaigns.definition.checking import Invalid
 from campaigns.definition.drafts import NotADraft
 from campaigns.definition.life import NotConfirmed, NotPossible
+from campaigns.importers.known import Differs
+from campaigns.importers.receiving import NotExternal
+from campaigns.readers import BadFile
 
 MEDIA_TYPE = "application/problem+json"
+DIFFERS = "urn:perfdash:differs"
 INVALID = "urn:perfdash:invalid"
 NOT_POSSIBLE = "urn:perfdash:not-possible"
 NOT_CONFIRMED = "urn:perfdash:not-confirmed"
@@ -50,6 +54,22 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
                 f"{error} Send it as confirm_target.",
                 type_=NOT_CONFIRMED,
             )
+        case BadFile():
+            return _problem(
+                HTTPStatus.BAD_REQUEST,
+                "The file cannot be read; nothing was stored.",
+                type_=INVALID,
+                errors=[{"field": where, "message": what} for where, what in error.problems],
+            )
+        case Differs():
+            return _problem(
+                HTTPStatus.CONFLICT,
+                str(error),
+                type_=DIFFERS,
+                members={"campaign": error.campaign.pk},
+            )
+        case NotExternal():
+            return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
         case NotPossible() | NotADraft():
             return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
         case Http404():
@@ -100,7 +120,9 @@ def _headers(error: APIException) -> dict[str, str]:
 
 def _sent(context: Mapping[str, Any]) -> Any:
     """What was wrong: the query of what only reads, else the body, which has been read by then."""
-    request = context["request"]
+    request, view = context["request"], context["view"]
+    if request.method not in SAFE_METHODS and getattr(view, "reads_body", False):
+        return getattr(view, "document", None)
     return request.query_params if request.method in SAFE_METHODS else request.data
 
 
@@ -114,9 +136,12 @@ def _errors(errors: Mapping[str, list[str]], sent: Any) -> Iterator[dict[str, An
 def _value_at(path: str, sent: Any) -> Any:
     """The scalar that was sent at a path; None where there is none, or it is a secret."""
     for name in path.split("."):
-        if name in SECRETS or not isinstance(sent, Mapping):
+        if isinstance(sent, list) and name.isdecimal() and int(name) < len(sent):
+            sent = sent[int(name)]
+        elif name in SECRETS or not isinstance(sent, Mapping):
             return None
-        sent = sent.get(name)
+        else:
+            sent = sent.get(name)
     if isinstance(sent, str):
         return USER_INFO.sub("//…@", sent)[:LONGEST_VALUE]
     return sent if isinstance(sent, bool | int | float) else None

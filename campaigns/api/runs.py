@@ -1,5 +1,6 @@
 """Runs: read, cancel, run again."""
 
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -10,13 +11,14 @@ from campaigns.api.inputs import CancelInput, ConfirmInput, RunQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
 from campaigns.api.selection import selected
+from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.definition import life
 from campaigns.models import Run
 from campaigns.queries import records
 
 
-class Runs(CampaignApi):
-    """GET: the runs of a campaign, filtered."""
+class Runs(CampaignApi, Receiving):
+    """GET: the runs of a campaign, filtered. POST: more runs that were made elsewhere."""
 
     @operation(
         "list_runs",
@@ -36,6 +38,14 @@ class Runs(CampaignApi):
         if order == "position":
             rows = rows.exclude(purpose=Run.Purpose.TRIAL)
         return self.page(rows, RunOutput, order, filters.Runs)
+
+    @APPENDING
+    def post(self, request: Request, pk: int) -> HttpResponseBase:
+        """Add runs to a campaign that came from outside: all of them, or none.
+
+        200: all were there already, exactly so.
+        """
+        return append_runs(self, request, pk)
 
 
 class OneRun(CampaignApi):

@@ -12,6 +12,7 @@ from campaigns.api import (
     queues,
     runs,
     schemas,
+    submissions,
     views,
     whoami,
 )
@@ -40,6 +41,10 @@ urlpatterns = [
     path("campaigns/<int:pk>/clone", campaigns.Clone.as_view(), name="api-clone"),
     path("campaigns/<int:pk>/move-up", queues.MoveUp.as_view(), name="api-move-up"),
     path("campaigns/<int:pk>/move-down", queues.MoveDown.as_view(), name="api-move-down"),
+    path("submissions", submissions.Submissions.as_view(), name="api-submissions"),
+    path("submissions/<int:pk>", submissions.OneSubmission.as_view(), name="api-submission"),
+    path("imports", submissions.Imports.as_view(), name="api-imports"),
+    path("formats", submissions.Formats.as_view(), name="api-formats"),
     path("queues", queues.Queues.as_view(), name="api-queues"),
     path("campaigns/<int:pk>/runs", runs.Runs.as_view(), name="api-runs"),
     path("campaigns/<int:pk>/runs.csv", exports.RunsCsv.as_view(), name="api-runs-csv"),

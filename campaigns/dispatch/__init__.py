@@ -21,6 +21,7 @@ from campaigns.dispatch.analyses import (
     due_analyses,
     request_analysis,
     request_analysis_after,
+    request_analysis_of_received,
 )
 from campaigns.dispatch.closing import close_campaigns
 from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
@@ -28,6 +29,7 @@ from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
 from campaigns.dispatch.sending import CONTROL, messages_after_commit, send
 from campaigns.dispatch.single import alone
+from campaigns.importers import waiting
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.queries.clock import database_now
 from campaigns.queries.probes import BETWEEN_SECONDS, busy
@@ -37,6 +39,7 @@ __all__ = [
     "messages_after_commit",
     "request_analysis",
     "request_analysis_after",
+    "request_analysis_of_received",
     "request_probe",
     "send_again",
 ]
@@ -60,9 +63,12 @@ def dispatch() -> None:
         interrupt_in_quiet_hours(now)
         close_campaigns()
         analyses = due_analyses()
+        files = waiting.due()
         attempts = [] if analysis_goes_on() else list(queue_runs())
     for campaign in analyses:
         send("campaigns.analyse", campaign, CONTROL)
+    for submission in files:
+        send("campaigns.read_file", submission, CONTROL)
     for attempt, pool in attempts:
         send("campaigns.execute_attempt", attempt, pool)
 

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from django.db.models import Case, F, Q, When
-from django.db.models.functions import Now
+from django.db.models import Case, F, Q, Subquery, When
+from django.db.models.functions import Coalesce, Greatest, Now
 
 from campaigns.dispatch.sending import CONTROL
 from campaigns.dispatch.untouched import untouched
@@ -13,6 +13,7 @@ from campaigns.stats.methods import METHODS
 
 ANALYSIS_SECONDS = 60
 REST_SECONDS_A_RUN = 0.05
+MOST_REST_SECONDS = 60
 
 
 def request_analysis(campaign: Campaign) -> None:
@@ -27,6 +28,25 @@ def request_analysis(campaign: Campaign) -> None:
     )
     Campaign.objects.filter(pk=campaign.pk).update(
         analysis_requested_at=Case(waiting, default=Now()), analysis_sent_at=None
+    )
+
+
+def request_analysis_of_received(campaign: Campaign) -> None:
+    """Request one of a campaign to which runs were added: not before it has rested from the last.
+
+    Runs may come one by one, many a second.
+    """
+    newest = campaign.runs.order_by("-position").values_list("position", flat=True).first() or 0
+    rest = timedelta(seconds=min(MOST_REST_SECONDS, newest * REST_SECONDS_A_RUN))
+    last = Finding.objects.filter(campaign=campaign).order_by("-computed_at").values("computed_at")
+    rested = Greatest(Now(), Subquery(last[:1]) + rest)
+    waiting = When(
+        analysis_requested_at__isnull=False,
+        analysis_sent_at__isnull=True,
+        then=F("analysis_requested_at"),
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(
+        analysis_requested_at=Case(waiting, default=Coalesce(rested, Now())), analysis_sent_at=None
     )
 
 
@@ -60,7 +80,7 @@ def due_analyses() -> list[int]:
     again = Q(analysis_sent_at=None) | Q(
         analysis_sent_at__lt=Now() - timedelta(seconds=ANALYSIS_SECONDS)
     )
-    due = Campaign.objects.filter(again, analysis_requested_at__isnull=False)
+    due = Campaign.objects.filter(again, analysis_requested_at__lte=Now())
     if Attempt.objects.filter(state=Attempt.State.RUNNING).exists():
         due = due.filter(analysis_requested_at__lt=Now() - timedelta(seconds=2 * ANALYSIS_SECONDS))
     keys = list(untouched(due).values_list("pk", flat=True))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from campaigns import readers
 from campaigns.importers.document import MOST_UNITS
@@ -44,12 +43,11 @@ def import_file(content: BinaryIO, about: About, author: User | None) -> Receive
     be a campaign.
     """
     digest = digest_of(content, about)
-    found = stored_already(digest)
-    if found is not None and found.campaign is not None:
-        return Received(found.campaign, found, 0, 0, found.runs, made=False)
+    known = stored_already(digest)
+    if known is not None:
+        return known
     read = readers.read(content, about.filename, about.format, about.mapping)
-    with transaction.atomic():
-        return create(submitted_of(read, about, digest), author)
+    return create(submitted_of(read, about, digest), author)
 
 
 def digest_of(content: BinaryIO, about: About) -> str:
@@ -62,10 +60,13 @@ def digest_of(content: BinaryIO, about: About) -> str:
     return hashed.hexdigest()
 
 
-def stored_already(digest: str) -> Submission | None:
+def stored_already(digest: str) -> Received | None:
     """Find the same file, said the same of, that was stored before."""
     stored = Submission.objects.filter(digest=digest, state=Submission.State.STORED)
-    return stored.exclude(format="").select_related("campaign").first()
+    found = stored.exclude(format="").select_related("campaign").first()
+    if found is None or found.campaign is None:
+        return None
+    return Received(found.campaign, found, 0, 0, found.runs, made=False)
 
 
 def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:

@@ -35,7 +35,10 @@ ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAI
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What became of a submission. known: runs that were there already, exactly as they were sent."""
+    """What became of a submission. known: runs that were there already, exactly as they were sent.
+
+    first: position of the first new run; None where there is none.
+    """
 
     campaign: Campaign
     submission: Submission
@@ -43,13 +46,16 @@ class Received:
     values: int
     known: int
     made: bool
+    first: int | None = None
 
 
 @transaction.atomic
-def create(submitted: Submitted, author: User | None) -> Received:
+def create(
+    submitted: Submitted, author: User | None, waiting: Submission | None = None
+) -> Received:
     """Store runs as a finished campaign of the kind `external`.
 
-    One that was submitted before under its external_id is given as it is. Raise Differs where it
+    waiting: what was noted of them when they came, while nobody had read them yet. A campaign that was submitted before under its external_id is given as it is. Raise Differs where it
     was another one, checking.Invalid with the path of everything that is wrong.
     """
     if submitted.external_id:
@@ -64,7 +70,7 @@ def create(submitted: Submitted, author: User | None) -> Received:
     campaign.launched_at = Now()
     campaign.save(update_fields=["state", "external_id", "source", "launched_at"])
     Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
-    received = _add(campaign, submitted, author, Places(campaign, submitted.factors))
+    received = _add(campaign, submitted, author, Places(campaign, submitted.factors), waiting)
     _note_beginning(campaign, submitted)
     return replace(received, made=True)
 
@@ -88,7 +94,13 @@ class NotExternal(ValueError):
     """The campaign's runs are measured here."""
 
 
-def _add(campaign: Campaign, submitted: Submitted, author: User | None, places: Places) -> Received:
+def _add(
+    campaign: Campaign,
+    submitted: Submitted,
+    author: User | None,
+    places: Places,
+    waiting: Submission | None = None,
+) -> Received:
     metrics = _declare(campaign, submitted.metrics)
     runs, known = new_among(campaign, submitted.runs)
     _require_room(places.last_position + len(runs))
@@ -112,24 +124,20 @@ def _add(campaign: Campaign, submitted: Submitted, author: User | None, places: 
         ],
         moment,
     )
-    submission = Submission.objects.create(
-        campaign=campaign,
-        user=author,
-        format=submitted.format,
-        filename=submitted.filename,
-        digest=submitted.digest,
-        runs=len(runs),
-        values=values,
-        dropped=list(submitted.dropped),
-        info=dict(submitted.info),
-        done_at=Now(),
-    )
+    submission = waiting or Submission(user=author, filename=submitted.filename)
+    submission.campaign, submission.state = campaign, Submission.State.STORED
+    submission.format, submission.digest = submitted.format, submitted.digest
+    submission.runs, submission.values = len(runs), values
+    submission.dropped, submission.info = list(submitted.dropped), dict(submitted.info)
+    submission.done_at = moment
+    submission.save()
     finished = [run.finished_at or run.started_at for _, run in runs]
     latest = max((each for each in finished if each), default=moment)
     if campaign.closed_at is None or latest > campaign.closed_at:
         campaign.closed_at = latest
         Campaign.objects.filter(pk=campaign.pk).update(closed_at=latest)
-    return Received(campaign, submission, len(runs), values, known, made=False)
+    first = placed[0][2] if placed else None
+    return Received(campaign, submission, len(runs), values, known, made=False, first=first)
 
 
 def _received(

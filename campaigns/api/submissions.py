@@ -1,0 +1,258 @@
+"""Submissions: runs that were measured elsewhere, as JSON or as files that other tools wrote."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from typing import IO, Any
+
+from django.db import transaction
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from campaigns import dispatch
+from campaigns.api import filters
+from campaigns.api.bodies import Readable, unpacked
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.parsing import strict_json
+from campaigns.api.repeating import Hashed
+from campaigns.api.submission_shapes import (
+    AppendedOutput,
+    DryQuery,
+    FormatOutput,
+    ImportQuery,
+    ReceivedOutput,
+    RunsInput,
+    SubmissionInput,
+    SubmissionOutput,
+    received_data,
+)
+from campaigns.api.views import Api
+from campaigns.importers import waiting
+from campaigns.importers.document import read_submission
+from campaigns.importers.files import About, import_file
+from campaigns.importers.receiving import Received, append, create
+from campaigns.models import Campaign, Scope, Submission
+from campaigns.readers import all_readers
+
+TAG = "submissions"
+MOST_BYTES = 32_000_000
+"""Of a JSON body, unpacked."""
+MOST_FILE_BYTES = 200_000_000
+IN_MEMORY = 4_000_000
+NOT_READ_YET = {
+    "dry_run": False,
+    "made": False,
+    "runs": 0,
+    "values": 0,
+    "cells": 0,
+    "name": "",
+    "question": "",
+    "primary_metric": "",
+}
+DEFINITION = (
+    *("question", "name", "source", "tags", "primary_metric", "order", "paired_factor"),
+    *("baseline", "smallest_effect_percent", "margin_percent"),
+)
+
+
+class Receiving(Api):
+    """What reads its body by itself: it may be large, and packed."""
+
+    needs = Scope.SUBMIT
+    reads_body = True
+    document: Any = None
+
+    def received(self, act: Callable[[Readable], HttpResponseBase]) -> HttpResponseBase:
+        """Act on the body, but answer a repeated Idempotency-Key as before."""
+        body = Hashed(self.request._request)
+        return self.once(partial(act, body), body.digest)
+
+    def json(self, body: Readable) -> Any:
+        """Read a JSON document. Raise TooLarge, ParseError."""
+        content = b"".join(unpacked(self.request, body, MOST_BYTES))
+        self.document = strict_json(content, names_once=True)
+        return self.document
+
+
+class Submissions(Receiving):
+    """GET: what came in. POST: a campaign with its runs."""
+
+    @operation(
+        "list_submissions", TAG, answer=SubmissionOutput, paged=True, filters=filters.Submissions
+    )
+    def get(self, request: Request) -> Response:
+        """What came in, the newest first."""
+        rows = Submission.objects.select_related("campaign", "user")
+        return self.page(rows, SubmissionOutput, "-pk", filters.Submissions)
+
+    @operation(
+        "create_submission",
+        TAG,
+        body=SubmissionInput,
+        query=DryQuery,
+        answer=ReceivedOutput,
+        code=status.HTTP_201_CREATED,
+        also=[status.HTTP_200_OK],
+        refusals=[CONFLICT],
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
+        dry = self.read_query(DryQuery)["dry_run"]
+
+        def act(body: Readable) -> Response:
+            submitted = read_submission(self.json(body))
+            with transaction.atomic():
+                received = create(submitted, self.user)
+                return _answer(received, request, dry=dry)
+
+        return self.received(act)
+
+
+class OneSubmission(Api):
+    """GET: what came in at once."""
+
+    @operation("get_submission", TAG, answer=SubmissionOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One submission: whether it is stored, and what was left out of it."""
+        rows = Submission.objects.select_related("campaign", "user")
+        return self.one(get_object_or_404(rows, pk=pk), SubmissionOutput)
+
+
+class Imports(Receiving):
+    """POST: a file that another tool wrote."""
+
+    @operation(
+        "import_file",
+        TAG,
+        query=ImportQuery,
+        answer=ReceivedOutput,
+        code=status.HTTP_201_CREATED,
+        also=[status.HTTP_200_OK, status.HTTP_202_ACCEPTED],
+        refusals=[CONFLICT],
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        """Store the runs of a file, which is the body, as a finished campaign.
+
+        202: the file is large, and a worker reads it; `submission` says by and by what became of it.
+        """
+        asked = self.read_query(ImportQuery)
+        dry = asked.pop("dry_run")
+        about = about_of(asked)
+
+        def act(body: Readable) -> Response:
+            with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+                for piece in unpacked(request, body, MOST_FILE_BYTES):
+                    file.write(piece)
+                size = file.tell()
+                file.seek(0)
+                with transaction.atomic():
+                    if size > waiting.READ_AT_ONCE and not dry:
+                        return self._later(file, about)
+                    return _answer(import_file(file, about, self.user), request, dry=dry)
+
+        return self.received(act)
+
+    def _later(self, file: IO[bytes], about: About) -> Response:
+        kept = waiting.keep(file, about, self.user)
+        if isinstance(kept, Received):
+            return _answer(kept, self.request, dry=False)
+        transaction.on_commit(dispatch.dispatch)
+        shown = SubmissionOutput(kept, context={"request": self.request}).data
+        return Response(
+            {**NOT_READ_YET, "dropped": [], "factors": [], "submission": shown},
+            status=status.HTTP_202_ACCEPTED,
+            headers={"Location": shown["url"], "Retry-After": "2"},
+        )
+
+
+class Formats(Api):
+    """GET: the formats of files that can be imported."""
+
+    @operation("list_formats", TAG, answer=FormatOutput, whole=True)
+    def get(self, request: Request) -> Response:
+        """Formats of files that can be imported, by their names."""
+        found = [{"name": name, "label": reader.label} for name, reader in all_readers().items()]
+        return self.whole(found, FormatOutput)
+
+
+def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
+    """Add runs to a campaign that came from outside: all of them, or none."""
+    dry = view.read_query(DryQuery)["dry_run"]
+    campaign = get_object_or_404(Campaign, pk=pk)
+
+    def act(body: Readable) -> Response:
+        submitted = read_submission(view.json(body), appended=True)
+        with transaction.atomic():
+            received = append(campaign, submitted, view.user)
+            if dry:
+                transaction.set_rollback(True)
+            elif received.runs:
+                dispatch.request_analysis_of_received(campaign)
+        data = {
+            "dry_run": dry,
+            "runs": received.runs,
+            "values": received.values,
+            "known": received.known,
+            "first": received.first,
+            "submission": None if dry else received.submission.pk,
+        }
+        made = received.runs and not dry
+        return Response(data, status=status.HTTP_201_CREATED if made else status.HTTP_200_OK)
+
+    return view.received(act)
+
+
+APPENDING = operation(
+    "append_runs",
+    TAG,
+    body=RunsInput,
+    query=DryQuery,
+    answer=AppendedOutput,
+    code=status.HTTP_201_CREATED,
+    also=[status.HTTP_200_OK],
+    refusals=[NOT_FOUND, CONFLICT],
+)
+
+
+def about_of(asked: dict[str, Any]) -> About:
+    """Take what was said of a file. Raise ValidationError."""
+    return About(
+        filename=asked["filename"].replace("\\", "/").rsplit("/", 1)[-1],
+        format=asked["format"],
+        definition={name: asked[name] for name in DEFINITION if asked.get(name)},
+        context={name: str(value) for name, value in _object(asked, "context").items()},
+        mapping=_object(asked, "mapping"),
+        fidelity=asked["fidelity"],
+    )
+
+
+def _object(asked: dict[str, Any], name: str) -> dict[str, Any]:
+    given = asked.get(name)
+    if not given:
+        return {}
+    try:
+        read = json.loads(given)
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise ValidationError({name: ["Send a JSON object: {“name”: “value”}."]})
+    return read
+
+
+def _answer(received: Received, request: Request, *, dry: bool) -> Response:
+    """Answer in the transaction that it belongs to; of a dry run nothing stays."""
+    data = received_data(received, request, dry=dry)
+    if dry:
+        transaction.set_rollback(True)
+        return Response(data)
+    if not received.made:
+        return Response(data)
+    dispatch.request_analysis(received.campaign)
+    location = reverse("api-campaign", [received.campaign.pk], request=request)
+    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": location})

@@ -1,0 +1,78 @@
+"""Files that take long to read: they wait in the database, in parts, until a worker reads them."""
+
+import tempfile
+from dataclasses import asdict
+from datetime import timedelta
+from typing import BinaryIO
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from campaigns import readers
+from campaigns.definition.errors import Invalid
+from campaigns.importers.files import PIECE, About, digest_of, stored_already, submitted_of
+from campaigns.importers.receiving import Received, create
+from campaigns.models import Submission, SubmissionPart
+from campaigns.readers import BadFile
+
+READ_AT_ONCE = 2_000_000
+"""Bytes of a file that whoever sends it waits for; a larger one is a worker's."""
+READING_SECONDS = 300
+"""After so long, what was sent to a worker is sent again."""
+
+
+@transaction.atomic
+def keep(content: BinaryIO, about: About, author: User | None) -> Submission | Received:
+    """Keep a file until a worker reads it; one that is stored already is given as it is."""
+    digest = digest_of(content, about)
+    known = stored_already(digest)
+    if known is not None:
+        return known
+    kept = Submission.objects.create(
+        user=author,
+        state=Submission.State.WAITING,
+        format=about.format,
+        filename=about.filename[:200],
+        digest=digest,
+        options=asdict(about),
+    )
+    number = 0
+    while piece := content.read(PIECE):
+        SubmissionPart.objects.create(submission=kept, number=number, content=piece)
+        number += 1
+    return kept
+
+
+def due() -> list[int]:
+    """Files that a worker shall read now; each is noted as sent."""
+    again = Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=READING_SECONDS))
+    waiting = Submission.objects.filter(again, state=Submission.State.WAITING)
+    keys = list(waiting.order_by("pk").values_list("pk", flat=True))
+    Submission.objects.filter(pk__in=keys).update(sent_at=Now())
+    return keys
+
+
+@transaction.atomic
+def read_waiting(key: int) -> Received | None:
+    """Read a file and store it, or note why it cannot be; None where somebody else did, or that."""
+    locked = Submission.objects.select_for_update(skip_locked=True, of=("self",))
+    kept = locked.filter(pk=key, state=Submission.State.WAITING).first()
+    if kept is None:
+        return None
+    about = About(**kept.options)
+    try:
+        with tempfile.TemporaryFile() as file, transaction.atomic():
+            for content in kept.parts.values_list("content", flat=True).iterator(chunk_size=4):
+                file.write(content)
+            file.seek(0)
+            read = readers.read(file, about.filename, about.format, about.mapping)
+            received = create(submitted_of(read, about, kept.digest), kept.user, kept)
+    except (BadFile, Invalid) as problem:
+        kept.refresh_from_db()
+        kept.state, kept.problem = Submission.State.REFUSED, str(problem)
+        kept.save(update_fields=["state", "problem"])
+        received = None
+    kept.parts.all().delete()
+    return received
