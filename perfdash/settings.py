@@ -181,6 +181,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "campaigns.api.openapi.Documented",
+    "URL_FORMAT_OVERRIDE": None,  # `?format=` is of a file
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "perfdash",

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.http import HttpResponse
@@ -11,6 +11,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.api.bodies import Readable
 from campaigns.api.refusals import Refusal
 from campaigns.definition import repeating
 from campaigns.dispatch import messages_after_commit
@@ -48,7 +49,7 @@ class KeyReused(Refusal):
 class Hashed:
     """A body that is hashed while somebody reads it."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: Readable) -> None:
         self._stream = stream
         self._hash = hashlib.sha256()
 

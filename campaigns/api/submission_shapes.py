@@ -44,7 +44,7 @@ class Direction(serializers.JSONField):
 class MetricInput(Input):
     """A metric as it is submitted."""
 
-    label = serializers.CharField(required=False, max_length=100)
+    label = serializers.CharField(required=False, max_length=100)  # type: ignore[assignment]
     unit = serializers.CharField(max_length=20)
     lower_is_better = Direction()
     fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False)
@@ -56,7 +56,7 @@ class AboutInput(Input):
     question = serializers.CharField(max_length=500)
     name = serializers.CharField(max_length=120, required=False)
     tags = Tags()
-    source = serializers.CharField(max_length=300, required=False)
+    source = serializers.CharField(max_length=300, required=False)  # type: ignore[assignment]
     order = serializers.ChoiceField(choices=ORDERS, required=False)
     paired_factor = serializers.CharField(required=False)
     baseline = Scalar()
@@ -78,7 +78,7 @@ class RunInput(Input):
     started_at = serializers.DateTimeField(required=False, allow_null=True)
     finished_at = serializers.DateTimeField(required=False, allow_null=True)
     block = serializers.IntegerField(required=False, min_value=1)
-    context = serializers.DictField(child=Scalar(), required=False)
+    context = serializers.DictField(child=Scalar(), required=False)  # type: ignore[assignment]
     info = serializers.DictField(required=False)
     units_done = serializers.IntegerField(required=False, min_value=0)
     units_failed = serializers.IntegerField(required=False, min_value=0)
@@ -113,7 +113,7 @@ class ImportQuery(DryQuery):
     format = serializers.ChoiceField(choices=list(all_readers()), required=False, default="")
     question = serializers.CharField(required=False, max_length=500)
     name = serializers.CharField(required=False, max_length=120)
-    source = serializers.CharField(required=False, max_length=300)
+    source = serializers.CharField(required=False, max_length=300)  # type: ignore[assignment]
     tags = serializers.CharField(required=False)
     primary_metric = serializers.CharField(required=False)
     order = serializers.ChoiceField(choices=ORDERS, required=False)
@@ -122,7 +122,7 @@ class ImportQuery(DryQuery):
     smallest_effect_percent = serializers.FloatField(required=False)
     margin_percent = serializers.FloatField(required=False)
     fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False, default="")
-    context = serializers.CharField(
+    context = serializers.CharField(  # type: ignore[assignment]
         required=False, help_text="Facts of the environment, as a JSON object."
     )
     mapping = serializers.CharField(
@@ -134,7 +134,7 @@ class FormatOutput(Selectable):
     """A format of files, and the tool that writes it."""
 
     name = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
 
 
 class CampaignName(serializers.Serializer[Any]):

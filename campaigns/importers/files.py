@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from django.contrib.auth.models import User
 
@@ -36,7 +36,7 @@ class About:
     fidelity: str = ""
 
 
-def import_file(content: BinaryIO, about: About, author: User | None) -> Received:
+def import_file(content: IO[bytes], about: About, author: User | None) -> Received:
     """Read a file and store it as a finished campaign; one that is stored already is given.
 
     Raise readers.BadFile where it cannot be read, checking.Invalid where what was said of it cannot
@@ -50,7 +50,7 @@ def import_file(content: BinaryIO, about: About, author: User | None) -> Receive
     return create(submitted_of(read, about, digest), author)
 
 
-def digest_of(content: BinaryIO, about: About) -> str:
+def digest_of(content: IO[bytes], about: About) -> str:
     """SHA-256 of a file and of what was said of it; the file is at its beginning afterwards."""
     told = (about.format, about.definition, about.context, about.mapping, about.fidelity)
     hashed = hashlib.sha256(repr([_plain(each) for each in told]).encode())

@@ -3,7 +3,7 @@
 import tempfile
 from dataclasses import asdict
 from datetime import timedelta
-from typing import BinaryIO
+from typing import IO
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -24,7 +24,7 @@ READING_SECONDS = 300
 
 
 @transaction.atomic
-def keep(content: BinaryIO, about: About, author: User | None) -> Submission | Received:
+def keep(content: IO[bytes], about: About, author: User | None) -> Submission | Received:
     """Keep a file until a worker reads it; one that is stored already is given as it is."""
     digest = digest_of(content, about)
     known = stored_already(digest)

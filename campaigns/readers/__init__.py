@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from campaigns.readers.base import BadFile, Options, Read, Reader, Source, refuse
 
@@ -29,7 +29,7 @@ def detect(head: bytes, filename: str = "") -> list[str]:
 
 
 def read(
-    content: bytes | BinaryIO,
+    content: bytes | IO[bytes],
     filename: str = "",
     format: str = "",
     mapping: Mapping[str, Any] | None = None,

@@ -4,7 +4,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import IO, Final
 
 from campaigns.readers.base.problems import BadFile
 
@@ -23,9 +23,9 @@ GZIP = b"\x1f\x8b"
 class Source:
     """A file. What is compressed with gzip is unpacked, up to the same limits."""
 
-    def __init__(self, content: bytes | BinaryIO) -> None:
+    def __init__(self, content: bytes | IO[bytes]) -> None:
         raw = io.BytesIO(content) if isinstance(content, bytes) else content
-        self._file: BinaryIO = raw
+        self._file: IO[bytes] = raw
         first = _filled(raw, HEAD_BYTES)
         if first.startswith(GZIP):
             self._file = gzip.GzipFile(fileobj=_Rejoined(first, raw))  # type: ignore[assignment]
@@ -86,7 +86,7 @@ class Source:
 class _Rejoined(io.RawIOBase):
     """What was read already, then the rest of the file."""
 
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self._first, self._rest = first, rest
 
     def readable(self) -> bool:
@@ -113,7 +113,7 @@ def _decoded_lines(content: bytes, number: int) -> list[str]:
     return decoded(content, number).split("\n")
 
 
-def _filled(file: BinaryIO, size: int) -> bytes:
+def _filled(file: IO[bytes], size: int) -> bytes:
     """Read until there is as much as asked for, or the file ends."""
     parts, missing = [], size
     while missing and (part := file.read(missing)):

@@ -85,7 +85,9 @@ def test_another_media_type_is_refused(api, content_type):
         ("get", "campaigns/1/launch"),
         ("get", "campaigns/preview"),
         ("post", "kinds"),
-        ("post", "campaigns/1/runs"),
+        ("put", "campaigns/1/runs"),
+        ("get", "imports"),
+        ("post", "formats"),
     ],
 )
 def test_another_method_is_refused_with_those_that_there_are(api, method, path):
