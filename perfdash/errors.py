@@ -21,7 +21,6 @@ SENTENCES = {
     403: "This is not allowed.",
     404: "There is nothing here.",
     405: "This address does not take such a request.",
-    413: f"What was sent is larger than {settings.MOST_BYTES:,} bytes. Nothing was changed.",
     500: "perfdash made a mistake; what runs goes on. The log of the web server has the details.",
     503: f"The database does not answer now; what runs goes on. Try again in {RETRY_SECONDS} s.",
 }
@@ -51,9 +50,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def answer(request: HttpRequest, status: int) -> HttpResponse:
     """Say what went wrong in the way that the asker reads."""
     if request.path.startswith("/api/"):
-        response: HttpResponse = _problem(status)
+        response: HttpResponse = _problem(status, _sentence(request, status))
     elif "HX-Request" in request.headers:
-        response = HttpResponse(SENTENCES[status], status=status, content_type="text/plain")
+        response = HttpResponse(
+            _sentence(request, status), status=status, content_type="text/plain"
+        )
     else:
         # Without the request no context is processed: nobody is looked up in a database.
         asked = request if status in (403, 404) else None
@@ -68,7 +69,7 @@ def error_answers(get_response: Handler) -> Handler:
     """Middleware: refuse bodies that are too large unread; give empty 405 answers their words."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if _length(request) > settings.MOST_BYTES:
+        if _length(request) > _most(request.path):
             return answer(request, 413)
         response = get_response(request)
         if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not response.content:
@@ -80,18 +81,30 @@ def error_answers(get_response: Handler) -> Handler:
     return middleware
 
 
+def _most(path: str) -> int:
+    """Bytes that a body sent to this address may have."""
+    larger = (most for address, most in settings.LARGE_BODIES if address.fullmatch(path))
+    return max(larger, default=settings.MOST_BYTES)
+
+
 def _length(request: HttpRequest) -> int:
     """Bytes of the body as announced; Django reads no more, and none where nothing is announced."""
     announced = request.META.get("CONTENT_LENGTH") or "0"
     return int(announced) if announced.isdecimal() else 0
 
 
-def _problem(status: int) -> JsonResponse:
+def _sentence(request: HttpRequest, status: int) -> str:
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return f"What was sent is larger than {_most(request.path):,} bytes. Nothing was changed."
+    return SENTENCES[status]
+
+
+def _problem(status: int, sentence: str) -> JsonResponse:
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
-        "detail": SENTENCES[status],
+        "detail": sentence,
         "request": log_context.current().get("request", ""),
     }
     return JsonResponse(body, status=status, content_type="application/problem+json")

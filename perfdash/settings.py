@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -224,6 +225,11 @@ API_RATES = {
 
 MOST_BYTES = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES
+LARGE_BODIES = (
+    (re.compile(r"/api/v1/(submissions|campaigns/\d+/runs)"), 32_000_000),
+    (re.compile(r"/api/v1/imports|/import/(preview/)?"), 200_000_000),
+)
+"""Addresses that take more than MOST_BYTES, and how much: results, and files of other tools."""
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
 

@@ -1,6 +1,7 @@
 """Submissions: runs that were measured elsewhere, as JSON or as files that other tools wrote."""
 
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +18,7 @@ from rest_framework.reverse import reverse
 
 from campaigns import dispatch
 from campaigns.api import filters
-from campaigns.api.bodies import Readable, unpacked
+from campaigns.api.bodies import unpacked
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.parsing import strict_json
 from campaigns.api.repeating import Hashed
@@ -68,15 +69,22 @@ class Receiving(Api):
     reads_body = True
     document: Any = None
 
-    def received(self, act: Callable[[Readable], HttpResponseBase]) -> HttpResponseBase:
-        """Act on the body, but answer a repeated Idempotency-Key as before."""
-        body = Hashed(self.request._request)
-        return self.once(partial(act, body), body.digest)
+    def received(self, act: Callable[[IO[bytes]], HttpResponseBase], most: int) -> HttpResponseBase:
+        """Act on the whole body, unpacked, but answer a repeated Idempotency-Key as before.
 
-    def json(self, body: Readable) -> Any:
-        """Read a JSON document. Raise TooLarge, ParseError."""
-        content = b"".join(unpacked(self.request, body, MOST_BYTES))
-        self.document = strict_json(content, names_once=True)
+        No transaction waits for a slow sender. Raise TooLarge above `most` bytes, ParseError.
+        """
+        body = Hashed(self.request._request)
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+            for piece in unpacked(self.request, body, most):
+                file.write(piece)
+            digest = body.digest()
+            file.seek(0)
+            return self.once(partial(act, file), lambda: digest)
+
+    def json(self, body: IO[bytes]) -> Any:
+        """Read a JSON document. Raise ParseError."""
+        self.document = strict_json(body.read(), names_once=True)
         return self.document
 
 
@@ -105,13 +113,13 @@ class Submissions(Receiving):
         """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
         dry = self.read_query(DryQuery)["dry_run"]
 
-        def act(body: Readable) -> Response:
+        def act(body: IO[bytes]) -> Response:
             submitted = read_submission(self.json(body))
             with transaction.atomic():
                 received = create(submitted, self.user)
                 return _answer(received, request, dry=dry)
 
-        return self.received(act)
+        return self.received(act, MOST_BYTES)
 
 
 class OneSubmission(Api):
@@ -145,18 +153,15 @@ class Imports(Receiving):
         dry = asked.pop("dry_run")
         about = about_of(asked)
 
-        def act(body: Readable) -> Response:
-            with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
-                for piece in unpacked(request, body, MOST_FILE_BYTES):
-                    file.write(piece)
-                size = file.tell()
-                file.seek(0)
-                with transaction.atomic():
-                    if size > waiting.READ_AT_ONCE and not dry:
-                        return self._later(file, about)
-                    return _answer(import_file(file, about, self.user), request, dry=dry)
+        def act(file: IO[bytes]) -> Response:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            with transaction.atomic():
+                if size > waiting.READ_AT_ONCE and not dry:
+                    return self._later(file, about)
+                return _answer(import_file(file, about, self.user), request, dry=dry)
 
-        return self.received(act)
+        return self.received(act, MOST_FILE_BYTES)
 
     def _later(self, file: IO[bytes], about: About) -> Response:
         kept = waiting.keep(file, about, self.user)
@@ -186,7 +191,7 @@ def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
     dry = view.read_query(DryQuery)["dry_run"]
     campaign = get_object_or_404(Campaign, pk=pk)
 
-    def act(body: Readable) -> Response:
+    def act(body: IO[bytes]) -> Response:
         submitted = read_submission(view.json(body), appended=True)
         with transaction.atomic():
             received = append(campaign, submitted, view.user)
@@ -205,7 +210,7 @@ def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
         made = received.runs and not dry
         return Response(data, status=status.HTTP_201_CREATED if made else status.HTTP_200_OK)
 
-    return view.received(act)
+    return view.received(act, MOST_BYTES)
 
 
 APPENDING = operation(

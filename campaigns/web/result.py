@@ -15,6 +15,7 @@ from campaigns.queries.metrics import metric_of
 from campaigns.queries.pages import Findings, Outline, findings_of
 from campaigns.queries.rows import RunRow
 from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
+from campaigns.queries.submissions import came_in
 from campaigns.queries.surroundings import surroundings_of
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.calibrating import calibration_panel
@@ -110,6 +111,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "told": _told(runs),
         "table": table,
         "facts": surroundings.facts,
+        "came_in": came_in(campaign),
         "changes": changed_facts(surroundings.changes),
         "begun": findings.sessions["changed"] if findings.sessions else (),
         "unread": surroundings.unread,
