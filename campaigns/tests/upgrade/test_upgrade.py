@@ -153,9 +153,14 @@ def test_summaries_and_verdicts_come_out_as_they_were(upgraded):
     for name, (result, hashed) in then.items():
         result_now, hashed_now = now[name]
         assert hashed_now == hashed, name
-        # Since 0.2.0 the change that could be seen is planned with the noise of all strata.
+        # Since 0.2.0 the change that could be seen is planned with the noise of all strata, and
+        # advice says where so many runs are out of reach.
         known = as_far_as(result, result_now)
-        moved = [place for place in differences(result, known) if "mde_pct" not in place]
+        moved = [
+            place
+            for place in differences(result, known)
+            if "mde_pct" not in place and not place.endswith(".advice")
+        ]
         assert moved == [], name
 
 
