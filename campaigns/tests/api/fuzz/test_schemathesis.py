@@ -1,7 +1,8 @@
 """Whatever is sent: no crash, and every answer is one that the OpenAPI document tells of.
 
 PERFDASH_FUZZ_SECONDS says for how long (60), PERFDASH_FUZZ_CASES how many an operation (60). No
-worker is there, so that what is launched loads nobody.
+worker is there, so that what is launched loads nobody. What schemathesis says is kept in pytest's
+directory of the test, as report.txt.
 """
 
 import os
@@ -73,6 +74,7 @@ def test_every_answer_is_one_that_is_documented(stored, live_server, tmp_path, s
         check=False,
     )
 
+    (tmp_path / "report.txt").write_text(done.stdout)
     cases = re.search(r"(\d+) generated", done.stdout)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
     assert cases
