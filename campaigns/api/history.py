@@ -51,19 +51,11 @@ class History(CampaignApi):
         asked = self.read_query(HistoryQuery)
         campaign = self.campaign(pk)
         metric = asked.get("metric", campaign.primary_metric)
-        points = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
-        first = points[0] if points else None
+        found = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
         told = {
+            **found._asdict(),
             "metric": metric,
-            "unit": first and first.unit,
-            "lower_is_better": first and first.lower_is_better,
-            "at": [point.at for point in points],
-            "value": [point.value for point in points],
-            "state": [point.state for point in points],
-            "run": [point.position for point in points],
-            "cell": [point.cell for point in points],
-            "censored": [point.censored for point in points],
-            "bound": [point.bound for point in points],
-            "excluded": [point.excluded for point in points],
+            "unit": found.unit[-1] if found.unit else None,
+            "lower_is_better": found.lower_is_better[-1] if found.unit else None,
         }
         return Response(picked(told, selected(request, HistoryOutput)))

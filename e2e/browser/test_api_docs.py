@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 def test_the_document_is_read_and_a_request_tried_with_the_session(page):
     complaints: list[str] = []
     asked: list[str] = []
-    page.on("console", lambda line: line.type == "error" and complaints.append(line.text))
+    page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
     page.on("request", lambda request: asked.append(request.url))
     page.add_init_script(VIOLATIONS)
 

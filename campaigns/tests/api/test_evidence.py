@@ -1,5 +1,7 @@
 """Everything that runs left behind can be read one kind at a time, with units."""
 
+from datetime import datetime
+
 import pytest
 
 from campaigns import histogram, results
@@ -170,7 +172,7 @@ def test_history_has_the_values_of_one_cell_in_columns(api, read, campaign):
     assert run.started_at
     assert (found["metric"], found["unit"], found["lower_is_better"]) == ("duration", "s", True)
     assert found["value"] == [2.5]
-    assert found["at"] == [run.started_at.isoformat().replace("+00:00", "Z")]
+    assert [datetime.fromisoformat(at) for at in found["at"]] == [run.started_at]
     assert (found["run"], found["cell"], found["state"]) == ([1], [cell], ["done"])
     assert found["excluded"] == [False]
 
