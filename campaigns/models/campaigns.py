@@ -197,6 +197,12 @@ class Campaign(models.Model):
         return contrast_words(self.primary_contrast) if self.primary_contrast else ""
 
     @property
+    def block_word(self) -> str:
+        """What a block is called: runs that were not made together are just a repetition."""
+        in_blocks = self.order in (self.Order.INTERLEAVED, self.Order.PAIRED)
+        return "block" if in_blocks else "repetition"
+
+    @property
     def stop_rule_in_words(self) -> str:
         """When it ends, with what it was locked at."""
         words = self.get_stop_rule_display()

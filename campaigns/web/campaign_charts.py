@@ -42,7 +42,7 @@ def _chart(
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))
     view = view_of(request.GET, campaign, outline, findings)
-    words = Levels(outline.factors)
+    words = Levels(outline.factors, campaign.block_word)
     shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
     if chart == CURVE:
         plot, multiples = main_plot(shown)

@@ -54,7 +54,7 @@ def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpRespons
     outline = outline_of(campaign)
     findings = findings_of(campaign, request.GET.get("metric", ""))
     view = view_of(request.GET, campaign, outline, findings)
-    words = Levels(outline.factors)
+    words = Levels(outline.factors, campaign.block_word)
     shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
     panel = panel_of(shown, chart)
     if panel is None:

@@ -60,10 +60,13 @@ def level_text(value: Any) -> str:
 
 
 class Levels:
-    """Writes the levels of a campaign: long ones are shortened to the part that tells them apart."""
+    """Writes the levels of a campaign: long ones are shortened to the part that tells them apart.
 
-    def __init__(self, factors: Sequence[FactorOutline]) -> None:
-        self.factors = tuple(factors)
+    block: what a block of the campaign is called.
+    """
+
+    def __init__(self, factors: Sequence[FactorOutline], block: str = "block") -> None:
+        self.factors, self.block = tuple(factors), block
         self._short = {
             factor.name: told_apart([level_text(level) for level in factor.levels])
             for factor in factors
@@ -145,11 +148,11 @@ def standing_text(standing: Mapping[str, Any]) -> str:
     return f"{said}: {reason}" if reason else said
 
 
-def place(row: RunRow) -> str:
-    """Say where a run stands in the plan."""
+def place(row: RunRow, block: str) -> str:
+    """Say where a run stands in the plan; block: what one is called."""
     if row.purpose in ("warm_up", "trial"):
         return PURPOSES[row.purpose]
-    return f"block {row.block}"
+    return f"{block} {row.block}"
 
 
 def reason_of(row: RunRow) -> str:

@@ -85,7 +85,7 @@ def levels_plot(
     cells = [
         LevelCell(
             level=_axis_level(cell["levels"].get(name), factor, words),
-            runs=[_point(run) for run in cell["runs"] if run["state"] in POINT_STATES],
+            runs=[_point(run, words.block) for run in cell["runs"] if run["state"] in POINT_STATES],
             series=", ".join(words.short(f.name, cell["levels"].get(f.name)) for f in series),
             facet=words.short(view.facet.name, cell["levels"].get(view.facet.name))
             if view.facet
@@ -272,19 +272,19 @@ def _axis_level(value: Any, factor: FactorOutline | None, words: Levels) -> floa
     return words.short(factor.name, value)
 
 
-def _point(run: Mapping[str, Any]) -> RunPoint:
+def _point(run: Mapping[str, Any], block: str) -> RunPoint:
     return RunPoint(
         value=run["value"],
         state=run["state"],
         name=f"run {run['position']}",
-        note=run_note(run),
+        note=run_note(run, block),
         position=run["position"],
     )
 
 
-def run_note(run: Mapping[str, Any]) -> str:
-    """Say of a stored run its block, when it began and which worker made it, where that is known."""
-    parts = [f"block {run['block']}"]
+def run_note(run: Mapping[str, Any], block: str) -> str:
+    """Say of a stored run its block, when it began and which worker made it, where known."""
+    parts = [f"{block} {run['block']}"]
     if run["started_at"]:
         parts.append(in_utc(run["started_at"]))
     if worker := run.get("worker"):

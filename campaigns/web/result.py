@@ -64,7 +64,7 @@ class RunLine:
 
 def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
     """Everything, for the metric and axis that the address chooses."""
-    words = Levels(outline.factors)
+    words = Levels(outline.factors, campaign.block_word)
     brief = comes_late(outline) and "open" not in request.GET
     findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
     view = view_of(request.GET, campaign, outline, findings)
@@ -222,7 +222,7 @@ def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine
         levels=words.one_each(row.levels),
         value=value_text(row.measured),
         from_mean=change,
-        place=place(row),
+        place=place(row, words.block),
         notes=reason_of(row),
         states=f"{row.state} {WITHOUT_VALUE}" if without else row.state,
     )

@@ -195,6 +195,7 @@ def test_a_blocked_campaign_says_why_it_has_none(browser):
         "A new session begins at run 6: 15 h after the run before it.",
     )
     assert found["drift"].aside == "blocked, 2 sessions"
+    assert found["drift"].numbers.rows[0][-1].startswith("repetition 1, ")
 
 
 def test_more_cells_than_a_chart_holds_are_drawn_a_dozen_at_a_time(browser, target, person):

@@ -71,7 +71,7 @@ def _runs(shown: Shown, finding: Mapping[str, Any]) -> list[drift.DriftRun]:
             position=run["position"],
             started=_instant(run["started_at"]),
             name=f"run {run['position']}",
-            note=run_note(run),
+            note=run_note(run, shown.words.block),
             block=run["block"],
             session=run["session"],
         )

@@ -37,7 +37,7 @@ def series_panel(shown: Shown) -> Panel | None:
     unit, _ = readable_rate(found[0].unit, [])
     chart = run_series.RunSeriesChart(
         quantity=Quantity(found[0].name.replace("_", " "), unit),
-        runs=[_line(each) for each in found if each.unit == found[0].unit],
+        runs=[_line(each, shown.words.block) for each in found if each.unit == found[0].unit],
         cell=next(
             shown.words.sentence(cell["levels"])
             for cell in finding["cells"]
@@ -66,13 +66,13 @@ def series_panel(shown: Shown) -> Panel | None:
     )
 
 
-def _line(found: RunSeries) -> run_series.RunLine:
+def _line(found: RunSeries, block: str) -> run_series.RunLine:
     _, values = readable_rate(found.unit, found.values)
     began = in_utc(found.started_at) if found.started_at else ""
     return run_series.RunLine(
         name=f"run {found.position}",
         step_seconds=found.step_seconds,
         values=[value for value in values if value is not None],
-        note=", ".join(part for part in (f"block {found.block}", began, found.worker) if part),
+        note=", ".join(part for part in (f"{block} {found.block}", began, found.worker) if part),
         position=found.position,
     )

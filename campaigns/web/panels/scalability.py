@@ -138,7 +138,7 @@ def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
                 run["throughput"],
                 run["response"],
                 f"run {run['position']}",
-                run_note(run),
+                run_note(run, shown.words.block),
                 run["position"],
                 LEFT_OUT.get(run["left_out"], ""),
             )

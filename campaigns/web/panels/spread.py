@@ -131,7 +131,10 @@ def _cells(shown: Shown) -> list[spread.SpreadCell]:
             name=shown.words.values(cell["levels"]) or "all runs",
             runs=[
                 spread.SpreadRun(
-                    run["value"], f"run {run['position']}", run_note(run), run["position"]
+                    run["value"],
+                    f"run {run['position']}",
+                    run_note(run, shown.words.block),
+                    run["position"],
                 )
                 for run in cell["runs"]
                 if run["state"] == "ok" and run["value"] is not None
