@@ -103,6 +103,8 @@ def _tell(session: Session, error: ClientError) -> int:
 
 
 def _tell_usage(session: Session, error: TyperException) -> int:
+    if not error.format_message():  # the help was shown, since no command was given
+        return error.exit_code
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "perfdash"
     session.out.say(f"perfdash: {error.format_message()} More: {path} --help", "red")

@@ -24,6 +24,7 @@ from perfdash_client.session import Json, Session, session_of
 File = Annotated[Path, typer.Argument(metavar="FILE", help="- is standard input.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be stored; store nothing.")]
 REST_SECONDS = 1.0
+WAITING = "waiting"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -123,9 +124,9 @@ def import_file(
         compress=True,
         file=name_of(file),
     )
-    if "made" not in found:  # a worker reads it
+    if found["submission"] and found["submission"]["state"] == WAITING:
         session.out.say("The file is large: a worker reads it.")
-        found = _when_read(session.server, found["submission"], timeout)
+        found |= _when_read(session.server, found["submission"], timeout)
     _tell(session, found)
 
 
@@ -152,9 +153,8 @@ def _when_read(server: Server, submission: Mapping[str, Any], timeout: float) ->
         found = server.get(f"submissions/{number}")
         if found["state"] == "refused":
             raise NoAnswer(f"Nothing was imported: {found['problem']}")
-        if found["state"] != "waiting":
+        if found["state"] != WAITING:
             return {
-                "dry_run": False,
                 "made": True,
                 "runs": found["runs"],
                 "values": found["values"],
