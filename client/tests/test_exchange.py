@@ -112,7 +112,7 @@ def test_columns_of_a_csv_are_mapped_by_a_file(perfdash, written):
     )
 
     ran = perfdash(
-        *("import", file, "--format", "plain_csv", "--mapping", mapping),
+        *("import", file, "--mapping", mapping),
         *("--question", "Does size matter?", "--fact", "disk=SSD"),
     )
 

@@ -25,6 +25,8 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="- is standard input.
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be stored; store nothing.")]
 REST_SECONDS = 1.0
 WAITING = "waiting"
+MAPPED = "plain_csv"
+"""The one format that takes a mapping."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -106,7 +108,7 @@ def import_file(
     session = session_of(context)
     query = {
         "filename": "" if str(file) == "-" else file.name,
-        "format": format_name,
+        "format": format_name or (MAPPED if mapping else ""),
         "question": question,
         "name": name,
         "source": source,
@@ -169,7 +171,7 @@ def _when_read(server: Server, submission: Mapping[str, Any], timeout: float) ->
 def _tell(session: Session, found: Mapping[str, Any]) -> None:
     """Say what became of a submission."""
     for left_out in found["dropped"]:
-        session.out.say(f"Left out: {left_out}", "yellow")
+        session.out.say(f"Note: {left_out}", "yellow")
     if session.as_json:
         session.out.give(found)
         return
