@@ -146,8 +146,13 @@ class OneCampaign(CampaignApi):
         asked = self.read_query(WaitQuery)
         selected(request, CampaignDetail)
         campaign = self.campaign(pk)
+        known: dict[str, Any] = {
+            name: value for name, value in asked.items() if name in ("state", "seen")
+        }
+        if "wait" in asked and not known:
+            known = {"seen": live.whole_version(campaign)}
         waited = "wait" not in asked or waiting.wait(
-            lambda: self.has_changed(campaign, asked), asked["wait"]
+            lambda: self.has_changed(campaign, known), asked["wait"]
         )
         answer = self.answer(campaign)
         if not waited:
@@ -157,9 +162,10 @@ class OneCampaign(CampaignApi):
     def has_changed(self, campaign: Campaign, known: Mapping[str, Any]) -> bool:
         """Say whether what a client knows of a campaign is not so any more."""
         campaign.refresh_from_db()
-        if "state" in known:
-            return bool(campaign.state != known["state"])
-        return bool(live.whole_version(campaign) != known["seen"])
+        return bool(
+            campaign.state != known.get("state", campaign.state)
+            or ("seen" in known and live.whole_version(campaign) != known["seen"])
+        )
 
 
 class Launch(CampaignApi):

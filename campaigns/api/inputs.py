@@ -11,7 +11,6 @@ from campaigns.models import Campaign
 
 PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
 NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
-WHAT_IS_KNOWN = "Say what you know, with `state`, or with the `version` of an answer as `seen`."
 TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
@@ -232,15 +231,6 @@ class WaitQuery(Input):
     wait = serializers.IntegerField(min_value=1, max_value=30, required=False)
     state = serializers.ChoiceField(choices=Campaign.State.choices, required=False)
     seen = serializers.CharField(required=False, max_length=100)
-
-    def validate(self, attrs: Any) -> Any:
-        """Refuse to wait for nothing, and to know something without waiting."""
-        known = {"state", "seen"} & set(attrs)
-        if "wait" in attrs and len(known) != 1:
-            raise serializers.ValidationError({"wait": [WHAT_IS_KNOWN]})
-        if "wait" not in attrs and known:
-            raise serializers.ValidationError({known.pop(): ["Say with `wait` for how long."]})
-        return attrs
 
 
 class RunQuery(Input):
