@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.analysis.fidelity import RAW, fidelity_check
 from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
 from campaigns.queries.environment import changes_of, environment_of
@@ -40,7 +41,8 @@ def check(
     found = [
         validity.interleaving([run.cell for run in made]),
         *_of_logs(campaign, made),
-        *_of_cells(cells),
+        *fidelity_check(campaign, metric, cells),
+        *_of_cells(cells, metric),
         *([_labels(calibrated)] if calibrated else []),
         _rows(campaign, metric, made),
         _saturation(campaign, runs),
@@ -133,14 +135,14 @@ def _alike(
     return [validity.autocorrelation(list(residuals), expected)]
 
 
-def _of_cells(cells: Mapping[str, Any]) -> list[Check]:
+def _of_cells(cells: Mapping[str, Any], metric: Metric) -> list[Check]:
     """Modes, outliers and values that are all equal, cell by cell."""
     several = outliers = still = 0
     positions: list[int] = []
     asked = False
     for cell in cells["cells"]:
         observed = [run for run in cell["runs"] if run["state"] == "ok"]
-        found = density_of([run["value"] for run in observed])
+        found = density_of([run["value"] for run in observed]) if metric.fidelity == RAW else None
         asked = asked or found is not None
         several += found is not None and len(found.modes) > 1
         outliers += len(cell["summary"]["outliers"])
@@ -164,7 +166,7 @@ def _of_cells(cells: Mapping[str, Any]) -> list[Check]:
 def _rows(campaign: Campaign, metric: Metric, made: Sequence[ObservedRun]) -> Check:
     """Imported rows: whether durations are what start and finish say."""
     timed = [run for run in made if run.started_at and run.finished_at and run.value is not None]
-    if not campaign.source or metric.unit != "s" or not timed:
+    if not campaign.source or metric.name != "duration" or metric.unit != "s" or not timed:
         return Check("rows", Outcome.NOT_POSSIBLE)
     found = validity.rows(
         [run.value or 0.0 for run in timed],

@@ -17,6 +17,7 @@ from campaigns.analysis.criteria import criteria_of
 from campaigns.analysis.distributions import densities, percentiles
 from campaigns.analysis.drift import drift
 from campaigns.analysis.exclusions import with_excluded
+from campaigns.analysis.fidelity import without_densities, without_ranks
 from campaigns.analysis.levels import changes_in_blocks
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.matrix import matrix
@@ -28,6 +29,7 @@ from campaigns.analysis.sessions import in_sessions
 from campaigns.analysis.sessions_told import sessions_told
 from campaigns.analysis.taken import failing_cells
 from campaigns.definition import drafts
+from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.queries.amendments import was_adaptive
 from campaigns.queries.environment import stretches_of
@@ -82,13 +84,14 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     }
     results |= {f"brief:{name}": without_runs(results[f"cells:{name}"]) for name in metrics}
     results["cells"] = results[f"cells:{primary.name}"]
-    pairs = told_as_false_alarms(campaign, compare(campaign, primary, runs[primary.name], criteria))
+    compared = without_ranks(compare(campaign, primary, runs[primary.name], criteria), primary)
+    pairs = told_as_false_alarms(campaign, compared)
     if pairs is not None:
         results["pairs"] = pairs
     calibrated = calibration(campaign, pairs, criteria)
     if calibrated is not None:
         results["calibration"] = calibrated
-    levels = levels_of(campaign, primary, runs[primary.name], criteria)
+    levels = without_ranks(levels_of(campaign, primary, runs[primary.name], criteria), primary)
     if levels is not None:
         results["levels"] = levels
         within = changes_in_blocks(levels, runs[primary.name])
@@ -107,7 +110,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     sessions = sessions_told(campaign, runs[primary.name], begun)
     if sessions is not None:
         results["sessions"] = sessions
-    results |= _spread(campaign, runs, results, criteria)
+    results |= _spread(campaign, metrics, runs, results, criteria)
     results["checks"] = check(campaign, primary, runs[primary.name], results["cells"], calibrated)
     results["answer"] = answer(
         campaign,
@@ -128,6 +131,7 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
 
 def _spread(
     campaign: Campaign,
+    metrics: Mapping[str, Metric],
     runs: Mapping[str, list[ObservedRun]],
     cells: Mapping[str, Any],
     criteria: Criteria,
@@ -136,7 +140,10 @@ def _spread(
     primary = runs[campaign.primary_metric]
     curves, means = percentiles(campaign, primary, criteria.alpha)
     found: dict[str, dict[str, Any] | None] = {
-        **{f"density:{name}": densities(cells[f"cells:{name}"]) for name in runs},
+        **{
+            f"density:{name}": without_densities(densities(cells[f"cells:{name}"]), metric)
+            for name, metric in metrics.items()
+        },
         **{f"drift:{name}": drift(campaign, observed) for name, observed in runs.items()},
         **{f"percentiles:{name}": curve for name, curve in curves.items()},
         "phases": phases(campaign, primary),

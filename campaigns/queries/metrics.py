@@ -63,4 +63,5 @@ def _metric(declared: DeclaredMetric) -> Metric:
         unit=declared.unit,
         lower_is_better=declared.lower_is_better is not False,
         directed=declared.lower_is_better is not None,
+        fidelity=declared.fidelity,
     )

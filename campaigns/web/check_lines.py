@@ -21,6 +21,8 @@ TITLES = {
     "cold_start": "Cold start",
     "equal_noise": "Equal noise",
     "autocorrelation": "Neighbours",
+    "aggregated": "What the numbers are",
+    "rounded": "What the numbers are",
     "modes": "Modes",
     "outliers": "Outliers",
     "identical": "Identical values",
@@ -38,9 +40,9 @@ IMPOSSIBLE = {
     "cold_start": "It takes 3 runs of several levels, some of which opened a block.",
     "equal_noise": "It takes 3 runs of several levels; in blocks of two levels both vary alike by design.",
     "autocorrelation": "It takes 5 runs of each level and 10 in all.",
-    "modes": "It takes 20 runs of a level.",
-    "rows": "Only imports have durations beside start and finish.",
-    "saturation": "The import holds no health of the generator.",
+    "modes": "It takes 20 runs of a level, and values that nobody aggregated or rounded.",
+    "rows": "No durations came in beside their start and finish.",
+    "saturation": "What came in holds no health of the generator.",
     "proofs": "No probes were stored.",
     "environment": "No facts of target or generator were stored.",
 }
@@ -124,6 +126,20 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             if good:
                 return "one", "The runs of each level have one mode."
             return f"{value:.0f}", "Levels with several modes: compare per mode, means mislead."
+        case "aggregated":
+            return "aggregated", (
+                "Each value is a mean, or a percentile, of many samples, made by the tool: the spread "
+                "within a run is not seen. Density and modes are off."
+            )
+        case "rounded":
+            coarse = (
+                f"Values are written in steps of up to {value:.2g} % of their mean. Rounding makes "
+                "ties: rank tests, density and modes are off."
+            )
+            wanted = f"{figures['smallest_effect_pct']:g} %"
+            if check["outcome"] == "fail":
+                coarse += f" A difference of {wanted}, the smallest of interest, cannot be seen."
+            return "rounded", coarse
         case "outliers":
             if good:
                 return "none", "No run lies far from the others of its level."

@@ -22,7 +22,8 @@ It has to come from the target itself. Whatever was measured there is labelled w
 class Metric:
     """What is stored of a run as one number. Exactly one metric of a driver is `primary`.
 
-    directed: False where neither way is better; `lower_is_better` says nothing then.
+    directed: False where neither way is better; `lower_is_better` says nothing then. fidelity: raw,
+    aggregated or rounded; of a driver always raw.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Metric:
     lower_is_better: bool
     primary: bool = False
     directed: bool = True
+    fidelity: str = "raw"
 
     @property
     def direction(self) -> bool | None:
