@@ -80,6 +80,14 @@ class Tags(serializers.Field[Any, Any, Any, Any]):
         return data
 
 
+@extend_schema_field({"type": "string", "minLength": 1, "pattern": r"^[^\u0000\s]+$"})
+class Word(serializers.CharField):
+    """A name in a query."""
+
+    def __init__(self, *, max_length: int) -> None:
+        super().__init__(required=False, max_length=max_length)
+
+
 class Percentiles(serializers.ListField):
     """Numbers from 0 to less than 100, with commas between them."""
 
@@ -230,7 +238,7 @@ class WaitQuery(Input):
 
     wait = serializers.IntegerField(min_value=1, max_value=30, required=False)
     state = serializers.ChoiceField(choices=Campaign.State.choices, required=False)
-    seen = serializers.CharField(required=False, max_length=100)
+    seen = Word(max_length=100)
 
 
 class RunQuery(Input):
@@ -248,7 +256,7 @@ class PercentilesQuery(RunQuery):
 class HistoryQuery(Input):
     """Of which metric and cell, and how many values at most."""
 
-    metric = serializers.CharField(required=False, max_length=50)
+    metric = Word(max_length=50)
     cell = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
     limit = serializers.IntegerField(min_value=1, max_value=10_000, default=1000)
 

@@ -34,6 +34,8 @@ PROBLEMS = {
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; `Retry-After` says when to ask again.",
     HTTPStatus.SERVICE_UNAVAILABLE: "The database is away; `Retry-After` says when to ask again.",
 }
+PLAIN = r"^[^\u0000]*$"
+"""PostgreSQL holds no text with U+0000."""
 NO_AUTH: Any = [{}]
 KEY = OpenApiParameter(
     repeating.HEADER,
@@ -196,7 +198,7 @@ def document() -> dict[str, Any]:
 
 def _filter(name: str, each: Filter) -> OpenApiParameter:
     field = each.field
-    shape: dict[str, Any] = {"type": "string", "minLength": 1}
+    shape: dict[str, Any] = {"type": "string", "minLength": 1, "pattern": PLAIN}
     if isinstance(field, forms.ChoiceField):
         shape = {"type": "string", "enum": [value for value, _ in each.extra["choices"]]}
     elif isinstance(field, forms.IntegerField):
