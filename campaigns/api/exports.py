@@ -1,60 +1,67 @@
-"""The runs of a campaign as files, for spreadsheets and data frames."""
+"""A campaign as a file: for spreadsheets, for programs, for data frames. The pages offer the same."""
 
-from django.http import HttpResponse, StreamingHttpResponse
+from collections.abc import Iterable
+
+from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from campaigns.api.campaigns import CampaignApi
-from campaigns.api.inputs import NoQuery
+from campaigns.api.campaigns import TAG, CampaignApi
+from campaigns.api.inputs import ExportQuery
 from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.schemas import WhateverIsAsked
+from campaigns.definition import drafts
+from campaigns.models import Campaign
 from campaigns.queries import exports
-from campaigns.queries.pages import outline_of
-from campaigns.queries.tables import parquet_of
-
-CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"
 
 
-class RunsCsv(CampaignApi):
-    """GET: the file that the page of the campaign offers."""
+class ByQuery(BaseContentNegotiation):
+    """`?format=` says what is sent, not `Accept`; problems are JSON."""
 
-    content_negotiation_class = WhateverIsAsked
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """Take the first one."""
+        first = next(iter(renderers))
+        return first, str(first.media_type)
+
+
+class Export(CampaignApi):
+    """GET: the whole campaign, streamed."""
+
+    content_negotiation_class = ByQuery
 
     @operation(
-        "get_runs_csv",
-        "runs",
-        answer=OpenApiTypes.STR,
-        media_type=CSV,
+        "get_export",
+        TAG,
+        query=ExportQuery,
+        answer={
+            "application/json": OpenApiTypes.OBJECT,
+            "text/csv": OpenApiTypes.STR,
+            "application/vnd.apache.parquet": OpenApiTypes.BINARY,
+        },
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> StreamingHttpResponse:
-        """One line a run: factors, average, value, start, finish, then every metric in its unit."""
-        self.read_query(NoQuery)
-        campaign = self.campaign(pk)
-        lines = exports.csv_lines(campaign, outline_of(campaign).factors)
+        """The campaign as a file, without try-outs.
+
+        `json`: definition, runs with all values, findings, environment. `csv`: one line a run.
+        `parquet`: one row a run and metric.
+        """
+        name = self.read_query(ExportQuery)["format"]
+        found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+        definition = drafts.as_data(found)
+        chosen = exports.FORMATS[name]
         return StreamingHttpResponse(
-            lines, content_type=f"{CSV}; charset=utf-8", headers=_attachment(pk, "csv")
+            chosen.pieces(found, definition),
+            content_type=chosen.media_type,
+            headers={
+                "Content-Disposition": exports.attachment(found, name),
+                "ETag": f'W/"{exports.export_version(found, name, definition)}"',
+            },
         )
-
-
-class RunsParquet(CampaignApi):
-    """GET: one row a run, in typed columns."""
-
-    content_negotiation_class = WhateverIsAsked
-
-    @operation(
-        "get_runs_parquet",
-        "runs",
-        answer=OpenApiTypes.BINARY,
-        media_type=PARQUET,
-        refusals=[NOT_FOUND],
-    )
-    def get(self, request: Request, pk: int) -> HttpResponse:
-        """One row a run: position, state, block, instants, factors, metrics with their units."""
-        self.read_query(NoQuery)
-        content = parquet_of(self.campaign(pk))
-        return HttpResponse(content, content_type=PARQUET, headers=_attachment(pk, "parquet"))
-
-
-def _attachment(campaign: int, suffix: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="campaign-{campaign}-runs.{suffix}"'}

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.models import Campaign
+from campaigns.queries.exports import FORMATS
 
 PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
 NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
@@ -239,6 +240,12 @@ class WaitQuery(Input):
     wait = serializers.IntegerField(min_value=1, max_value=30, required=False)
     state = serializers.ChoiceField(choices=Campaign.State.choices, required=False)
     seen = Word(max_length=100)
+
+
+class ExportQuery(Input):
+    """`?format=csv`, `json` or `parquet`."""
+
+    format = serializers.ChoiceField(choices=list(FORMATS), default="json")
 
 
 class RunQuery(Input):

@@ -1,6 +1,6 @@
 """The OpenAPI document: what each operation is called, takes and answers, said beside its view."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -138,13 +138,16 @@ def operation(
     """Describe a method of a view, whose docstring says what it does.
 
     paged: the answer is a page of such; whole: a list of all of them. also: further codes with the
-    same answer. refusals: beside those that every request may meet. public: no token is needed.
+    same answer; answer: a shape, or one for each media type. refusals: beside those that every request may meet. public: no token is needed.
     """
     reads = body is None and name.split("_")[0] in ("list", "get")
     shape = list_of(answer, paged=paged) if paged or whole else answer
     answers: dict[Any, Any] = {}
     if answer is not None:
-        answers = {(int(each), media_type): shape for each in (code, *also)}
+        shapes = shape if isinstance(shape, Mapping) else {media_type: shape}
+        answers = {
+            (int(each), kind): told for each in (code, *also) for kind, told in shapes.items()
+        }
     if reads and answer is not None:
         answers[HTTPStatus.NOT_MODIFIED.value] = OpenApiResponse(
             description="It is what `If-None-Match` names."

@@ -13,9 +13,10 @@ from campaigns.api import shapes
 from campaigns.api.selection import Selectable
 from campaigns.definition import drafts
 from campaigns.models import Campaign, Cell, Target
-from campaigns.queries import environment, exports, live, records
+from campaigns.queries import environment, live, records
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.amendments import amendments_of
+from campaigns.queries.json_document import finding_entries
 
 
 class TargetOutput(Selectable, serializers.ModelSerializer[Target]):
@@ -206,7 +207,7 @@ class CampaignDetail(CampaignOutput):
     @extend_schema_field(serializers.DictField(child=shapes.FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """By name."""
-        return {entry.pop("name"): entry for entry in exports.finding_entries(campaign)}
+        return {entry.pop("name"): entry for entry in finding_entries(campaign)}
 
     def get_version(self, campaign: Campaign) -> str:
         """Text that changes with every run, phase, exclusion, state and analysis; for `seen`."""

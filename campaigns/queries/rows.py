@@ -112,23 +112,14 @@ def rows_of(
     campaign: Campaign, runs: QuerySet[Run], values: Mapping[int, Standing]
 ) -> list[RunRow]:
     """Runs of a campaign in the order of their positions, with what `values` says stands for each."""
-    cells = {
-        pk: (position, levels)
-        for pk, position, levels in campaign.cells.values_list("pk", "position", "levels_by_factor")
-    }
-    blocks = {
-        pk: (number, repetition)
-        for pk, number, repetition in campaign.blocks.values_list("pk", "number", "repetition")
-    }
-    excluded = excluded_among(runs)
-    phases = phases_of(runs)
+    around = Around.of(campaign, runs)
     return [
-        _row(_Run(*row), cells, blocks, values, excluded, phases)
-        for row in runs.order_by("position").values_list(*_Run._fields[:-2], *TOLD)
+        around.row(read, values.get(read.pk))
+        for read in map(ReadRun._make, read_runs(runs.order_by("position")))
     ]
 
 
-class _Run(NamedTuple):
+class ReadRun(NamedTuple):
     """What is read of a run."""
 
     pk: int
@@ -144,7 +135,10 @@ class _Run(NamedTuple):
     stand_in: str | None
 
 
-TOLD = (Count("attempts"), Max("attempts__stand_in"))
+def read_runs(runs: QuerySet[Run], *more: Any) -> QuerySet[Run, tuple[Any, ...]]:
+    """Read what a ReadRun is made of, and `more` after it."""
+    counted = (Count("attempts"), Max("attempts__stand_in"))
+    return runs.values_list(*ReadRun._fields[:-2], *counted, *more)
 
 
 def excluded_among(runs: QuerySet[Run]) -> dict[int, tuple[str, str]]:
@@ -168,38 +162,54 @@ def phases_of(runs: QuerySet[Run]) -> dict[int, str]:
     }
 
 
-def _row(
-    run: _Run,
-    cells: Mapping[int, tuple[int, dict[str, Any]]],
-    blocks: Mapping[int, tuple[int, int]],
-    values: Mapping[int, Standing],
-    excluded: Mapping[int, tuple[str, str]],
-    phases: Mapping[int, str],
-) -> RunRow:
-    closed = run.state in (Run.State.DONE, Run.State.FAILED)
-    measured = values.get(run.pk) if closed else None
-    by, why = excluded.get(run.pk, ("", ""))
-    cell_position, levels = cells[run.cell_id]
-    block, repetition = blocks[run.block_id]
-    return RunRow(
-        run=run.pk,
-        position=run.position,
-        purpose=run.purpose,
-        cell=run.cell_id,
-        cell_position=cell_position,
-        levels=levels,
-        block=block,
-        repetition=repetition,
-        state="excluded" if by else state_of(run.state, measured, phases.get(run.pk, "")),
-        reason=run.reason,
-        measured=measured,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        tries=run.tries,
-        excluded_by=by,
-        excluded_why=why,
-        stand_in=run.stand_in or "",
-    )
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What makes a row of a run that was read: cells and blocks by key, exclusions, phases."""
+
+    cells: Mapping[int, tuple[int, dict[str, Any]]]
+    blocks: Mapping[int, tuple[int, int]]
+    excluded: Mapping[int, tuple[str, str]]
+    phases: Mapping[int, str]
+
+    @classmethod
+    def of(cls, campaign: Campaign, runs: QuerySet[Run]) -> "Around":
+        """Read it for these runs of a campaign."""
+        cells = campaign.cells.values_list("pk", "position", "levels_by_factor")
+        blocks = campaign.blocks.values_list("pk", "number", "repetition")
+        return cls(
+            {pk: (position, levels) for pk, position, levels in cells},
+            {pk: (number, repetition) for pk, number, repetition in blocks},
+            excluded_among(runs),
+            phases_of(runs),
+        )
+
+    def row(self, run: ReadRun, standing: Standing | None) -> RunRow:
+        """Make the row; `standing` counts once the run is over."""
+        closed = run.state in (Run.State.DONE, Run.State.FAILED)
+        measured = standing if closed else None
+        by, why = self.excluded.get(run.pk, ("", ""))
+        cell_position, levels = self.cells[run.cell_id]
+        block, repetition = self.blocks[run.block_id]
+        state = state_of(run.state, measured, self.phases.get(run.pk, ""))
+        return RunRow(
+            run=run.pk,
+            position=run.position,
+            purpose=run.purpose,
+            cell=run.cell_id,
+            cell_position=cell_position,
+            levels=levels,
+            block=block,
+            repetition=repetition,
+            state="excluded" if by else state,
+            reason=run.reason,
+            measured=measured,
+            started_at=run.started_at,
+            finished_at=run.finished_at,
+            tries=run.tries,
+            excluded_by=by,
+            excluded_why=why,
+            stand_in=run.stand_in or "",
+        )
 
 
 def state_of(state: str, measured: Standing | None, phase: str) -> str:

@@ -29,6 +29,7 @@ urlpatterns = [
     path("trials/", live.trials, name="campaign-trials"),
     path("analysis/", live.analysis, name="campaign-analysis"),
     path("runs.csv", exports.runs_csv, name="campaign-runs-csv"),
+    path("runs.parquet", exports.runs_parquet, name="campaign-runs-parquet"),
     path("comparisons.csv", exports.comparisons_csv, name="campaign-comparisons-csv"),
     path("charts/<slug:chart>/", charts.chart, name="campaign-chart"),
     path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),

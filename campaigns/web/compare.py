@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from campaigns.queries.exports import lines_of
+from campaigns.queries.csv_lines import lines_of
 from campaigns.web.compare_address import Address, read
 
 MOST_CAMPAIGNS = 6

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from campaigns.models import Amendment, Campaign
@@ -58,7 +60,7 @@ def test_running_and_result_show_it_to_everybody(browser, campaign, client, pers
     result = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
     assert "Amended after launch: question “Is the new engine faster?”" in result
     assert "by reviewer: Asked anew." in result
-    exported = browser.get(f"/campaigns/{campaign.pk}/campaign.json").json()
+    exported = json.loads(browser.get(f"/campaigns/{campaign.pk}/campaign.json").getvalue())
     assert [each["label"] for each in exported["amendments"]] == ["question"]
 
 

@@ -9,7 +9,8 @@ from django.urls import reverse
 from campaigns import analysis, results
 from campaigns.definition import life
 from campaigns.importers.demonstration import published_campaign
-from campaigns.models import Campaign, Run
+from campaigns.models import Campaign, Measurement, Run
+from campaigns.queries import exports
 from campaigns.tests.web.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
@@ -137,13 +138,14 @@ def test_the_document_holds_definition_runs_and_findings(browser, target, person
 
     response = browser.get(reverse("campaign-json", args=[campaign.pk]))
 
-    document = json.loads(response.content)
+    text = response.getvalue().decode()
+    document = json.loads(text)
     assert document["definition"]["factors"] == {"engine": ["new", "old"]}
     assert document["runs"][0]["measurements"]["duration"]["value"] == 2.5
     assert {"answer", "cells", "pairs"} <= {finding["name"] for finding in document["findings"]}
     assert document["findings"][0]["data_hash"].startswith("v1:")
-    assert "correct horse" not in response.content.decode()
-    assert target.password not in response.content.decode()
+    assert "correct horse" not in text
+    assert target.password not in text
 
 
 def test_the_name_of_the_file_holds_no_markup(browser, target, person):
@@ -160,3 +162,37 @@ def test_a_campaign_without_runs_gives_a_header(browser, draft):
     assert len(rows) == 1
     assert Campaign.objects.get(pk=draft.pk).state == Campaign.State.DRAFT
     assert text.endswith("\n")
+
+
+def test_imported_seconds_with_parts_come_out_exactly(browser, person):
+    campaign, _ = published_campaign(person)
+    parts = {run.pk: run.position * 0.0031 for run in campaign.runs.all()}
+    for run, seconds in parts.items():
+        Measurement.objects.filter(attempt__run=run).update(value=seconds)
+
+    _, rows = lines(browser, campaign)
+
+    runs = {run.position: parts[run.pk] for run in campaign.runs.all()}
+    assert [float(row[2]) for row in rows[1:]] == [runs[int(row[7])] for row in rows[1:]]
+    assert rows[1][3].endswith("+00:00")
+
+
+def test_the_table_of_columns_is_offered_beside_the_other_files(browser, person):
+    campaign, _ = published_campaign(person)
+
+    page = browser.get(reverse("campaign", args=[campaign.pk])).content.decode()
+    answer = browser.get(reverse("campaign-runs-parquet", args=[campaign.pk]))
+
+    assert f'href="{reverse("campaign-runs-parquet", args=[campaign.pk])}" download' in page
+    assert answer.getvalue()[:4] == b"PAR1"
+    assert "pulp-3-sync-download_concurrency.parquet" in answer["Content-Disposition"]
+
+
+def test_a_large_document_is_sent_in_pieces(browser, person, monkeypatch):
+    campaign, _ = published_campaign(person)
+    monkeypatch.setattr(exports, "LETTERS", 500)
+
+    pieces = list(browser.get(reverse("campaign-json", args=[campaign.pk])))
+
+    assert len(pieces) > 9
+    assert len(json.loads(b"".join(pieces))["runs"]) == 18

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from dataclasses import replace
 
 import pytest
@@ -150,7 +151,7 @@ def test_rest_and_json_tell_the_changes(browser, measured):
     }
 
     told = browser.get(reverse("api-campaign", args=[campaign.pk])).json()
-    exported = browser.get(reverse("campaign-json", args=[campaign.pk])).json()
+    exported = json.loads(browser.get(reverse("campaign-json", args=[campaign.pk])).getvalue())
     run = browser.get(reverse("api-run", args=[campaign.pk, 6])).json()
 
     assert told["environment_changes"] == [expected] == exported["environment_changes"]
@@ -205,7 +206,7 @@ def test_exports_and_rest_name_the_stand_in(browser, measured):
     campaign = measured(*[("1", "1")] * 6, stand_in=STAND_IN)
 
     lines = browser.get(reverse("campaign-runs-csv", args=[campaign.pk])).getvalue().decode()
-    document = browser.get(reverse("campaign-json", args=[campaign.pk])).json()
+    document = json.loads(browser.get(reverse("campaign-json", args=[campaign.pk])).getvalue())
     told = browser.get(reverse("api-campaign", args=[campaign.pk])).json()
     run = browser.get(reverse("api-run", args=[campaign.pk, 1])).json()
 

@@ -9,12 +9,11 @@ import typer
 
 from perfdash_client.connection import Server
 from perfdash_client.errors import BadUse
-from perfdash_client.output import Output
 from perfdash_client.session import Campaign, Json, session_of
 
 
 class Format(StrEnum):
-    """What is written: a line a run, everything there is, or a table of typed columns."""
+    """What is written: a line a run, everything there is, or a typed row a run and metric."""
 
     CSV = "csv"
     JSON = "json"
@@ -68,8 +67,4 @@ def _by_ending(output: Path | None) -> Format:
 
 
 def _content(server: Server, campaign: int, chosen: Format) -> bytes:
-    if chosen != Format.JSON:
-        return server.read_bytes(f"campaigns/{campaign}/runs.{chosen}").content
-    found = server.get(f"campaigns/{campaign}")
-    runs = list(server.pages(f"campaigns/{campaign}/runs", limit=500))
-    return Output.as_text({"campaign": found, "runs": runs}).encode()
+    return server.read_bytes(f"campaigns/{campaign}/export", format=str(chosen)).content
