@@ -8,6 +8,7 @@ from campaigns.units import convert
 MINUS = "−"
 CLOCK_ABOVE_SECONDS = 120
 """Longer durations are written min:s."""
+SECONDS_FROM, MILLISECONDS_FROM = 0.1, 1e-4
 READABLE = {"B/s": "MB/s", "B": "MB"}
 """Units of storage that nobody reads, and what is shown instead."""
 
@@ -39,10 +40,13 @@ def clock(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration as min:s above 120 s, else in seconds."""
+    """Write a duration as min:s above 120 s, in ms below a tenth of a second, in µs far below."""
     if math.isfinite(seconds) and abs(seconds) > CLOCK_ABOVE_SECONDS:
         return clock(seconds)
-    return f"{number(seconds)} s"
+    if not 0 < abs(seconds) < SECONDS_FROM:
+        return f"{number(seconds)} s"
+    unit = "ms" if abs(seconds) >= MILLISECONDS_FROM else "µs"
+    return f"{number(convert(seconds, 's', unit))} {unit}"
 
 
 def amount(value: float, unit: str) -> str:

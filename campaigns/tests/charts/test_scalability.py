@@ -53,7 +53,7 @@ def test_runs_that_no_fit_has_have_a_shape_of_their_own_and_say_why(traces):
 
     assert drawn["left out"]["marker"]["symbol"] != drawn["run"]["marker"]["symbol"]
     assert drawn["left out"]["text"] == [
-        "<b>run 2</b>, concurrency 4<br>150 files/s, answered in 0.02 s"
+        "<b>run 2</b>, concurrency 4<br>150 files/s, answered in 20 ms"
         "<br>in no fit: the generator was saturated<br>block 1"
     ]
     assert drawn["left out"]["customdata"] == [2]
@@ -77,7 +77,7 @@ def test_runs_without_a_response_time_are_only_in_the_other_chart(traces):
 def test_the_description_says_both_means_and_the_marks():
     assert title(chart()) == "Response time against files per second, by concurrency"
     assert describe(chart()) == (
-        "Response time against files per second, by concurrency. 2: 100 files/s, answered in 0.02 s. "
+        "Response time against files per second, by concurrency. 2: 100 files/s, answered in 20 ms. "
         "Recommended limit at 3."
     )
 
