@@ -8,10 +8,11 @@ from functools import partial
 from typing import IO, Any
 
 from django.db import transaction
+from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from rest_framework import status
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -34,6 +35,7 @@ from campaigns.api.submission_shapes import (
     received_data,
 )
 from campaigns.api.views import Api
+from campaigns.definition.errors import Invalid
 from campaigns.importers import waiting
 from campaigns.importers.document import read_submission
 from campaigns.importers.files import About, import_file
@@ -189,16 +191,22 @@ class Formats(Api):
 def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
     """Add runs to a campaign that came from outside: all of them, or none."""
     dry = view.read_query(DryQuery)["dry_run"]
-    campaign = get_object_or_404(Campaign, pk=pk)
 
     def act(body: IO[bytes]) -> Response:
-        submitted = read_submission(view.json(body), appended=True)
+        try:
+            submitted = read_submission(view.json(body), appended=True)
+        except (Invalid, ParseError):
+            get_object_or_404(Campaign, pk=pk)
+            raise
         with transaction.atomic():
-            received = append(campaign, submitted, view.user)
+            try:
+                received = append(pk, submitted, view.user)
+            except Campaign.DoesNotExist:
+                raise Http404(f"There is no campaign {pk}.") from None
             if dry:
                 transaction.set_rollback(True)
-            elif received.runs:
-                dispatch.request_analysis_of_received(campaign)
+            elif received.last:
+                dispatch.request_analysis_of_received(received.campaign, received.last)
         data = {
             "dry_run": dry,
             "runs": received.runs,

@@ -31,22 +31,19 @@ def request_analysis(campaign: Campaign) -> None:
     )
 
 
-def request_analysis_of_received(campaign: Campaign) -> None:
+def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
     """Request one of a campaign to which runs were added: not before it has rested from the last.
 
-    Runs may come one by one, many a second.
+    campaign: as it was read when it was locked. runs: how many it has. They may come one by one, many
+    a second: where a request waits already, nothing is asked of the database.
     """
-    newest = campaign.runs.order_by("-position").values_list("position", flat=True).first() or 0
-    rest = timedelta(seconds=min(MOST_REST_SECONDS, newest * REST_SECONDS_A_RUN))
+    if campaign.analysis_requested_at is not None and campaign.analysis_sent_at is None:
+        return
+    rest = timedelta(seconds=min(MOST_REST_SECONDS, runs * REST_SECONDS_A_RUN))
     last = Finding.objects.filter(campaign=campaign).order_by("-computed_at").values("computed_at")
-    rested = Greatest(Now(), Subquery(last[:1]) + rest)
-    waiting = When(
-        analysis_requested_at__isnull=False,
-        analysis_sent_at__isnull=True,
-        then=F("analysis_requested_at"),
-    )
+    rested = Coalesce(Greatest(Now(), Subquery(last[:1]) + rest), Now())
     Campaign.objects.filter(pk=campaign.pk).update(
-        analysis_requested_at=Case(waiting, default=Coalesce(rested, Now())), analysis_sent_at=None
+        analysis_requested_at=rested, analysis_sent_at=None
     )
 
 

@@ -1,38 +1,50 @@
 """Finds the cell, block and position of runs that came from outside, and makes what is missing."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from campaigns import results
 from campaigns.definition.errors import Invalid
 from campaigns.definition.levels import MOST_BYTES
 from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
 from campaigns.importers.submitted import Scalar, SubmittedRun
-from campaigns.models import Block, Campaign, Cell, Factor, Level
+from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 
 MOST_BLOCK = 1_000_000
+FEW_CELLS = 20
+"""So many are looked up by their levels; for more, all cells of the campaign are read."""
 Errors = dict[str, list[str]]
 
 
 class Places:
     """Of one campaign, which is locked. Nothing is stored before `store`.
 
-    factors: levels in the order in which they shall be shown; others come as they are met.
+    runs: that will be placed. factors: levels in the order in which they shall be shown; others come
+    as they are met.
     """
 
-    def __init__(self, campaign: Campaign, factors: Mapping[str, Sequence[Scalar]]) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        runs: Sequence[SubmittedRun],
+        factors: Mapping[str, Sequence[Scalar]],
+    ) -> None:
         self.campaign = campaign
-        self._cells = {_key(cell.levels_by_factor): cell for cell in campaign.cells.all()}
-        self._last_cell = len(self._cells)
-        self._names = [factor.name for factor in campaign.factors.all()]
+        self._cells: dict[str, Cell] = {}
+        self._is_whole = False
+        self._last_cell = 0
+        self._names: list[str] = []
         self._order = factors
         self._blocks: dict[int, Block] = {}
         self._changed: dict[str, Cell] = {}
         self._taken: dict[int, set[str]] = {}
-        newest = campaign.runs.order_by("-position").values_list("position", flat=True).first()
-        self.last_position = newest or 0
-        if not self._cells:
-            self._names = list(factors)
+        self.last_position = _newest(campaign)
+        wanted = {_key(run.levels): run.levels for run in runs}
+        if len(wanted) > FEW_CELLS:
+            self._read_whole()
+        else:
+            self._know(campaign.cells.filter(levels_by_factor__in=list(wanted.values())))
 
     def place(self, number: int, run: SubmittedRun, errors: Errors) -> tuple[Cell, Block, int]:
         """Give cell, block and position; note at `runs.<number>` what is wrong with its place."""
@@ -46,15 +58,18 @@ class Places:
         """Make factors, levels, cells and blocks that are missing, and count the runs of cells."""
         new = [cell for cell in self._changed.values() if cell._state.adding]
         known = [cell for cell in self._changed.values() if not cell._state.adding]
-        self._check(new)
         if new:
+            self._check(new)
             self._store_cells(new)
-        Cell.objects.bulk_update(known, ["received"], batch_size=500)
+        results.count_received(known)
         self._store_blocks()
 
     def _cell(self, number: int, run: SubmittedRun, errors: Errors) -> Cell:
         key = _key(run.levels)
         cell = self._cells.get(key)
+        if cell is None and not self._is_whole:
+            self._read_whole()
+            cell = self._cells.get(key)
         if cell is None:
             self._check_names(number, run, errors)
             self._last_cell += 1
@@ -63,6 +78,19 @@ class Places:
             self._cells[key] = cell
         self._changed[key] = cell
         return cell
+
+    def _read_whole(self) -> None:
+        """Know all of the campaign: a cell may be new to it."""
+        self._is_whole = True
+        self._know(self.campaign.cells.all())
+        self._last_cell = len(self._cells)
+        self._names = [factor.name for factor in self.campaign.factors.all()]
+        if not self._cells:
+            self._names = list(self._order)
+
+    def _know(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            self._cells.setdefault(_key(cell.levels_by_factor), cell)
 
     def _check_names(self, number: int, run: SubmittedRun, errors: Errors) -> None:
         """Every run has a level of every factor."""
@@ -171,15 +199,23 @@ class Places:
         stored = {
             block.number: block for block in self.campaign.blocks.filter(number__in=self._blocks)
         }
-        session = self.campaign.sessions.earliest("number")
         new = []
         for number, block in self._blocks.items():
             if number in stored:
                 block.pk = stored[number].pk
             else:
-                block.session = session
                 new.append(block)
-        Block.objects.bulk_create(new)
+        if new:
+            session = self.campaign.sessions.earliest("number")
+            for block in new:
+                block.session = session
+            Block.objects.bulk_create(new)
+
+
+def _newest(campaign: Campaign) -> int:
+    """Its last position. What comes from outside is never tried out."""
+    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).order_by("-position")
+    return runs.values_list("position", flat=True).first() or 0
 
 
 def _key(levels: Mapping[str, Any]) -> str:

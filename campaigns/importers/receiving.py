@@ -37,7 +37,7 @@ ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAI
 class Received:
     """What became of a submission. known: runs that were there already, exactly as they were sent.
 
-    first: position of the first new run; None where there is none.
+    first, last: positions of the first and the last new run; None where there is none.
     """
 
     campaign: Campaign
@@ -47,6 +47,7 @@ class Received:
     known: int
     made: bool
     first: int | None = None
+    last: int | None = None
 
 
 @transaction.atomic
@@ -70,24 +71,26 @@ def create(
     campaign.launched_at = Now()
     campaign.save(update_fields=["state", "external_id", "source", "launched_at"])
     Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
-    received = _add(campaign, submitted, author, Places(campaign, submitted.factors), waiting)
+    received = _add(
+        campaign, submitted, author, Places(campaign, submitted.runs, submitted.factors), waiting
+    )
     _note_beginning(campaign, submitted)
     return replace(received, made=True)
 
 
-@transaction.atomic
-def append(campaign: Campaign, submitted: Submitted, author: User | None) -> Received:
-    """Add runs to a campaign that came from outside. Raise Differs, NotExternal or Invalid.
+def append(key: int, submitted: Submitted, author: User | None) -> Received:
+    """Add runs to a campaign that came from outside, in the transaction that the caller holds.
 
-    Runs that were sent before under their external_id, and are the same, are left as they are.
+    Runs that were sent before under their external_id, and are the same, are left as they are. Raise
+    Campaign.DoesNotExist, Differs, NotExternal or Invalid: the caller then undoes all of it.
     """
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=key)
     if campaign.kind != KIND:
         raise NotExternal(
             f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
             "the kind External. Send them as a submission of their own, and compare the two."
         )
-    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    return _add(locked, submitted, author, Places(locked, submitted.factors))
+    return _add(campaign, submitted, author, Places(campaign, submitted.runs, submitted.factors))
 
 
 class NotExternal(ValueError):
@@ -101,7 +104,7 @@ def _add(
     places: Places,
     waiting: Submission | None = None,
 ) -> Received:
-    metrics = _declare(campaign, submitted.metrics)
+    metrics = _declare(campaign, submitted)
     runs, known = new_among(campaign, submitted.runs)
     _require_room(places.last_position + len(runs))
     errors: dict[str, list[str]] = {}
@@ -136,8 +139,10 @@ def _add(
     if campaign.closed_at is None or latest > campaign.closed_at:
         campaign.closed_at = latest
         Campaign.objects.filter(pk=campaign.pk).update(closed_at=latest)
-    first = placed[0][2] if placed else None
-    return Received(campaign, submission, len(runs), values, known, made=False, first=first)
+    first, last = (placed[0][2], placed[-1][2]) if placed else (None, None)
+    return Received(
+        campaign, submission, len(runs), values, known, made=False, first=first, last=last
+    )
 
 
 def _received(
@@ -185,11 +190,14 @@ def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
     return Received(campaign, first, 0, 0, len(submitted.runs), made=False)
 
 
-def _declare(campaign: Campaign, declared: Sequence[SubmittedMetric]) -> dict[str, DeclaredMetric]:
-    """Give the metrics of a campaign by name, with those that are new to it. Raise Differs."""
-    known = {metric.name: metric for metric in campaign.metrics.all()}
+def _declare(campaign: Campaign, submitted: Submitted) -> dict[str, DeclaredMetric]:
+    """Give the metrics that are sent by name, with those that are new to it. Raise Differs."""
+    stored = campaign.metrics.all()
+    if not submitted.metrics:
+        stored = stored.filter(name__in={name for run in submitted.runs for name in run.values})
+    known = {metric.name: metric for metric in stored}
     new = []
-    for metric in declared:
+    for metric in submitted.metrics:
         former = known.get(metric.name)
         if former is None:
             new.append(
@@ -214,11 +222,12 @@ def _declare(campaign: Campaign, declared: Sequence[SubmittedMetric]) -> dict[st
                 "the same way, or under another name.",
                 campaign,
             )
-    if len(known) > MOST_METRICS:
+    if new and len(known) > MOST_METRICS:
         raise checking.Invalid(
             {"metrics": [f"That makes {len(known):,} metrics; a campaign has {MOST_METRICS:,}."]}
         )
-    DeclaredMetric.objects.bulk_create(new)
+    if new:
+        DeclaredMetric.objects.bulk_create(new)
     return known
 
 

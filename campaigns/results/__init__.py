@@ -5,7 +5,7 @@ changes nothing. `closing` closes it, `storing` stores what it observed, `settli
 of its run, `bulk` stores what was measured elsewhere.
 """
 
-from campaigns.results.bulk import ReceivedRun, store_received
+from campaigns.results.bulk import ReceivedRun, count_received, store_received
 from campaigns.results.closing import Fenced, close
 from campaigns.results.settling import release_leases, settle
 from campaigns.results.storing import (
@@ -27,6 +27,7 @@ __all__ = [
     "UnknownMetric",
     "Value",
     "close",
+    "count_received",
     "pack_samples",
     "release_leases",
     "settle",

@@ -1,4 +1,4 @@
-"""Stores many runs that were measured elsewhere, by COPY: nothing here asks the database per run."""
+"""Stores runs that were measured elsewhere: nothing here asks the database per run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +9,13 @@ from django.db import connection, models
 from psycopg.types.json import Jsonb
 
 from campaigns.drivers.base import STAND_IN
-from campaigns.models import Attempt, Campaign, EnvironmentFact, Measurement, Run
+from campaigns.models import Attempt, Campaign, Cell, EnvironmentFact, Measurement, Run
 from campaigns.results.storing import MOST_LETTERS, Value, storable
 
 WORKER = "import"
+FEW = 100
+"""Rows of runs and values; for more, COPY is quicker than INSERT."""
+Table = tuple[type[models.Model], Sequence[str], Iterable[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +43,42 @@ def store_received(campaign: Campaign, runs: Sequence[ReceivedRun], received_at:
     received_at: stands for instants that are not known. The caller holds the transaction, and
     answers for cells, blocks and positions.
     """
-    run_keys = _next_keys(Run, len(runs))
-    attempt_keys = _next_keys(Attempt, len(runs))
-    _copy(Run, _RUN, (_run(campaign, *row) for row in zip(run_keys, runs, strict=True)))
-    _copy(
-        Attempt,
-        _ATTEMPT,
-        (_attempt(*row, received_at) for row in zip(attempt_keys, run_keys, runs, strict=True)),
-    )
+    run_keys, attempt_keys = _next_keys(len(runs))
+    keyed = list(zip(attempt_keys, runs, strict=True))
     values = [
         (key, v.value, v.lower_is_better, v.censored, v.bound, v.metric, v.unit, v.fidelity)
-        for key, run in zip(attempt_keys, runs, strict=True)
+        for key, run in keyed
         for v in run.values
     ]
-    _copy(Measurement, _MEASUREMENT, values)
-    _copy(EnvironmentFact, _FACT, _facts(zip(attempt_keys, runs, strict=True)))
+    store = _insert if len(runs) + len(values) <= FEW else _copy
+    store(
+        [
+            (Run, _RUN, (_run(campaign, *row) for row in zip(run_keys, runs, strict=True))),
+            (
+                Attempt,
+                _ATTEMPT,
+                (
+                    _attempt(key, of, run, received_at)
+                    for of, (key, run) in zip(run_keys, keyed, strict=True)
+                ),
+            ),
+            (Measurement, _MEASUREMENT, values),
+            (EnvironmentFact, _FACT, _facts(keyed)),
+        ]
+    )
     return len(values)
+
+
+def count_received(cells: Sequence[Cell]) -> None:
+    """Store how many runs each cell has received."""
+    if cells:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE campaigns_cell SET received = counted.received"
+                " FROM unnest(%s::bigint[], %s::integer[]) AS counted (id, received)"
+                " WHERE campaigns_cell.id = counted.id",
+                [[cell.pk for cell in cells], [cell.received for cell in cells]],
+            )
 
 
 _RUN = (
@@ -103,20 +126,42 @@ def _facts(runs: Iterable[tuple[int, ReceivedRun]]) -> Iterator[tuple[Any, ...]]
             yield (key, side, name, value, "")
 
 
-def _next_keys(model: type[models.Model], count: int) -> list[int]:
+def _next_keys(count: int) -> tuple[list[int], list[int]]:
+    """Keys for so many runs, and for their attempts."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [model._meta.db_table, count],
+            "SELECT nextval('campaigns_run_id_seq'), nextval('campaigns_attempt_id_seq')"
+            " FROM generate_series(1, %s)",
+            [count],
         )
-        return [key for (key,) in cursor.fetchall()]
+        rows = cursor.fetchall()
+    return [run for run, _ in rows], [attempt for _, attempt in rows]
 
 
-def _copy(
-    model: type[models.Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]
-) -> None:
-    named = ", ".join(connection.ops.quote_name(column) for column in columns)
-    table = connection.ops.quote_name(model._meta.db_table)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({named}) FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
+def _copy(tables: Iterable[Table]) -> None:
+    with connection.cursor() as cursor:
+        for model, columns, rows in tables:
+            with cursor.copy(f"COPY {_named(model, columns)} FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+
+
+def _insert(tables: Iterable[Table]) -> None:
+    """All of them in one message: a few rows wait for the way to the database, not for COPY."""
+    statements, values = [], []
+    for model, columns, rows in tables:
+        found = list(rows)
+        if found:
+            places = f"({', '.join(['%s'] * len(columns))})"
+            statements.append(
+                f"INSERT INTO {_named(model, columns)} VALUES {', '.join([places] * len(found))}"  # noqa: S608
+            )
+            values += [value for row in found for value in row]
+    if statements:
+        with connection.cursor() as cursor:
+            cursor.execute("; ".join(statements), values)
+
+
+def _named(model: type[models.Model], columns: Sequence[str]) -> str:
+    names = ", ".join(connection.ops.quote_name(column) for column in columns)
+    return f"{connection.ops.quote_name(model._meta.db_table)} ({names})"
