@@ -15,7 +15,14 @@ from perfdash.tests.local import command, environment, served, state
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent.parent
-TABLES = ("campaigns_campaign", "campaigns_run", "campaigns_measurement", "auth_user")
+TABLES = (
+    "campaigns_campaign",
+    "campaigns_run",
+    "campaigns_measurement",
+    "auth_user",
+    "perfdash_views.measurements",
+    "perfdash_views.cell_summaries",
+)
 KEEP_WORD = """
 from campaigns import credentials
 from campaigns.models import Target
@@ -76,11 +83,11 @@ def connect(data):
 
 
 def digests(data):
-    """A digest of every row of the tables that matter."""
+    """A digest of every row of the tables, and views, that matter."""
     with connect(data) as connection:
         return [
             connection.execute(
-                f"SELECT count(*), md5(string_agg(t::text, '|' ORDER BY id)) FROM {table} t"  # noqa: S608
+                f"SELECT count(*), md5(string_agg(t::text, '|' ORDER BY t::text)) FROM {table} t"  # noqa: S608
             ).fetchone()
             for table in TABLES
         ]
