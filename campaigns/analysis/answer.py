@@ -13,11 +13,11 @@ from campaigns.analysis.names import names_of
 from campaigns.analysis.pair_answer import answer_of_pairs
 from campaigns.analysis.primary_answer import led_by
 from campaigns.charts.formats import amount, percent
-from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import Change, stand_ins_of
+from campaigns.queries.work import work_of
 from campaigns.stats.words import display
 
 Cells = Mapping[str, Any]
@@ -51,7 +51,7 @@ def answer(
         said = answer_of_pairs(pairs)
     else:
         compared = answer_of_levels(metric, cells, levels) if levels else None
-        said = compared or _of_cells(metric, cells, driver_of(campaign.kind).work, failing)
+        said = compared or _of_cells(metric, cells, work_of(campaign), failing)
     primary = (pairs or levels or {}).get("primary")
     alone = pairs is not None and len(pairs["strata"]) == 1
     if (

@@ -14,6 +14,7 @@ from django.forms.utils import pretty_name
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.queries.compared import Side
+from campaigns.queries.work import work_of
 from campaigns.units import UNITS
 
 Cell = Mapping[str, Any]
@@ -109,18 +110,21 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
+WAYS = {True: "lower is better", False: "higher is better", None: "neither way is better"}
+
+
 def _measure_of(side: Side) -> dict[str, Told]:
     """What was measured, on what kind of server."""
     campaign, driver, cells = side.campaign, _driver(side), side.cells or {}
     unit = str(cells.get("unit", ""))
     family = campaign.target.family if campaign.target else ""
-    lower = bool(cells.get("lower_is_better", True))
+    lower = cells.get("lower_is_better", True)
     return {
         "kind": Told(campaign.kind, driver.label if driver else campaign.kind),
         "family of servers": Told(family, family or "none"),
         "metric": Told(cells.get("metric"), str(cells.get("label", "none"))),
         "unit": Told(UNITS[unit].dimension if unit in UNITS else unit, unit or "none"),
-        "direction": Told(lower, "lower is better" if lower else "higher is better"),
+        "direction": Told(lower, WAYS[lower]),
     }
 
 
@@ -140,7 +144,7 @@ def _work_of(
 def _work_names(side: Side) -> set[str]:
     """Of a kind that is not installed any parameter may say what is done."""
     driver = _driver(side)
-    return set(driver.work) if driver else {*side.campaign.parameters, *side.factors}
+    return set(work_of(side.campaign)) if driver else {*side.campaign.parameters, *side.factors}
 
 
 def _apart(baseline: Side, candidate: Side) -> list[tuple[str, Differs]]:
@@ -163,7 +167,7 @@ def _settings_of(
     return {
         label_of(side, name).lower(): Told(_plain(value), text_of(value))
         for name, value in _all_of(side, levels).items()
-        if name not in driver.work and name not in without
+        if name not in _work_names(side) and name not in without
     }
 
 

@@ -227,6 +227,8 @@ def _hash(
     definition = {
         name: value for name, value in drafts.as_data(campaign).items() if name not in NOT_HASHED
     }
+    if work := [factor.name for factor in campaign.factors.all() if factor.is_work]:
+        definition["work"] = work  # only where some is named: older hashes know nothing of it
     return data_hash(
         definition={**definition, "target": _address(campaign)},
         runs=runs,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from campaigns.drivers import driver_of
 from campaigns.models import Campaign, Cell
+from campaigns.queries.work import work_of
 
 MOST_CELLS = 400
 """More of them are summarised, and not compared."""
@@ -34,7 +34,7 @@ class Group:
 
 def comparable_factors(campaign: Campaign) -> list[str]:
     """Factors along which cells are compared, numbers first; work is never compared."""
-    work = driver_of(campaign.kind).work
+    work = work_of(campaign)
     levels = {
         factor.name: [level.value for level in factor.levels.all()]
         for factor in campaign.factors.prefetch_related("levels")

@@ -10,10 +10,10 @@ import numpy as np
 from campaigns.analysis.primary import primary_of_pairs, strata_of
 from campaigns.analysis.sessions import same_session, split_sessions, standing_of
 from campaigns.charts.labels import told_apart
-from campaigns.drivers import driver_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
+from campaigns.queries.work import work_of
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, compare_strata
@@ -201,7 +201,7 @@ def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: b
     runs = [sides[is_candidate] for sides in blocks.values() if is_candidate in sides]
     counted = [run for run in runs if run.state in ("ok", "failed", "censored")]
     key: dict[str, object] = {"metric": metric.name, "unit": metric.unit}
-    if campaign.paired_factor in driver_of(campaign.kind).work:
+    if campaign.paired_factor in work_of(campaign):
         key[campaign.paired_factor] = "candidate" if is_candidate else "baseline"
     return Side(
         key=key,

@@ -65,6 +65,7 @@ class AboutInput(Input):
     smallest_effect_percent = serializers.FloatField(required=False)
     margin_percent = serializers.FloatField(required=False)
     factors = serializers.DictField(child=serializers.ListField(child=Scalar()), required=False)
+    work = serializers.ListField(child=serializers.CharField(), required=False)
 
 
 class RunInput(Input):

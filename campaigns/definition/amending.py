@@ -16,6 +16,7 @@ from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Amendment, Campaign
 from campaigns.queries.metrics import metrics_of
+from campaigns.queries.work import work_of
 
 PERCENT = {
     "smallest_effect_percent": "smallest_effect",
@@ -171,4 +172,4 @@ def _contrast(
     }
     cells = list(campaign.cells.values_list("levels_by_factor", flat=True))
     paired = (campaign.paired_factor, campaign.baseline)
-    return read_contrast(given, driver, factors, cells, paired, errors)
+    return read_contrast(given, driver, factors, cells, paired, errors, work_of(campaign))

@@ -25,16 +25,19 @@ def read_contrast(
     cells: Sequence[Levels],
     paired: tuple[str, Any],
     errors: dict[str, list[str]],
+    work: Sequence[str] | None = None,
 ) -> dict[str, Any] | None:
     """Read a contrast, or None where none is named; note at PATH what is wrong with it.
 
     cells: those that are measured. paired: factor and baseline of a paired campaign, empty and None
-    in other orders.
+    in other orders. work: factors that say what is done; None: those of the kind.
     """
     if given in (None, "") or given == {}:
         return None
     try:
-        return _contrast(given, driver, factors, cells, paired)
+        return _contrast(
+            given, driver, factors, cells, paired, driver.work if work is None else work
+        )
     except _Wrong as wrong:
         errors[PATH] = [str(wrong)]
         return None
@@ -46,12 +49,13 @@ def _contrast(
     factors: Factors,
     cells: Sequence[Levels],
     paired: tuple[str, Any],
+    work: Sequence[str],
 ) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
     if unknown := [str(name) for name in given if name not in FIELDS]:
         raise _Wrong(f"There is no “{unknown[0][:40]}” in it; there are {', '.join(FIELDS)}.")
-    factor = _factor(given.get("factor"), driver, factors, paired[0])
+    factor = _factor(given.get("factor"), work, factors, paired[0])
     baseline, candidate = _two_levels(given, driver, factors[factor], factor, paired)
     contrast = {
         "factor": factor,
@@ -68,9 +72,9 @@ def _contrast(
     return contrast
 
 
-def _factor(name: Any, driver: Driver, factors: Factors, paired: str) -> str:
+def _factor(name: Any, work: Sequence[str], factors: Factors, paired: str) -> str:
     several = [known for known, levels in factors.items() if len(levels) > 1]
-    possible = [known for known in several if known not in driver.work]
+    possible = [known for known in several if known not in work]
     if not name and len(possible) == 1:
         name = possible[0]
     if name in several and name not in possible:

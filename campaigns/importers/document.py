@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from campaigns.definition.errors import Invalid
+from campaigns.definition.errors import Invalid, is_list_of_words
 from campaigns.importers.submitted import (
     MOST_VALUES,
     Scalar,
@@ -23,7 +23,14 @@ from campaigns.results import storable
 
 DEFINITION = (
     *("question", "name", "tags", "source", "order", "paired_factor", "baseline"),
-    *("primary_metric", "primary_contrast", "smallest_effect_percent", "margin_percent", "factors"),
+    *(
+        "primary_metric",
+        "primary_contrast",
+        "smallest_effect_percent",
+        "margin_percent",
+        "factors",
+        "work",
+    ),
 )
 TOP = ("id", "campaign", "metrics", "context", "info", "runs")
 METRIC = ("label", "unit", "lower_is_better", "fidelity")
@@ -74,6 +81,9 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
             "runs", f"These are {count:,} values; send {MOST_VALUES:,} at most in one request."
         )
     factors = _factors(definition, problems)
+    work = definition.get("work", [])
+    if not is_list_of_words(work):
+        problems.note("campaign.work", "Send the names of tags as a list.")
     external_id = _text(data.get("id", ""), "id", ID_LETTERS, problems)
     info = _info(data, "", problems)
     if problems:
@@ -81,8 +91,11 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
     return Submitted(
         runs=runs,
         metrics=metrics,
-        definition={name: value for name, value in definition.items() if name != "factors"},
+        definition={
+            name: value for name, value in definition.items() if name not in ("factors", "work")
+        },
         factors=factors,
+        work=work,
         info=info,
         external_id=external_id,
         digest=_digest(data) if external_id else "",

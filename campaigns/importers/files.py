@@ -96,6 +96,7 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
         ],
         definition={**suggested, **said},
         factors=read.factors,
+        work=read.work,
         info={name: storable(value) for name, value in read.info.items()},
         digest=digest,
         format=read.format,

@@ -8,7 +8,7 @@ from campaigns import results
 from campaigns.definition.errors import Invalid
 from campaigns.definition.levels import MOST_BYTES
 from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
-from campaigns.importers.submitted import Scalar, SubmittedRun
+from campaigns.importers.submitted import Submitted, SubmittedRun
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 
 MOST_BLOCK = 1_000_000
@@ -20,27 +20,26 @@ Errors = dict[str, list[str]]
 class Places:
     """Of one campaign, which is locked. Nothing is stored before `store`.
 
-    runs: that will be placed. factors: levels in the order in which they shall be shown; others come
-    as they are met.
+    submitted: what brings its runs: its factors have levels in the order in which they shall be
+    shown, and others come as they are met; its `work` are those that say what is done.
     """
 
     def __init__(
         self,
         campaign: Campaign,
-        runs: Sequence[SubmittedRun],
-        factors: Mapping[str, Sequence[Scalar]],
+        submitted: Submitted,
     ) -> None:
         self.campaign = campaign
         self._cells: dict[str, Cell] = {}
         self._is_whole = False
         self._last_cell = 0
         self._names: list[str] = []
-        self._order = factors
+        self._order, self._work = submitted.factors, submitted.work
         self._blocks: dict[int, Block] = {}
         self._changed: dict[str, Cell] = {}
         self._taken: dict[int, set[str]] = {}
         self.last_position = _newest(campaign)
-        wanted = {_key(run.levels): run.levels for run in runs}
+        wanted = {_key(run.levels): run.levels for run in submitted.runs}
         if len(wanted) > FEW_CELLS:
             self._read_whole()
         else:
@@ -181,7 +180,9 @@ class Places:
         known: dict[tuple[str, str], Level] = {}
         for position, name in enumerate(self._names, start=1):
             factor, _ = Factor.objects.get_or_create(
-                campaign=self.campaign, name=name, defaults={"position": position}
+                campaign=self.campaign,
+                name=name,
+                defaults={"position": position, "is_work": name in self._work},
             )
             stored = {json.dumps(level.value): level for level in factor.levels.all()}
             met = [cell.levels_by_factor[name] for cell in new]

@@ -56,8 +56,9 @@ def create(
 ) -> Received:
     """Store runs as a finished campaign of the kind `external`.
 
-    waiting: what was noted of them when they came, while nobody had read them yet. A campaign that was submitted before under its external_id is given as it is. Raise Differs where it
-    was another one, checking.Invalid with the path of everything that is wrong.
+    One that was submitted before under its external_id is given as it is. waiting: what was noted
+    of them when they came, while nobody had read them yet. Raise Differs where it was another one,
+    checking.Invalid with the path of everything that is wrong.
     """
     if submitted.external_id:
         team = default_team()
@@ -71,9 +72,7 @@ def create(
     campaign.launched_at = Now()
     campaign.save(update_fields=["state", "external_id", "source", "launched_at"])
     Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
-    received = _add(
-        campaign, submitted, author, Places(campaign, submitted.runs, submitted.factors), waiting
-    )
+    received = _add(campaign, submitted, author, Places(campaign, submitted), waiting)
     _note_beginning(campaign, submitted)
     return replace(received, made=True)
 
@@ -90,7 +89,7 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
             f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
             "the kind External. Send them as a submission of their own, and compare the two."
         )
-    return _add(campaign, submitted, author, Places(campaign, submitted.runs, submitted.factors))
+    return _add(campaign, submitted, author, Places(campaign, submitted))
 
 
 class NotExternal(ValueError):
@@ -285,13 +284,18 @@ def _definition(submitted: Submitted) -> checking.Definition:
     )
     factors = _factors(submitted)
     errors: dict[str, list[str]] = {}
+    if unknown := [name for name in submitted.work if name not in factors]:
+        errors["campaign.work"] = [
+            f"“{unknown[0]}” does not vary; what varies is {', '.join(factors) or 'nothing'}."
+        ]
     paired = _paired(given, order, factors, errors)
     primary = _primary(given, submitted, errors)
     contrast = None
     if not errors:
         cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
         asked = given.get("primary_contrast")
-        contrast = read_contrast(asked, driver_of(KIND), factors, cells, paired, errors)
+        kind, work = driver_of(KIND), submitted.work
+        contrast = read_contrast(asked, kind, factors, cells, paired, errors, work)
     if errors:
         raise checking.Invalid(errors)
     return replace(

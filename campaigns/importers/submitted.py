@@ -58,6 +58,7 @@ class Submitted:
     """What came in at once. definition: the fields of a campaign that whoever sends it may choose.
 
     factors: levels in the order in which they shall be shown; what is missing comes as it is met.
+    work: factors that say what is done, so that their levels are not compared.
     digest: of all of it; `format` and `filename`: of a file.
     """
 
@@ -65,6 +66,7 @@ class Submitted:
     metrics: Sequence[SubmittedMetric] = ()
     definition: Mapping[str, Any] = field(default_factory=dict)
     factors: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    work: Sequence[str] = ()
     info: Mapping[str, Any] = field(default_factory=dict)
     external_id: str = ""
     digest: str = ""

@@ -218,6 +218,9 @@ class Factor(models.Model):
     name = models.CharField(max_length=FACTOR_LETTERS)
     position = models.PositiveIntegerField()
     hard_to_change = models.BooleanField(default=False)
+    is_work = models.BooleanField(
+        default=False, help_text="Submitted: it says what is done, and is not compared."
+    )
 
     class Meta:
         ordering = ["position"]

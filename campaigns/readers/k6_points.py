@@ -37,7 +37,7 @@ class K6Points:
         for number, line in source.lines():
             if line.strip():
                 points.take(parsed(line, f"line {number}"), f"line {number}")
-        builder = Builder(self.name, self.label)
+        builder = Builder(self.name, self.label, work=("scenario", "request"))
         builder.declare(*stream_metrics())
         points.into(builder)
         return builder.build(

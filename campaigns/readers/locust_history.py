@@ -46,7 +46,7 @@ class LocustHistory:
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the steps of every request; those of the total, where it is all there is."""
-        builder = Builder(self.name, self.label)
+        builder = Builder(self.name, self.label, work=("request",))
         builder.declare(
             *common.latency("aggregated", PERCENTILES.values(), "rounded"),
             common.rate("aggregated"),

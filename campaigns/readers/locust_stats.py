@@ -22,7 +22,7 @@ class LocustStats:
 
     def read(self, source: Source, options: Options) -> Read:
         """Read every line but the total, which is read where it is all there is."""
-        builder = Builder(self.name, self.label)
+        builder = Builder(self.name, self.label, work=("request",))
         builder.declare(
             *common.latency("aggregated", PERCENTILES.values(), "rounded"),
             ReadMetric("latency_min", "Shortest latency", "s", True, "aggregated", latency=True),

@@ -33,7 +33,7 @@ class PytestBenchmark:
         document = parsed(source.text())
         benchmarks = document.at("benchmarks").elements()
         averaged = max((_iterations(each) for each in benchmarks), default=1) > 1
-        builder = Builder(self.name, self.label)
+        builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(
             ReadMetric("duration", "Duration", "s", True, "aggregated") if averaged else DURATION,
             *(ReadMetric(name, label, "s", True, "aggregated") for name, label in SUMMARY.values()),

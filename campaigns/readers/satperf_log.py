@@ -49,7 +49,7 @@ class SatperfLog:
 
     def read(self, source: Source, options: Options) -> Read:
         """Read every line."""
-        builder = Builder(self.name, self.label)
+        builder = Builder(self.name, self.label, work=("test",))
         builder.declare(*METRICS)
         found = [(where, _parts(fields, where)) for where, fields in rows(source, most=MOST_VALUES)]
         tests = {_test(parts["log"])[0] for _, parts in found}

@@ -13,11 +13,11 @@ from campaigns import dispatch
 from campaigns.definition import amending, drafts, life
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import DesignForm
-from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.metrics import metrics_of
 from campaigns.queries.pages import factors_of
+from campaigns.queries.work import work_of
 from campaigns.web.campaign_actions import reason_in
 from campaigns.web.confirming import typed_name
 from campaigns.web.contrast_fields import NAMES as CONTRAST
@@ -162,9 +162,7 @@ def _metric(campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> F
 
 
 def _contrast(campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> list[Field]:
-    try:
-        work = driver_of(campaign.kind).work
-    except UnknownKind:
-        work = ()
     factors = {f.name: [as_text(level) for level in f.levels] for f in factors_of(campaign)}
-    return contrast_fields(factors, entered, only=campaign.paired_factor, not_among=work)
+    return contrast_fields(
+        factors, entered, only=campaign.paired_factor, not_among=work_of(campaign)
+    )

@@ -25,10 +25,10 @@ MOST_UNITS = 10**15
 
 
 class Builder:
-    """Takes what a reader finds, in the order of the file."""
+    """Takes what a reader finds, in the order of the file. work: factors that name what is done."""
 
-    def __init__(self, name: str, label: str) -> None:
-        self.name, self.label = name, label
+    def __init__(self, name: str, label: str, work: Iterable[str] = ()) -> None:
+        self.name, self.label, self.work = name, label, tuple(work)
         self._metrics: dict[str, ReadMetric] = {}
         self._runs: list[dict[str, Any]] = []
         self._values = 0
@@ -118,6 +118,7 @@ class Builder:
             info=self.info,
             tags=tuple(clean(tag, 50) for tag in tags),
             dropped=tuple(self._dropped),
+            work=tuple(name for name in self.work if name in factors),
         )
 
     def _factors(self) -> dict[str, tuple[Scalar, ...]]:

@@ -61,6 +61,7 @@ class Read:
 
     name, question: suggestions. factors: levels in order, by name. facts: of the environment, as
     text. info: what else was noted, as text. dropped: sentences on what was left out, and why.
+    work: factors whose levels are different tests or requests, which are not compared.
     """
 
     format: str
@@ -75,6 +76,7 @@ class Read:
     info: Mapping[str, str]
     tags: tuple[str, ...]
     dropped: tuple[str, ...]
+    work: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class JmeterJtl:
 
     def read(self, source: Source, options: Options) -> Read:
         """Read every sample, and gather it by label."""
-        builder = Builder(self.name, self.label)
+        builder = Builder(self.name, self.label, work=("label",))
         builder.declare(*stream_metrics())
         samples = Samples()
         if _is_xml(source.head.removeprefix(b"\xef\xbb\xbf")):

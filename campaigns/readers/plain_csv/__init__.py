@@ -1,6 +1,6 @@
 """Plain CSV: with the columns of the published sync runs, or with a mapping of its columns.
 
-A mapping names `factors` (a list of columns), `metrics` (by column: `unit`, `lower_is_better`,
+A mapping names `factors` (a list of columns; `work`: those of them that name what is done), `metrics` (by column: `unit`, `lower_is_better`,
 `label`, `written` as `number` or `H:MM:SS`, `fidelity`, `latency`), and where there are such
 columns `started_at`, `finished_at`, `units_done`, `units_failed`, and `state` with the words that
 mean `ok`: {"column": "status", "ok": ["passed"]}. `delimiter` is one of , ; | and tab.
@@ -30,7 +30,8 @@ class PlainCsv:
         """Read by the mapping, and without one by the preset."""
         builder = Builder(self.name, self.label)
         if options.mapping:
-            return _by_mapping(builder, source, mapping_of(options.mapping))
+            mapped = mapping_of(options.mapping)
+            return _by_mapping(Builder(self.name, self.label, mapped.work), source, mapped)
         if _columns(source.head) != PRESET:
             refuse(
                 "line 1",

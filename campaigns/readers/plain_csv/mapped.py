@@ -15,7 +15,7 @@ BASES = {unit.dimension: unit.symbol for unit in UNITS.values() if unit.factor =
 CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)", re.ASCII)
 FIDELITIES: tuple[Fidelity, ...] = ("raw", "aggregated", "rounded")
 PLACES = ("started_at", "finished_at", "units_done", "units_failed")
-KEYS = {"factors", "metrics", "state", "delimiter", *PLACES}
+KEYS = {"factors", "work", "metrics", "state", "delimiter", *PLACES}
 METRIC_KEYS = {"unit", "lower_is_better", "label", "written", "fidelity", "latency"}
 MOST_METRICS = 50
 UNIT_LETTERS = 20
@@ -28,6 +28,7 @@ class Mapped:
     """A checked mapping. metrics: by column, with what reads a field. good: words that mean ok."""
 
     factors: tuple[str, ...]
+    work: tuple[str, ...]
     metrics: Mapping[str, tuple[ReadMetric, Converting]]
     places: Mapping[str, str]
     state: str
@@ -88,6 +89,9 @@ def mapping_of(given: Mapping[str, Any]) -> Mapped:
     factors = given.get("factors", [])
     if not isinstance(factors, list | tuple) or not all(isinstance(each, str) for each in factors):
         refuse("mapping.factors", "This must be a list of names of columns.")
+    work = given.get("work", [])
+    if not isinstance(work, list | tuple) or not all(each in factors for each in work):
+        refuse("mapping.work", "This must be a list of those factors that name what is done.")
     metrics = given.get("metrics")
     if not isinstance(metrics, Mapping) or not 0 < len(metrics) <= MOST_METRICS:
         refuse("mapping.metrics", f"Name the columns with values, 1 to {MOST_METRICS} of them.")
@@ -106,6 +110,7 @@ def mapping_of(given: Mapping[str, Any]) -> Mapped:
         refuse("mapping.state.ok", "This must be a list of words.")
     return Mapped(
         factors=tuple(dict.fromkeys(factors)),
+        work=tuple(dict.fromkeys(work)),
         metrics={str(name): _metric(str(name), said) for name, said in metrics.items()},
         places=places,
         state=state.get("column", ""),

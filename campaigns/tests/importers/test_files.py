@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import importers
+from campaigns import analysis, importers
 from campaigns.definition.checking import Invalid
 from campaigns.drivers.base import STAND_IN
 from campaigns.importers.files import About, import_file
@@ -13,8 +13,11 @@ from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.runs import observed_runs_by_metric
 from campaigns.readers import BadFile
+from campaigns.tests import readers
 
 pytestmark = pytest.mark.django_db
+
+DATA = Path(readers.__file__).with_name("data")
 
 PUBLISHED = Path(importers.__file__).with_name("published_sync_runs.csv").read_bytes()
 ABOUT = About(
@@ -136,3 +139,17 @@ def test_the_same_file_is_the_same_campaign_and_another_one_where_other_things_a
 
 def test_equal_files_have_equal_bootstraps():
     assert imported(PUBLISHED).seed == imported(PUBLISHED, About()).seed
+
+
+def test_names_of_tests_are_work_and_their_levels_are_not_compared():
+    content = (DATA / "pytest-benchmark.json").read_bytes()
+    campaign = imported(content, About(filename="saved.json"))
+
+    analysis.analyse(campaign)
+
+    assert [factor.name for factor in campaign.factors.filter(is_work=True)] == ["benchmark"]
+    levels = campaign.findings.get(name="levels").result
+    assert levels["factor"] in ("engine", "size")
+    assert all("benchmark" in group["levels"] for group in levels["groups"])
+    sentence = campaign.findings.get(name="answer").result["sentence"]
+    assert "is the fastest setting measured" not in sentence
