@@ -57,6 +57,7 @@ def paths(perfdash, paired, slow):
         "exclude": f"/campaigns/{paired}/runs/1/exclude/",
         "compare": f"/compare/?c=1&c={paired}",
         "nothing to compare": "/compare/",
+        "import": "/import/",
         "targets": "/targets/",
         "target": "/targets/1/",
         "new target": "/targets/new/",
