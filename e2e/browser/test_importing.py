@@ -17,12 +17,12 @@ DATA = Path(readers.__file__).with_name("data")
 def test_what_is_in_a_file_is_seen_before_it_is_stored(page):
     page.goto("/campaigns/")
     page.get_by_role("link", name="Import a file").click()
-    page.get_by_label("File").set_input_files(DATA / "hyperfine-1.20.json")
+    page.get_by_label("File", exact=True).set_input_files(DATA / "hyperfine-1.20.json")
 
     look = page.locator("#look")
     expect(look).to_contain_text("size (3 levels)")
     expect(look).to_contain_text("User and system time are left out")
-    page.get_by_label("Name").fill("sizes of files")
+    page.get_by_label("Name", exact=True).fill("sizes of files")
     page.get_by_role("button", name="Import").click()
 
     expect(page).to_have_url(re.compile(r"/campaigns/\d+/$"))
@@ -36,14 +36,14 @@ def test_a_file_that_is_none_is_refused_and_what_was_typed_stays(page, tmp_path)
     odd = tmp_path / "numbers.csv"
     odd.write_text("speed\n7\n")
     page.goto("/import/")
-    page.get_by_label("Name").fill("typed before")
-    page.get_by_label("File").set_input_files(odd)
+    page.get_by_label("Name", exact=True).fill("typed before")
+    page.get_by_label("File", exact=True).set_input_files(odd)
 
     expect(page.locator("#look")).to_contain_text("none of the known formats")
     page.get_by_role("button", name="Import").click()
 
     expect(page.get_by_role("alert")).to_contain_text("none of the known formats")
-    expect(page.get_by_label("Name")).to_have_value("typed before")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("typed before")
 
 
 def test_a_large_file_is_read_by_a_worker_and_the_page_leads_to_its_campaign(page, tmp_path):
@@ -59,7 +59,7 @@ def test_a_large_file_is_read_by_a_worker_and_the_page_leads_to_its_campaign(pag
     large.write_text("\n".join(lines) + "\n")
     assert large.stat().st_size > 2_000_000
     page.goto("/import/")
-    page.get_by_label("File").set_input_files(large)
+    page.get_by_label("File", exact=True).set_input_files(large)
     expect(page.locator("#look")).to_contain_text("a worker reads it")
     page.get_by_role("button", name="Import").click()
 
