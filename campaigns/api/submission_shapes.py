@@ -9,8 +9,9 @@ from rest_framework.reverse import reverse
 from campaigns.api.inputs import Input, Scalar, Tags
 from campaigns.api.selection import Selectable
 from campaigns.api.shapes import text
+from campaigns.importers.defining import ORDERS
 from campaigns.importers.document import STATES
-from campaigns.importers.receiving import ORDERS, Received
+from campaigns.importers.receiving import Received
 from campaigns.models import Campaign, Submission
 from campaigns.readers import all_readers
 

@@ -6,10 +6,22 @@ Everything that is wrong is told at once, by its path. Texts become what can be 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.definition.errors import Invalid, is_list_of_words
+from campaigns.importers.fields import (
+    FACT_LETTERS,
+    SHOWN,
+    Problems,
+    context_of,
+    info_of,
+    instant_of,
+    level_of,
+    mapping_at,
+    no_others,
+    text_of,
+    whole_of,
+)
 from campaigns.importers.submitted import (
     MOST_VALUES,
     Scalar,
@@ -41,22 +53,7 @@ RUN = (
 VALUE = ("value", "censored")
 STATES = ("ok", "failed")
 LARGEST = 1e18
-MOST_BLOCK = 1_000_000
-MOST_UNITS = 2**31 - 1
-MOST_FACTS = 50
-MOST_INFO_BYTES = 10_000
-LEVEL_LETTERS = 500
-FACT_LETTERS = 2000
 ID_LETTERS = 100
-EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-SHOWN = 60
-
-
-class _Problems(dict[str, list[str]]):
-    """Messages by path; told when everything was looked at."""
-
-    def note(self, path: str, message: str) -> None:
-        self.setdefault(path, []).append(message)
 
 
 def read_submission(data: Any, *, appended: bool = False) -> Submitted:
@@ -64,15 +61,15 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
 
     appended: to a campaign that is there, whose definition it does not bring.
     """
-    problems = _Problems()
+    problems = Problems()
     if not isinstance(data, Mapping):
         raise Invalid({"": ["Send an object with `runs`."]})
     known = [name for name in TOP if not (appended and name in ("id", "campaign"))]
-    _no_others(data, known, "", problems)
-    definition = _mapping(data, "campaign", problems)
-    _no_others(definition, DEFINITION, "campaign", problems)
+    no_others(data, known, "", problems)
+    definition = mapping_at(data, "campaign", problems)
+    no_others(definition, DEFINITION, "campaign", problems)
     metrics = _metrics(data, problems)
-    context = _context(data, "", problems)
+    context = context_of(data, "", problems)
     runs = list(_runs(data, context, problems))
     if not runs and not problems:
         problems.note("runs", "Send at least one run.")
@@ -84,8 +81,8 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
     work = definition.get("work", [])
     if not is_list_of_words(work):
         problems.note("campaign.work", "Send the names of tags as a list.")
-    external_id = _text(data.get("id", ""), "id", ID_LETTERS, problems)
-    info = _info(data, "", problems)
+    external_id = text_of(data.get("id", ""), "id", ID_LETTERS, problems)
+    info = info_of(data, "", problems)
     if problems:
         raise Invalid(problems)
     return Submitted(
@@ -106,51 +103,17 @@ def _digest(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def _no_others(given: Mapping[str, Any], known: Any, path: str, problems: _Problems) -> None:
-    for name in given:
-        if name not in known:
-            problems.note(
-                f"{path}.{str(name)[:SHOWN]}".strip("."),
-                f"There is no field “{str(name)[:SHOWN]}” here; there are {', '.join(known)}.",
-            )
-
-
-def _mapping(
-    data: Mapping[str, Any], name: str, problems: _Problems, at: str = ""
-) -> dict[str, Any]:
-    given = data.get(name)
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        problems.note(f"{at}.{name}".strip("."), "Send an object: names with their values.")
-        return {}
-    return given
-
-
-def _text(given: Any, path: str, most: int, problems: _Problems) -> str:
-    if not isinstance(given, str):
-        problems.note(path, "Send a text.")
-        return ""
-    if len(given) > most:
-        problems.note(path, f"It has {len(given):,} letters; at most {most} are stored.")
-        return ""
-    if not given.isprintable():
-        problems.note(path, "It holds control characters; take them out.")
-        return ""
-    return given.strip()
-
-
-def _metrics(data: Mapping[str, Any], problems: _Problems) -> list[SubmittedMetric]:
+def _metrics(data: Mapping[str, Any], problems: Problems) -> list[SubmittedMetric]:
     found = []
-    for name, given in _mapping(data, "metrics", problems).items():
+    for name, given in mapping_at(data, "metrics", problems).items():
         path = f"metrics.{name[:SHOWN]}"
         if not isinstance(given, dict):
             problems.note(path, "Send an object with `unit` and `lower_is_better`.")
             continue
-        _no_others(given, METRIC, path, problems)
-        if not _text(name, path, METRIC_LETTERS, problems):
+        no_others(given, METRIC, path, problems)
+        if not text_of(name, path, METRIC_LETTERS, problems):
             problems.note(path, "Give the metric a name.")
-        unit = _text(given.get("unit", ""), f"{path}.unit", 20, problems)
+        unit = text_of(given.get("unit", ""), f"{path}.unit", 20, problems)
         if not unit:
             problems.note(f"{path}.unit", "Say its unit, such as s, MB/s, 1/s, count or share.")
         lower = given.get("lower_is_better", "missing")
@@ -161,7 +124,7 @@ def _metrics(data: Mapping[str, Any], problems: _Problems) -> list[SubmittedMetr
         fidelity = given.get("fidelity", Campaign.Fidelity.RAW)
         if fidelity not in Campaign.Fidelity.values:
             problems.note(f"{path}.fidelity", f"There are {', '.join(Campaign.Fidelity.values)}.")
-        label = _text(given.get("label", ""), f"{path}.label", 100, problems)
+        label = text_of(given.get("label", ""), f"{path}.label", 100, problems)
         found.append(SubmittedMetric(name, label or _pretty(name), unit, lower, fidelity))
     return found
 
@@ -170,55 +133,20 @@ def _pretty(name: str) -> str:
     return name[:1].upper() + name[1:].replace("_", " ")
 
 
-def _factors(definition: Mapping[str, Any], problems: _Problems) -> dict[str, list[Scalar]]:
+def _factors(definition: Mapping[str, Any], problems: Problems) -> dict[str, list[Scalar]]:
     found: dict[str, list[Scalar]] = {}
-    for name, levels in _mapping(definition, "factors", problems, "campaign").items():
+    for name, levels in mapping_at(definition, "factors", problems, "campaign").items():
         path = f"campaign.factors.{name[:SHOWN]}"
         if not isinstance(levels, list):
             problems.note(path, "Send its levels as a list, in the order to show them.")
             continue
-        _text(name, path, FACTOR_LETTERS, problems)
-        found[name] = [_level(level, path, problems) for level in levels]
+        text_of(name, path, FACTOR_LETTERS, problems)
+        found[name] = [level_of(level, path, problems) for level in levels]
     return found
-
-
-def _level(given: Any, path: str, problems: _Problems) -> Scalar:
-    """A text, a number, yes or no; 5.0 is 5, as it is to the database."""
-    if isinstance(given, bool):
-        return given
-    if isinstance(given, int | float):
-        return int(given) if float(given).is_integer() else given
-    return _text(given, path, LEVEL_LETTERS, problems)
-
-
-def _context(data: Mapping[str, Any], at: str, problems: _Problems) -> dict[str, str]:
-    found = {}
-    given = _mapping(data, "context", problems, at)
-    if len(given) > MOST_FACTS:
-        problems.note(f"{at}.context".strip("."), f"More than {MOST_FACTS} facts; leave some out.")
-        return {}
-    for name, value in given.items():
-        path = f"{at}.context.{name[:SHOWN]}".strip(".")
-        if isinstance(value, dict | list) or value is None:
-            problems.note(path, "Send a text, a number, true or false.")
-            continue
-        _text(name, path, 100, problems)
-        words = value if isinstance(value, str) else json.dumps(value)
-        found[name] = storable(_text(words, path, FACT_LETTERS, problems))
-    return found
-
-
-def _info(data: Mapping[str, Any], at: str, problems: _Problems) -> dict[str, Any]:
-    given = _mapping(data, "info", problems, at)
-    if given and len(json.dumps(given)) > MOST_INFO_BYTES:
-        problems.note(
-            f"{at}.info".strip("."), f"It is larger than {MOST_INFO_BYTES:,} bytes; send less."
-        )
-    return given
 
 
 def _runs(
-    data: Mapping[str, Any], context: Mapping[str, str], problems: _Problems
+    data: Mapping[str, Any], context: Mapping[str, str], problems: Problems
 ) -> Iterator[SubmittedRun]:
     given = data.get("runs", [])
     if not isinstance(given, list):
@@ -233,11 +161,11 @@ def _runs(
 
 
 def _repetitions(
-    entry: Mapping[str, Any], path: str, context: Mapping[str, str], problems: _Problems
+    entry: Mapping[str, Any], path: str, context: Mapping[str, str], problems: Problems
 ) -> Iterator[SubmittedRun]:
     """One run; or several, where its values are lists: one number a repetition, null: it failed."""
-    _no_others(entry, RUN, path, problems)
-    values = _mapping(entry, "values", problems, path)
+    no_others(entry, RUN, path, problems)
+    values = mapping_at(entry, "values", problems, path)
     lengths = {len(value) for value in values.values() if isinstance(value, list)}
     if not lengths:
         yield _run(entry, values, path, context, problems)
@@ -263,14 +191,14 @@ def _run(
     values: Mapping[str, Any],
     path: str,
     context: Mapping[str, str],
-    problems: _Problems,
+    problems: Problems,
 ) -> SubmittedRun:
     numbers: dict[str, float] = {}
     censored = set()
     for name, given in values.items():
         value = given
         if isinstance(given, dict):
-            _no_others(given, VALUE, f"{path}.values.{name[:SHOWN]}", problems)
+            no_others(given, VALUE, f"{path}.values.{name[:SHOWN]}", problems)
             value = given.get("value")
             if given.get("censored") is True:
                 censored.add(name)
@@ -285,9 +213,9 @@ def _run(
     failed, reason = _ending(entry, bool(values) and not numbers, path, problems)
     if not numbers and not failed:
         problems.note(f"{path}.values", "It has no value; send one, or `state`: “failed”.")
-    own = _context(entry, path, problems) if "context" in entry else {}
-    started = _instant(entry.get("started_at"), f"{path}.started_at", problems)
-    finished = _instant(entry.get("finished_at"), f"{path}.finished_at", problems)
+    own = context_of(entry, path, problems) if "context" in entry else {}
+    started = instant_of(entry.get("started_at"), f"{path}.started_at", problems)
+    finished = instant_of(entry.get("finished_at"), f"{path}.finished_at", problems)
     if started and finished and finished < started:
         problems.note(f"{path}.finished_at", "It is before `started_at`.")
     return SubmittedRun(
@@ -298,65 +226,31 @@ def _run(
         reason=reason,
         started_at=started,
         finished_at=finished,
-        units_done=_whole(entry, "units_done", path, problems),
-        units_failed=_whole(entry, "units_failed", path, problems),
-        block=_whole(entry, "block", path, problems) or None,
-        external_id=_text(entry.get("id", ""), f"{path}.id", ID_LETTERS, problems),
+        units_done=whole_of(entry, "units_done", path, problems),
+        units_failed=whole_of(entry, "units_failed", path, problems),
+        block=whole_of(entry, "block", path, problems) or None,
+        external_id=text_of(entry.get("id", ""), f"{path}.id", ID_LETTERS, problems),
         context={**context, **own} if own else context,
-        info=_info(entry, path, problems) if "info" in entry else {},
+        info=info_of(entry, path, problems) if "info" in entry else {},
     )
 
 
-def _levels(entry: Mapping[str, Any], path: str, problems: _Problems) -> dict[str, Scalar]:
+def _levels(entry: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Scalar]:
     found = {}
-    for name, level in _mapping(entry, "tags", problems, path).items():
+    for name, level in mapping_at(entry, "tags", problems, path).items():
         at = f"{path}.tags.{name[:SHOWN]}"
-        if not _text(name, at, FACTOR_LETTERS, problems):
+        if not text_of(name, at, FACTOR_LETTERS, problems):
             problems.note(at, "Give the tag a name.")
-        found[name] = _level(level, at, problems)
+        found[name] = level_of(level, at, problems)
     return found
 
 
 def _ending(
-    entry: Mapping[str, Any], nothing: bool, path: str, problems: _Problems
+    entry: Mapping[str, Any], nothing: bool, path: str, problems: Problems
 ) -> tuple[bool, str]:
     state = entry.get("state", "failed" if nothing else "ok")
     if state not in STATES:
         problems.note(f"{path}.state", f"There are {' and '.join(STATES)}.")
-    reason = _text(entry.get("reason", ""), f"{path}.reason", FACT_LETTERS, problems)
+    reason = text_of(entry.get("reason", ""), f"{path}.reason", FACT_LETTERS, problems)
     failed = state == "failed"
     return failed, storable(reason) or ("reported as failed" if failed else "")
-
-
-def _instant(given: Any, path: str, problems: _Problems) -> datetime | None:
-    if given is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(given)
-    except (TypeError, ValueError):
-        problems.note(path, "Send an instant such as 2026-11-22T09:30:00Z.")
-        return None
-    if moment.tzinfo is None:
-        problems.note(path, "Say its offset, such as Z or +01:00 at its end.")
-        return None
-    try:
-        within = EARLIEST <= moment < LATEST
-    except OverflowError:
-        within = False
-    if not within:
-        problems.note(path, "Send an instant of the years 1990 to 2099.")
-        return None
-    return moment
-
-
-def _whole(entry: Mapping[str, Any], name: str, path: str, problems: _Problems) -> int:
-    given = entry.get(name)
-    most = MOST_BLOCK if name == "block" else MOST_UNITS
-    if given is None:
-        return 0
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= most:
-        problems.note(f"{path}.{name}", f"Send a whole number, 0 to {most:,}.")
-        return 0
-    if name == "block" and given == 0:
-        problems.note(f"{path}.{name}", "Blocks are counted from 1.")
-    return given

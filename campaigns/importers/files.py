@@ -8,7 +8,7 @@ from typing import IO, Any
 from django.contrib.auth.models import User
 
 from campaigns import readers
-from campaigns.importers.document import MOST_UNITS
+from campaigns.importers.fields import MOST_UNITS
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
 from campaigns.models import Submission
