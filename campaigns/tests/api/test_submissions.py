@@ -475,3 +475,20 @@ def test_what_came_in_is_listed_and_read(send, client):
     one = client.get(f"/api/v1/submissions/{listed[0]['id']}").json()
     assert one == listed[0]
     assert one["user"] == "owner"
+
+
+def test_of_many_metrics_the_primary_one_and_the_first_are_analysed_and_it_is_said(send, client):
+    names = [f"m{place}" for place in range(40)]
+    data = document(
+        metrics={name: {"unit": "s", "lower_is_better": True} for name in names},
+        runs=[{"tags": {"engine": "x"}, "values": dict.fromkeys(names, [1.0, 2.0])}],
+    )
+    data["campaign"]["primary_metric"] = "m39"
+    campaign = made(send(data))
+
+    analysis.analyse(campaign)
+
+    cells = campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True)
+    assert set(cells) == {f"cells:m{place}" for place in (*range(11), 39)}
+    text = " ".join(client.get(f"/campaigns/{campaign.pk}/").content.decode().split())
+    assert "40, of which 12 are analysed; all are in the exports." in text
