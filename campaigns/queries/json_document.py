@@ -6,9 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
 from campaigns.drivers.base import Metric
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Finding
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
 from campaigns.queries.pages import outline_of
@@ -24,10 +26,10 @@ def json_pieces(campaign: Campaign, definition: Mapping[str, Any]) -> Iterator[s
     yield f',\n"campaign": {_json(_about(campaign))}'
     yield f',\n"definition": {_json(definition)}'
     yield f',\n"amendments": {_json([asdict(each) for each in amendments_of(campaign)])}'
-    yield from _listed("runs", (_entry(run) for run in measured_runs(campaign)))
-    yield from _listed("findings", finding_entries(campaign))
-    yield from _listed("environment", (asdict(fact) for fact in facts))
-    changes = (asdict(change) for change in changes_of(campaign, facts))
+    yield from _listed("runs", (_json(_entry(run)) for run in measured_runs(campaign)))
+    yield from _listed("findings", _findings(campaign))
+    yield from _listed("environment", (_json(asdict(fact)) for fact in facts))
+    changes = (_json(asdict(change)) for change in changes_of(campaign, facts))
     yield from _listed("environment_changes", changes)
     yield "}\n"
 
@@ -36,11 +38,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, cls=DjangoJSONEncoder)
 
 
-def _listed(name: str, entries: Iterable[Any]) -> Iterator[str]:
+def _listed(name: str, entries: Iterable[str]) -> Iterator[str]:
     yield f',\n"{name}": ['
     between = "\n"
     for entry in entries:
-        yield between + _json(entry)
+        yield between + entry
         between = ",\n"
     yield "]"
 
@@ -107,14 +109,30 @@ def _measurement(value: Value) -> dict[str, Any]:
     }
 
 
-def finding_entries(campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Every finding as it is stored, but what is there twice, for pages."""
-    stored = campaign.findings.exclude(name__startswith="brief:").order_by("name")
-    for finding in stored.iterator(chunk_size=1):
-        yield {
-            "name": finding.name,
-            "result": finding.result,
-            "data_hash": finding.data_hash,
-            "versions": finding.versions,
-            "computed_at": finding.computed_at,
-        }
+def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
+    """Every finding as it is stored; but what is there twice, for pages."""
+    return [{**about, "result": finding.result} for finding, about in _told(_stored(campaign))]
+
+
+def _findings(campaign: Campaign) -> Iterator[str]:
+    """The same as text, one at a time: results of megabytes are passed on as the database has them."""
+    stored = _stored(campaign).defer("result").annotate(text=Cast("result", TextField()))
+    for finding, about in _told(stored.iterator(chunk_size=1)):
+        yield f'{_json(about)[:-1]}, "result": {finding.text}}}'
+
+
+def _stored(campaign: Campaign) -> QuerySet[Finding]:
+    return campaign.findings.exclude(name__startswith="brief:").order_by("name")
+
+
+def _told(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    for finding in findings:
+        yield (
+            finding,
+            {
+                "name": finding.name,
+                "data_hash": finding.data_hash,
+                "versions": finding.versions,
+                "computed_at": finding.computed_at,
+            },
+        )
