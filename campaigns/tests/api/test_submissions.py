@@ -481,7 +481,7 @@ def test_of_many_metrics_the_primary_one_and_the_first_are_analysed_and_it_is_sa
     names = [f"m{place}" for place in range(40)]
     data = document(
         metrics={name: {"unit": "s", "lower_is_better": True} for name in names},
-        runs=[{"tags": {"engine": "x"}, "values": dict.fromkeys(names, [1.0, 2.0])}],
+        runs=[{"tags": {"engine": "x"}, "values": {name: [1.0, 2.0] for name in names}}],
     )
     data["campaign"]["primary_metric"] = "m39"
     campaign = made(send(data))
