@@ -1,7 +1,6 @@
-"""Campaigns: define, preview, launch, steer, read."""
+"""Campaigns: list, create, launch, steer."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from django.db import transaction
 from django.http import Http404
@@ -11,27 +10,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns import dispatch
-from campaigns.api import filters, waiting
+from campaigns.api import filters
 from campaigns.api.inputs import (
     AmendInput,
-    CampaignInput,
     CancelInput,
     ConfirmInput,
     ExtendInput,
     LaunchQuery,
     NewCampaignInput,
-    TryInput,
-    WaitQuery,
 )
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.api.run_outputs import RunOutput
-from campaigns.api.selection import selected
-from campaigns.api.shapes import PreviewOutput
 from campaigns.api.views import Api
-from campaigns.definition import amending, checking, drafts, life, preview
-from campaigns.models import Campaign, Run, Scope
-from campaigns.queries import live, records
+from campaigns.definition import amending, checking, drafts, life
+from campaigns.models import Campaign, Run
+from campaigns.queries import records
 
 TAG = "campaigns"
 
@@ -96,76 +89,6 @@ class Campaigns(CampaignApi):
         if launch:
             dispatch.dispatch()
         return self.answer(campaign, status.HTTP_201_CREATED)
-
-
-class Preview(Api):
-    """POST: what a definition would do."""
-
-    needs = Scope.READ
-
-    @operation("preview_campaign", TAG, body=CampaignInput, answer=PreviewOutput)
-    def post(self, request: Request) -> Response:
-        """Plan a definition, and store nothing."""
-        planned = preview.preview(checking.check(self.read(CampaignInput)))
-        return Response(
-            {
-                "order": planned.order,
-                "seed": planned.seed,
-                "cells": [
-                    {"position": number, "levels": levels}
-                    for number, levels in enumerate(planned.plan.cells, start=1)
-                ],
-                "blocks": planned.blocks,
-                "measured_runs": planned.measured_runs,
-                "warm_up_runs": planned.warm_up_runs,
-                "seconds": planned.seconds,
-                "estimated_from_runs": planned.estimated_from,
-                "remarks": [{"tone": tone, "text": text} for tone, text in planned.remarks],
-                "runs": [
-                    {
-                        "position": run.position,
-                        "cell": run.cell + 1,
-                        "block": run.block,
-                        "purpose": Run.Purpose.WARM_UP if run.warm_up else Run.Purpose.MEASURED,
-                    }
-                    for run in planned.plan.runs
-                ],
-            }
-        )
-
-
-class OneCampaign(CampaignApi):
-    """GET: one campaign."""
-
-    @operation("get_campaign", TAG, answer=CampaignDetail, query=WaitQuery, refusals=[NOT_FOUND])
-    def get(self, request: Request, pk: int) -> Response:
-        """A campaign; with `wait`, as soon as `state` or `seen` is not true any more.
-
-        Only some may wait at a time: with `Retry-After` the answer came at once, as no place was free.
-        """
-        asked = self.read_query(WaitQuery)
-        selected(request, CampaignDetail)
-        campaign = self.campaign(pk)
-        known: dict[str, Any] = {
-            name: value for name, value in asked.items() if name in ("state", "seen")
-        }
-        if "wait" in asked and not known:
-            known = {"seen": live.whole_version(campaign)}
-        waited = "wait" not in asked or waiting.wait(
-            lambda: self.has_changed(campaign, known), asked["wait"]
-        )
-        answer = self.answer(campaign)
-        if not waited:
-            answer.headers["Retry-After"] = str(waiting.ASK_AGAIN_SECONDS)
-        return answer
-
-    def has_changed(self, campaign: Campaign, known: Mapping[str, Any]) -> bool:
-        """Say whether what a client knows of a campaign is not so any more."""
-        campaign.refresh_from_db()
-        return bool(
-            campaign.state != known.get("state", campaign.state)
-            or ("seen" in known and live.whole_version(campaign) != known["seen"])
-        )
 
 
 class Launch(CampaignApi):
@@ -272,57 +195,3 @@ class Amend(CampaignApi):
             return campaign
 
         return self.take(pk, amend)
-
-
-class Try(CampaignApi):
-    """POST {cell}: one run of a draft that no analysis will see."""
-
-    @operation(
-        "try_campaign",
-        TAG,
-        body=TryInput,
-        answer=RunOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """Plan one run of a draft that no analysis will see."""
-        campaign = self.campaign(pk)
-        sent = self.read(TryInput)
-        position = sent.get("cell")
-        cell = None
-        if position is not None:
-            cell = campaign.cells.filter(position=position).first()
-            if cell is None:
-                raise checking.Invalid({"cell": [f"This campaign has no cell {position}."]})
-        run = life.try_one(campaign, self.user, cell, sent["confirm_target"])
-        dispatch.dispatch()
-        planned = records.runs(campaign).get(pk=run.pk)
-        data = self.shown(planned, RunOutput)
-        return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
-
-
-class Clone(CampaignApi):
-    """POST {changes}: a draft like this campaign but for the fields that are sent."""
-
-    @operation(
-        "clone_campaign",
-        TAG,
-        body=CampaignInput,
-        answer=CampaignDetail,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """A draft like it: parameters are replaced one by one, any other field as a whole."""
-        campaign = self.campaign(pk)
-        changes = self.read(CampaignInput)
-        data = drafts.as_data(campaign) | changes
-        data["parameters"] = campaign.parameters | changes.get("parameters", {})
-        if data["order"] != campaign.order:
-            data |= {"paired_factor": "", "baseline": ""} | changes
-        for name in data["factors"]:
-            data["parameters"].pop(name, None)
-        definition = checking.check(data)
-        clone = drafts.create(definition, self.user, clone_of=campaign)
-        return self.answer(clone, status.HTTP_201_CREATED)

@@ -8,10 +8,13 @@ from rest_framework import serializers
 
 from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.models import Campaign
+from campaigns.queries.compare_choice import MOST_CAMPAIGNS, MOST_CELLS
 from campaigns.queries.exports import FORMATS
 
 PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
 NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
+CELL = r"^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$"
+NO_CELL = "Give a campaign and the position of its cell, such as 12:1."
 TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
@@ -186,6 +189,12 @@ class TargetInput(Input):
     confirm_address = serializers.BooleanField(required=False)
 
 
+class EditTargetInput(TargetInput):
+    """The fields of a target that change; what is not sent stays."""
+
+    forget_password = serializers.BooleanField(required=False)
+
+
 class CancelInput(Input):
     """Why a campaign is cancelled."""
 
@@ -266,6 +275,25 @@ class HistoryQuery(Input):
     metric = Word(max_length=50)
     cell = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
     limit = serializers.IntegerField(min_value=1, max_value=10_000, default=1000)
+
+
+class CompareQuery(Input):
+    """`?campaign=1&campaign=2`, or `?cell=1:1&cell=2:1`: cells by campaign and position."""
+
+    campaign = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**31 - 1),
+        required=False,
+        min_length=2,
+        max_length=MOST_CAMPAIGNS,
+    )
+    cell = serializers.ListField(
+        child=serializers.RegexField(CELL, error_messages={"invalid": NO_CELL}),
+        required=False,
+        min_length=2,
+        max_length=MOST_CELLS,
+    )
+    metric = Word(max_length=50)
+    format = serializers.ChoiceField(choices=["json", "csv"], default="json")
 
 
 class ExcludeInput(Input):

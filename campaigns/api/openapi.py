@@ -36,6 +36,8 @@ PROBLEMS = {
 }
 PLAIN = r"^[^\u0000]*$"
 """PostgreSQL holds no text with U+0000."""
+ONCE_ANYWAY = ("replace", "edit", "delete")
+"""Verbs of PUT, PATCH and DELETE: sent again they do nothing more."""
 NO_AUTH: Any = [{}]
 KEY = OpenApiParameter(
     repeating.HEADER,
@@ -140,9 +142,12 @@ def operation(
     paged: the answer is a page of such; whole: a list of all of them. also: further codes with the
     same answer; answer: a shape, or one for each media type. refusals: beside those that every request may meet. public: no token is needed.
     """
-    reads = body is None and name.split("_")[0] in ("list", "get")
+    verb = name.split("_")[0]
+    reads = body is None and verb in ("list", "get")
     shape = list_of(answer, paged=paged) if paged or whole else answer
     answers: dict[Any, Any] = {}
+    if code == HTTPStatus.NO_CONTENT:
+        answers[int(code)] = OpenApiResponse(description="Done; there is nothing to tell.")
     if answer is not None:
         shapes = shape if isinstance(shape, Mapping) else {media_type: shape}
         answers = {
@@ -170,7 +175,8 @@ def operation(
             ),
             *([query] if query else []),
             *(_paging() if paged else []),
-            *(_selection(answer) if reads else [KEY]),
+            *(_selection(answer) if reads else []),
+            *([] if reads or verb in ONCE_ANYWAY else [KEY]),
             *parameters,
         ],
     )
@@ -236,6 +242,8 @@ def _selection(answer: Any) -> list[OpenApiParameter]:
         OpenApiParameter.HEADER,
         description="The `ETag` of a former answer; 304 where it is still the same.",
     )
+    if isinstance(answer, Mapping):
+        answer = answer.get("application/json")
     if not (isinstance(answer, type) and issubclass(answer, Selectable)):
         return [tag]
     shape = {"type": "array", "items": {"type": "string", "enum": names_of(answer)}, "minItems": 1}

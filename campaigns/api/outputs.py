@@ -56,6 +56,7 @@ class TargetOutput(Selectable, serializers.ModelSerializer[Target]):
             "probed_at",
             "proofs",
             "created_at",
+            "retired_at",
         ]
 
     def get_has_password(self, target: Target) -> bool:

@@ -12,6 +12,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
 from campaigns.api.refusals import Refusal
+from campaigns.definition import servers
 from campaigns.definition.checking import Invalid
 from campaigns.definition.drafts import NotADraft
 from campaigns.definition.life import NotConfirmed, NotPossible
@@ -28,7 +29,7 @@ USER_INFO = re.compile(r"//[^/\s]*@")
 """A name and password within a URL."""
 LONGEST_VALUE = 200
 MOST_ERRORS = 100
-SECRETS = frozenset({"password"})
+SECRETS = frozenset(servers.SECRETS)
 
 
 def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:

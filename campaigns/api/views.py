@@ -1,4 +1,4 @@
-"""What all views share; kinds and targets."""
+"""What all views share; kinds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -9,9 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from django.utils.cache import set_response_etag
-from rest_framework import status
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
@@ -20,22 +18,19 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
-from campaigns import dispatch
-from campaigns.api import filters, paging, problems, repeating, scopes
+from campaigns.api import paging, problems, repeating, scopes
 from campaigns.api.authentication import TokenAuthentication
 from campaigns.api.filters import FilterSet, narrowed, refuse_unknown
-from campaigns.api.inputs import Input, NoQuery, TargetInput
+from campaigns.api.inputs import Input, NoQuery
 from campaigns.api.kinds import described
 from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.outputs import TargetAnswer, TargetOutput
 from campaigns.api.parsing import StrictJSONParser
 from campaigns.api.selection import Selectable, picked, selected
 from campaigns.api.shapes import KindOutput
 from campaigns.api.throttling import Standing, Throttle
-from campaigns.definition import servers
 from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver
-from campaigns.models import Scope, Target
+from campaigns.models import Scope
 
 READING = frozenset({"fields"})
 """Names of a query that every answer knows."""
@@ -91,12 +86,12 @@ class Api(APIView):
 
     def read(self, shape: type[Input]) -> dict[str, Any]:
         """Check the body's shape; names that were not sent are not there. Raise ValidationError."""
-        return _checked(shape(data=self.request.data))
+        return checked(shape(data=self.request.data))
 
     def read_query(self, shape: type[Input]) -> dict[str, Any]:
         """Check the query's shape; `fields` is not looked at. Raise ValidationError."""
         query = self.request.query_params.dict()
-        return _checked(shape(data={name: query[name] for name in query if name not in READING}))
+        return checked(shape(data={name: query[name] for name in query if name not in READING}))
 
     def page(
         self,
@@ -150,7 +145,8 @@ class Api(APIView):
         return user
 
 
-def _checked(serializer: Input) -> dict[str, Any]:
+def checked(serializer: Input) -> dict[str, Any]:
+    """What was sent, by name. Raise ValidationError."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 
@@ -191,65 +187,6 @@ def driver_at(kind: str) -> Driver:
         return driver_of(kind)
     except UnknownKind as error:
         raise Http404(str(error)) from None
-
-
-class Targets(Api):
-    """GET: targets in use. POST: a new one."""
-
-    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=filters.Targets)
-    def get(self, request: Request) -> Response:
-        """Targets in use, by name."""
-        rows = Target.objects.filter(retired_at=None)
-        return self.page(rows, TargetOutput, "name", filters.Targets)
-
-    @operation(
-        "create_target",
-        "targets",
-        body=TargetInput,
-        answer=TargetAnswer,
-        code=status.HTTP_201_CREATED,
-    )
-    def post(self, request: Request) -> Response:
-        """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
-        data = self.read(TargetInput)
-        target = servers.save_target(data)
-        dispatch.request_probe(target)
-        output = dict(TargetOutput(target, context={"request": request}).data)
-        output["warnings"] = servers.to_be_told(target, data)
-        return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
-
-
-class OneTarget(Api):
-    """GET: one target, also a retired one."""
-
-    @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
-    def get(self, request: Request, pk: int) -> Response:
-        """One target, also a retired one."""
-        return self.one(get_object_or_404(Target, pk=pk), TargetOutput)
-
-
-class Probe(Api):
-    """POST: look whether a target answers."""
-
-    @operation(
-        "probe_target",
-        "targets",
-        answer=TargetAnswer,
-        code=status.HTTP_202_ACCEPTED,
-        also=[status.HTTP_200_OK],
-        refusals=[NOT_FOUND],
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """Ask for it; the result is in the target, a moment later.
-
-        200 instead of 202: nobody asks it now, for the reason in `warnings`; this is the last answer.
-        """
-        target = get_object_or_404(Target, pk=pk, retired_at=None)
-        why_not = dispatch.request_probe(target)
-        output = TargetOutput(target, context={"request": request}).data
-        if why_not:
-            return Response(output | {"warnings": [why_not]})
-        return Response(output, status=status.HTTP_202_ACCEPTED)
 
 
 class Nothing(Api):

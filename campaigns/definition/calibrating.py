@@ -3,7 +3,10 @@
 from dataclasses import replace
 from random import SystemRandom
 
-from campaigns.definition.checking import Definition
+from django.contrib.auth.models import User
+
+from campaigns.definition import drafts
+from campaigns.definition.checking import Definition, check
 from campaigns.definition.errors import Invalid
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
@@ -53,6 +56,13 @@ def calibration_of(definition: Definition) -> Definition:
         primary_contrast=None,
         tags=tuple(dict.fromkeys([*definition.tags, TAG])),
     )
+
+
+def calibrate(campaign: Campaign, author: User | None) -> Campaign:
+    """Store the draft of an A/A campaign like this one. Raise Invalid."""
+    require_executable(campaign.kind, campaign.target)
+    definition = calibration_of(check(drafts.as_data(campaign)))
+    return drafts.create(definition, author, clone_of=campaign)
 
 
 def _cell(definition: Definition) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Store, change, clone and delete drafts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -108,6 +108,17 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
         **_contrast(campaign),
         "tags": campaign.tags,
     }
+
+
+def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Give `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
+    data = {**as_data(campaign), **changes}
+    data["parameters"] = {**campaign.parameters, **changes.get("parameters", {})}
+    if data["order"] != campaign.order:
+        data |= {"paired_factor": "", "baseline": "", **changes}
+    for name in data["factors"]:
+        data["parameters"].pop(name, None)
+    return data
 
 
 def _precision(campaign: Campaign) -> dict[str, Any]:

@@ -87,6 +87,13 @@ def unreadable_targets(database: str = "default") -> list[str]:
     return [name for name, *held in stored if not all(map(credentials.is_readable, held))]
 
 
+def as_data(target: Target) -> dict[str, Any]:
+    """Give a target as `save_target` takes it, without its secrets: what a change begins with."""
+    names = ("name", "family", "base_url", *PLAIN, *OWNERS_LIMITS)
+    stored = {name: getattr(target, name) for name in names}
+    return stored | {"skip_verification": not target.verify_tls}
+
+
 def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target:
     """Create a target, or change one. Raise Invalid with messages by field.
 

@@ -12,9 +12,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from campaigns.charts.formats import counted
-from campaigns.definition import drafts
-from campaigns.definition.calibrating import calibration_of, require_executable
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition import calibrating
+from campaigns.definition.checking import Invalid
 from campaigns.drivers import all_kinds
 from campaigns.models import Campaign, Target
 from campaigns.queries.noise import Calibrations, calibrations_on
@@ -56,14 +55,12 @@ def calibrate(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the draft of an A/A campaign like this one."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     try:
-        require_executable(campaign.kind, campaign.target)
-        definition = calibration_of(check(drafts.as_data(campaign)))
+        made = calibrating.calibrate(campaign, user_of(request))
     except Invalid as invalid:
         for texts in invalid.errors.values():
             for text in texts:
                 messages.warning(request, text)
         return redirect("campaign", pk)
-    made = drafts.create(definition, user_of(request), clone_of=campaign)
     messages.success(
         request,
         "This draft measures one setting under two blind labels. Nothing runs before you launch it.",

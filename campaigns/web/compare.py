@@ -4,11 +4,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from campaigns.queries.compare_choice import MOST_CAMPAIGNS
 from campaigns.queries.csv_lines import lines_of
 from campaigns.web.compare_address import Address, read
-
-MOST_CAMPAIGNS = 6
-"""The chart has so many colours and symbols for its series."""
 
 
 @require_GET
@@ -25,7 +23,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 @require_GET
 def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
     """One line a comparison, with its verdict and exact numbers; only the head where there is none."""
-    from campaigns.web.compare_csv import csv_rows
+    from campaigns.analysis.compared_csv import csv_rows
     from campaigns.web.compare_page import compared_of
 
     return StreamingHttpResponse(
@@ -36,4 +34,4 @@ def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def _address(request: HttpRequest) -> Address:
-    return read(request.GET, MOST_CAMPAIGNS)
+    return read(request.GET)

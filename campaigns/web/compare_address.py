@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from campaigns.queries.compare_choice import MOST_CAMPAIGNS, MOST_CELLS, Choice
 from campaigns.web.fields import is_key
 
 MOST_READ = 100
 """Of an address that somebody made; the rest of it is not looked at."""
-MOST_CELLS = 12
 
 T = TypeVar("T")
 
@@ -30,18 +30,10 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """campaigns: by their keys. cells: (campaign, cell). wrong: what could not be read, in words."""
+class Address(Choice):
+    """What an address chooses. wrong: what could not be read, in words."""
 
-    campaigns: tuple[int, ...] = ()
-    cells: tuple[tuple[int, int], ...] = ()
-    metric: str = ""
     wrong: tuple[str, ...] = ()
-
-    @property
-    def all_campaigns(self) -> tuple[int, ...]:
-        """Those of the cells first, in their order, then those named without cells."""
-        return tuple(dict.fromkeys((*(campaign for campaign, _ in self.cells), *self.campaigns)))
 
     @property
     def query(self) -> str:
@@ -90,7 +82,7 @@ class Address:
         ).query
 
 
-def read(query: QueryDict, most_campaigns: int) -> Address:
+def read(query: QueryDict) -> Address:
     """Read an address; what is there twice counts once, and what is too much is left out, with a word."""
     wrong: list[str] = []
     campaigns = [
@@ -102,12 +94,12 @@ def read(query: QueryDict, most_campaigns: int) -> Address:
         right = len(parts) == 2 and all(map(is_key, parts))
         if _is_right(right, text, "cell (campaign:cell)", wrong):
             cells.append((int(parts[0]), int(parts[1])))
-    kept = _bounded(campaigns, most_campaigns, "campaigns", wrong)
+    kept = _bounded(campaigns, MOST_CAMPAIGNS, "campaigns", wrong)
     chosen = _bounded(cells, MOST_CELLS, "cells", wrong)
-    owners = set(list(dict.fromkeys(campaign for campaign, _ in chosen))[:most_campaigns])
+    owners = set(list(dict.fromkeys(campaign for campaign, _ in chosen))[:MOST_CAMPAIGNS])
     if len({campaign for campaign, _ in chosen}) > len(owners):
         wrong.append(
-            f"At most {most_campaigns} campaigns are compared; further cells are left out."
+            f"At most {MOST_CAMPAIGNS} campaigns are compared; further cells are left out."
         )
     return Address(
         campaigns=kept,

@@ -147,9 +147,7 @@ def _form_fields() -> Mapping[str, Any]:
 def _stored(target: Target | None) -> dict[str, Any]:
     if target is None:
         return {name: field.initial for name, field in _form_fields().items()}
-    names = ("name", "family", "base_url", *servers.PLAIN, *servers.OWNERS_LIMITS)
-    stored = {name: getattr(target, name) for name in names}
-    return stored | {"skip_verification": not target.verify_tls}
+    return servers.as_data(target)
 
 
 def _fields(

@@ -22,16 +22,27 @@ class ApiClient:
         return self._read(self.client.get(f"/api/v1/{path}", query))
 
     def post(self, path: str, body: Any = None) -> tuple[int, Any]:
+        return self._send("post", path, body)
+
+    def put(self, path: str, body: Any) -> tuple[int, Any]:
+        return self._send("put", path, body)
+
+    def patch(self, path: str, body: Any) -> tuple[int, Any]:
+        return self._send("patch", path, body)
+
+    def delete(self, path: str) -> tuple[int, Any]:
+        return self._send("delete", path, None)
+
+    def _send(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        send = getattr(self.client, method)
         sent = "" if body is None else body
-        return self._read(
-            self.client.post(f"/api/v1/{path}", sent, content_type="application/json")
-        )
+        return self._read(send(f"/api/v1/{path}", sent, content_type="application/json"))
 
     def _read(self, response: Any) -> tuple[int, Any]:
         if response.status_code >= 400:
             assert response["Content-Type"] == "application/problem+json"
             assert response.json()["status"] == response.status_code
-        return response.status_code, response.json()
+        return response.status_code, response.json() if response.content else None
 
 
 @pytest.fixture(autouse=True)

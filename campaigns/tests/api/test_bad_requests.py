@@ -80,8 +80,9 @@ def test_another_media_type_is_refused(api, content_type):
     ("method", "path"),
     [
         ("delete", "campaigns"),
-        ("put", "campaigns/1"),
-        ("patch", "campaigns/1"),
+        ("put", "targets/1"),
+        ("patch", "campaigns"),
+        ("post", "compare"),
         ("get", "campaigns/1/launch"),
         ("get", "campaigns/preview"),
         ("post", "kinds"),

@@ -11,10 +11,10 @@ from campaigns import analysis
 from campaigns.definition import checking, drafts
 from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Campaign, EnvironmentFact
+from campaigns.queries.compare_choice import MOST_CELLS
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import finish, launched, store
-from campaigns.web.compare_address import MOST_CELLS
 
 pytestmark = pytest.mark.django_db
 

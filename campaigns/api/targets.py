@@ -1,0 +1,117 @@
+"""Targets: list, add, change, probe, retire."""
+
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns import dispatch
+from campaigns.api import filters
+from campaigns.api.inputs import EditTargetInput, TargetInput
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.outputs import TargetAnswer, TargetOutput
+from campaigns.api.views import Api
+from campaigns.definition import life, servers
+from campaigns.definition.checking import Invalid
+from campaigns.models import Target
+
+
+class Targets(Api):
+    """GET: targets in use. POST: a new one."""
+
+    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=filters.Targets)
+    def get(self, request: Request) -> Response:
+        """Targets in use, by name."""
+        rows = Target.objects.filter(retired_at=None)
+        return self.page(rows, TargetOutput, "name", filters.Targets)
+
+    @operation(
+        "create_target",
+        "targets",
+        body=TargetInput,
+        answer=TargetAnswer,
+        code=status.HTTP_201_CREATED,
+    )
+    def post(self, request: Request) -> Response:
+        """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
+        data = self.read(TargetInput)
+        target = servers.save_target(data)
+        dispatch.request_probe(target)
+        output = dict(TargetOutput(target, context={"request": request}).data)
+        output["warnings"] = servers.to_be_told(target, data)
+        return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
+
+
+class OneTarget(Api):
+    """GET: one target, also a retired one. PATCH: change it."""
+
+    @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One target, also a retired one."""
+        return self.one(get_object_or_404(Target, pk=pk), TargetOutput)
+
+    @operation(
+        "edit_target",
+        "targets",
+        body=EditTargetInput,
+        answer=TargetAnswer,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change the fields that are sent, and ask for a probe; `warnings` hold what there is to be told.
+
+        A password or a key that is not sent stays, unless the address is another one.
+        """
+        target = in_use(pk)
+        changes = self.read(EditTargetInput)
+        saved = servers.save_target(servers.as_data(target) | changes, target)
+        why_not = dispatch.request_probe(saved)
+        output = dict(TargetOutput(saved, context={"request": request}).data)
+        told = servers.to_be_told(saved, changes)
+        return Response(output | {"warnings": [*told, why_not] if why_not else told})
+
+
+class Probe(Api):
+    """POST: look whether a target answers."""
+
+    @operation(
+        "probe_target",
+        "targets",
+        answer=TargetAnswer,
+        code=status.HTTP_202_ACCEPTED,
+        also=[status.HTTP_200_OK],
+        refusals=[NOT_FOUND],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Ask for it; the result is in the target, a moment later.
+
+        200 instead of 202: nobody asks it now, for the reason in `warnings`; this is the last answer.
+        """
+        target = get_object_or_404(Target, pk=pk, retired_at=None)
+        why_not = dispatch.request_probe(target)
+        output = TargetOutput(target, context={"request": request}).data
+        if why_not:
+            return Response(output | {"warnings": [why_not]})
+        return Response(output, status=status.HTTP_202_ACCEPTED)
+
+
+class Retire(Api):
+    """POST: take a target out of the lists."""
+
+    @operation("retire_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """Take it out of the lists, with its limits; its campaigns stay as they are."""
+        target = in_use(pk)
+        try:
+            servers.retire_target(target)
+        except Invalid as invalid:
+            raise life.NotPossible(" ".join(invalid.errors[""])) from None
+        return Response(self.shown(target, TargetOutput))
+
+
+def in_use(pk: int) -> Target:
+    """Find a target that may be changed. Raise Http404, or NotPossible for one that is retired."""
+    target = get_object_or_404(Target, pk=pk)
+    if target.retired_at is not None:
+        raise life.NotPossible(f"“{target.name}” was retired: it is not changed any more.")
+    return target
