@@ -1,0 +1,76 @@
+"""Submit results to perfdash and to LNT in turn, through their web servers, and say what it costs.
+
+LNT is installed into an environment of its own below bench/load, the first time: it takes a minute. Both
+use the same PostgreSQL, on loopback; all ends with this program.
+"""
+
+import argparse
+import os
+import platform
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+
+from bench.load import lnt as peer
+from bench.load import perfdash as own
+from bench.load.measures import Found, Measuring
+from bench.load.report import markdown
+from e2e.faults.plant import place
+
+STEPS = (10_000, 100_000, 1_000_000, 10_000_000)
+
+
+def main() -> int:
+    """Measure, and print the page, or write it."""
+    options = arguments()
+    found = Found()
+    with ExitStack() as stack:
+        path = stack.enter_context(place())
+        perfdash, url = stack.enter_context(own.running(path))
+        lnt = None if options.no_lnt else stack.enter_context(peer.running(url, path))
+        measuring = Measuring(perfdash, lnt, found, tell)
+        measuring.builds(options.builds)
+        measuring.whole_size()
+        measuring.regressions(options.regressions)
+        measuring.reads()
+        measuring.singles(options.seconds, options.rounds)
+        measuring.bulk(options.repeats)
+    with place() as path, own.running(path) as (perfdash, _):
+        growing = Measuring(perfdash, None, found, tell)
+        growing.grow([step for step in STEPS if step <= options.values])
+    page = markdown(found, machine=f"{platform.machine()}, {os.cpu_count()} cores")
+    if options.write:
+        options.write.write_text(page, encoding="utf-8")
+        print(f"{options.write} is written.")
+    else:
+        print(page)
+    return 0
+
+
+def tell(what: str) -> None:
+    print(f"{monotonic() - BEGUN:5.0f} s  {what}", file=sys.stderr, flush=True)
+
+
+BEGUN = monotonic()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="script/bench api", description=__doc__)
+    parser.add_argument("--builds", type=int, default=100, help="of 1,000 values, to each server")
+    parser.add_argument(
+        "--regressions", type=int, default=2, help="builds in which LNT looks for some"
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="of each request in bulk")
+    parser.add_argument("--seconds", type=float, default=5, help="of single runs, each time")
+    parser.add_argument("--rounds", type=int, default=2, help="of single runs, each way")
+    parser.add_argument(
+        "--values", type=int, default=1_000_000, help="stored in the end: up to 10,000,000"
+    )
+    parser.add_argument("--no-lnt", action="store_true", help="measure perfdash alone")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
