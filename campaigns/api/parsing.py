@@ -1,6 +1,7 @@
 """Reads JSON bodies strictly, so that nothing behind this line meets what PostgreSQL cannot hold."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
@@ -11,6 +12,7 @@ from rest_framework.parsers import BaseParser
 MOST_BYTES = 1_000_000
 DEEPEST = 16
 LARGEST = 1e18
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class TooLarge(APIException):
@@ -92,5 +94,5 @@ def _require_storable(value: Any) -> None:
 def _require_storable_scalar(item: Any) -> None:
     if isinstance(item, int | float) and not abs(item) <= LARGEST:
         raise ParseError("A number in the body is too large.")
-    if isinstance(item, str) and ("\x00" in item or any("\ud800" <= c <= "\udfff" for c in item)):
+    if isinstance(item, str) and UNSTORABLE.search(item):
         raise ParseError("A text in the body holds U+0000 or half of a surrogate pair.")

@@ -8,13 +8,14 @@ from campaigns import results
 from campaigns.definition.errors import Invalid
 from campaigns.definition.levels import MOST_BYTES
 from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
-from campaigns.importers.submitted import Submitted, SubmittedRun
+from campaigns.importers.submitted import Scalar, Submitted, SubmittedRun
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 
 MOST_BLOCK = 1_000_000
 FEW_CELLS = 20
 """So many are looked up by their levels; for more, all cells of the campaign are read."""
 Errors = dict[str, list[str]]
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 class Places:
@@ -39,11 +40,11 @@ class Places:
         self._changed: dict[str, Cell] = {}
         self._taken: dict[int, set[str]] = {}
         self.last_position = _newest(campaign)
-        wanted = {_key(run.levels): run.levels for run in submitted.runs}
-        if len(wanted) > FEW_CELLS:
+        wanted = _few_levels(submitted.runs)
+        if wanted is None:
             self._read_whole()
         else:
-            self._know(campaign.cells.filter(levels_by_factor__in=list(wanted.values())))
+            self._know(campaign.cells.filter(levels_by_factor__in=wanted))
 
     def place(self, number: int, run: SubmittedRun, errors: Errors) -> tuple[Cell, Block, int]:
         """Give cell, block and position; note at `runs.<number>` what is wrong with its place."""
@@ -213,6 +214,16 @@ class Places:
             Block.objects.bulk_create(new)
 
 
+def _few_levels(runs: Sequence[SubmittedRun]) -> list[Mapping[str, Scalar]] | None:
+    """The combinations of levels that are sent; None: more than a few."""
+    found: dict[str, Mapping[str, Scalar]] = {}
+    for run in runs:
+        found[_key(run.levels)] = run.levels
+        if len(found) > FEW_CELLS:
+            return None
+    return list(found.values())
+
+
 def _newest(campaign: Campaign) -> int:
     """Its last position. What comes from outside is never tried out."""
     runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).order_by("-position")
@@ -221,7 +232,7 @@ def _newest(campaign: Campaign) -> int:
 
 def _key(levels: Mapping[str, Any]) -> str:
     """Of a combination of levels: what is equal to the database is equal here."""
-    return json.dumps(levels, sort_keys=True)
+    return _ENCODER.encode(levels)
 
 
 def _sorted(levels: Sequence[Any]) -> list[Any]:
