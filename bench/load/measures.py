@@ -18,7 +18,7 @@ BULK_BUILDS = 100
 NARROW_BUILDS, NARROW_TESTS = 100, 200
 CELLS = 50
 PROBE_BUILDS = 10
-READS = 30
+READS = 60
 SINGLES = 50
 
 
@@ -191,12 +191,11 @@ class Measuring:
         asked = {each: each.reads(each.client()) for each in self.both}
         for what in ("history", "comparison", "chart"):
             self.tell(what)
+            clients = {each: each.client() if what == "history" else each.browser() for each in self.both}  # fmt: skip
             for _ in range(READS + 1):
                 for each in self.both:
-                    client = each.client() if what == "history" else each.browser()
-                    begun = [client.get(path).seconds for path in asked[each][what]]
-                    self.found.reads.setdefault((what, each.name), []).append(sum(begun))
-                    client.close()
+                    seconds = [clients[each].get(path).seconds for path in asked[each][what]]
+                    self.found.reads.setdefault((what, each.name), []).append(sum(seconds))
         for times in self.found.reads.values():
             del times[0]  # what is loaded late
 
