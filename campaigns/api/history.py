@@ -1,8 +1,11 @@
 """The values of one series over time, as columns: small, and quick to read."""
 
+import json
 from typing import Any
 
+from django.shortcuts import get_object_or_404
 from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,7 +14,7 @@ from campaigns.api.campaigns import CampaignApi
 from campaigns.api.inputs import HistoryQuery
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.selection import Selectable, picked, selected
-from campaigns.models import Run
+from campaigns.models import Campaign, Run
 from campaigns.queries.history import history_of
 
 
@@ -36,8 +39,25 @@ class HistoryOutput(Selectable):
     excluded = column(serializers.BooleanField())
 
 
+class Written(dict[str, str]):
+    """An answer whose values are JSON already."""
+
+
+class WrittenRenderer(JSONRenderer):
+    """Puts together what is `Written`; anything else, such as a problem, is JSON as everywhere."""
+
+    def render(self, data: Any, *context: Any, **named: Any) -> bytes:
+        """Give it as JSON."""
+        if not isinstance(data, Written):
+            return super().render(data, *context, **named)
+        pairs = [f'"{name}":{text}' for name, text in data.items()]
+        return f"{{{','.join(pairs)}}}".encode()
+
+
 class History(CampaignApi):
     """GET: values over time."""
+
+    renderer_classes = [WrittenRenderer]
 
     @operation(
         "get_history",
@@ -49,13 +69,13 @@ class History(CampaignApi):
     def get(self, request: Request, pk: int) -> Response:
         """The latest values of a metric (the primary one unless named), of one cell or all."""
         asked = self.read_query(HistoryQuery)
-        campaign = self.campaign(pk)
+        campaign = get_object_or_404(Campaign.objects.only("primary_metric"), pk=pk)
         metric = asked.get("metric", campaign.primary_metric)
         found = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
         told = {
-            **found._asdict(),
-            "metric": metric,
-            "unit": found.unit[-1] if found.unit else None,
-            "lower_is_better": found.lower_is_better[-1] if found.unit else None,
+            "metric": json.dumps(metric),
+            "unit": json.dumps(found.unit),
+            "lower_is_better": json.dumps(found.lower_is_better),
+            **found.columns,
         }
-        return Response(picked(told, selected(request, HistoryOutput)))
+        return Response(Written(picked(told, selected(request, HistoryOutput))))

@@ -191,7 +191,26 @@ def test_history_has_the_latest_values_of_all_cells_and_says_which_are_excluded(
     assert latest == {"run": [2], "value": [40.0]}
 
 
-def test_history_of_nothing_is_empty(read):
-    found = read("history", metric="colour")
+@pytest.mark.parametrize("metric", ["colour", 'a"b', "a\\b", "%s", "é"])
+def test_history_of_nothing_is_empty(read, metric):
+    found = read("history", metric=metric)
 
-    assert (found["value"], found["unit"]) == ([], None)
+    assert (found["metric"], found["value"], found["unit"]) == (metric, [], None)
+
+
+def test_history_that_is_refused_is_told_as_everywhere(api, campaign):
+    status, problem = api.get(f"campaigns/{campaign.pk}/history", limit=0)
+
+    assert status == 400
+    assert problem["errors"][0]["field"] == "limit"
+
+
+def test_history_comes_once_more_only_where_it_has_changed(api, campaign):
+    path = f"/api/v1/campaigns/{campaign.pk}/history"
+
+    first = api.client.get(path)
+    second = api.client.get(path, headers={"If-None-Match": first["ETag"]})
+
+    assert first["Content-Type"] == "application/json"
+    assert (first.status_code, second.status_code) == (200, 304)
+    assert api.client.head(path)["ETag"] == first["ETag"]
