@@ -57,6 +57,7 @@ class OpenCampaign:
     failed: int
     total: int
     blocks: int
+    block_word: str
     run: CurrentRun | None
     seconds_left: float | None
     waits: Wait | None
@@ -228,6 +229,7 @@ def _open_campaign(campaign: Campaign) -> OpenCampaign:
         failed=counts["failed"],
         total=counts["total"],
         blocks=counts["blocks"] or 0,
+        block_word=campaign.block_word,
         run=_current(attempt) if attempt else None,
         seconds_left=seconds_left(campaign, _spent(attempt)),
         waits=waiting_for(campaign)

@@ -110,6 +110,13 @@ def test_a_running_campaign_shows_its_phase_and_what_is_left(measuring):
     assert row.waits is None
 
 
+@pytest.mark.parametrize(("order", "word"), [("interleaved", "block"), ("random", "repetition")])
+def test_runs_that_are_not_made_together_are_of_a_repetition(browser, measuring, order, word):
+    Campaign.objects.update(order=order)
+
+    assert f"{word} 1 of 3" in Page(browser.get(reverse("home"))).text
+
+
 def test_what_the_run_says_of_itself_is_shown(measuring, monkeypatch):
     monkeypatch.setattr(progress, "read", lambda attempt: {"phase": "measure", "seconds": 7.0})
 
