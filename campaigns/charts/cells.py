@@ -15,7 +15,8 @@ class RunPoint:
 
     `ok`: an observation. `censored`: the limit at which it timed out. `bound`: measured by a
     saturated generator. `excluded`: by a person. `failed`: none; it is drawn on the rail.
-    position: of the run in its campaign, which a click on the point opens; 0 where there is no page.
+    page: what a click on the point opens: the position of the run in the campaign of this page, or an
+    address of a page elsewhere; 0 where there is none.
     drawn: the state that is drawn; a time out without its limit is a failure, no value is nothing.
     """
 
@@ -23,7 +24,7 @@ class RunPoint:
     state: str = "ok"
     name: str = ""
     note: str = ""
-    position: int = 0
+    page: int | str = 0
     drawn: str = field(init=False)
 
     def __post_init__(self) -> None:

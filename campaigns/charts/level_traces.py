@@ -190,7 +190,7 @@ def _points(
         marker,
         name=name,
         text=[_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
-        customdata=[run.position for _, _, run, _ in drawn],
+        customdata=[run.page for _, _, run, _ in drawn],
         hovertemplate=HOVER,
     )
 

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
+
 from campaigns.analysis.comparability import Cell, label_of
 from campaigns.analysis.compared import Compared
 from campaigns.analysis.measured import Measured
@@ -117,6 +119,7 @@ def _points(measured: Measured, cell: Cell) -> list[RunPoint]:
             state=run["state"],
             name=f"run {run['position']}",
             note=f"{measured.side.campaign.name}{_began(run)}",
+            page=reverse("run", args=[measured.side.campaign.pk, run["position"]]),
         )
         for run in cell["runs"]
         if run["state"] in POINT_STATES

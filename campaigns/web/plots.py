@@ -278,7 +278,7 @@ def _point(run: Mapping[str, Any], block: str) -> RunPoint:
         state=run["state"],
         name=f"run {run['position']}",
         note=run_note(run, block),
-        position=run["position"],
+        page=run["position"],
     )
 
 

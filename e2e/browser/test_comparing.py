@@ -55,6 +55,24 @@ def test_campaigns_that_are_ticked_in_the_list_are_compared(page, two):
     expect(red.first).to_be_visible()
 
 
+def test_a_click_on_a_point_opens_its_run_in_its_own_campaign(page, two):
+    page.goto(f"/compare/?c={two[0]}&c={two[1]}")
+    page.locator("#compared").scroll_into_view_if_needed()
+    expect(page.locator("#compared .main-svg").first).to_be_attached()
+
+    traces = page.locator("#compared g.trace").filter(has=page.locator("path.point")).all()
+    last = [t for t in traces if t.evaluate("g => g.__data__[0].trace.name").startswith("run 2")][
+        -1
+    ]
+    point = last.locator("path.point").first
+    point.hover(force=True)
+    expect(page.locator("#compared .hovertext").first).to_be_attached()
+    box = point.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    expect(page).to_have_url(re.compile(rf"/campaigns/{two[1]}/runs/\d+/$"))
+
+
 def test_links_turn_the_comparison_round_and_the_address_keeps_it(page, two):
     page.goto(f"/compare/?c={two[0]}&c={two[1]}")
     first = page.locator(".chosen .item").first

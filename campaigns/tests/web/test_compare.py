@@ -93,6 +93,21 @@ def test_the_order_of_the_address_is_that_of_the_page_and_the_first_is_the_basel
     assert runs == ["run 1 three", "run 2 one", "run 3 two"]
 
 
+def test_each_point_of_a_run_knows_the_page_of_that_run(browser, measured):
+    one, two = measured("one"), measured("two", 0.8)
+
+    traces = figure(get(browser, c=[one.pk, two.pk]))["data"]
+
+    opened = {page for trace in traces for page in trace.get("customdata", ())}
+    pages = {
+        reverse("run", args=[campaign.pk, run.position])
+        for campaign in (one, two)
+        for run in campaign.runs.all()
+    }
+    assert opened == pages
+    assert browser.get(min(opened)).status_code == 200
+
+
 def test_links_move_remove_swap_and_choose_another_baseline_and_keep_the_rest(browser, measured):
     keys = [measured(name).pk for name in ("a", "b", "c")]
     response = get(browser, c=keys, metric="duration")
