@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from campaigns.stats.fit import NO_NOISE, Fit
@@ -84,36 +85,50 @@ def fit_blocks(runs: Sequence[BlockRun], cells: int) -> BlockFit | None:
 
 
 class _Design:
-    """Dummies of cells and blocks; the effects of the blocks of each group sum to 0."""
+    """Dummies of cells and blocks; the effects of the blocks of each group sum to 0.
+
+    The blocks, of which there may be thousands, are eliminated: what is solved has the size of cells.
+    """
 
     def __init__(
         self, cell: NDArray[np.int64], block: NDArray[np.int64], cells: int, blocks: int
     ) -> None:
-        self.cell, self.column, self.cells = cell, cells + block, cells
-        size = cells + blocks
-        table = np.zeros((cells, blocks))
-        np.add.at(table, (cell, block), 1)
-        self.complete = bool((table == 1).all())
-        gram = np.diag(np.concatenate([table.sum(axis=1), table.sum(axis=0)]))
-        gram[:cells, cells:], gram[cells:, :cells] = table, table.T
-        number, labels = connected_components(gram, directed=False)
+        self.cell, self.block, self.cells, self.blocks = cell, block, cells, blocks
+        self.table = coo_array((np.ones(cell.size), (cell, block)), (cells, blocks)).tocsr()
+        self.complete = self.table.nnz == cells * blocks and bool((self.table.data == 1).all())
+        links = coo_array((np.ones(cell.size), (cell, cells + block)), (cells + blocks,) * 2)
+        number, labels = connected_components(links, directed=False)
         self.groups = np.asarray(labels, dtype=np.int64)
-        self.rank = size - int(number)
-        self.gram = gram
-        sums = np.zeros((size, int(number)))
-        sums[np.arange(cells, size), self.groups[cells:]] = 1
-        self.inverse = np.linalg.inv(gram + sums @ sums.T)
+        self.rank = cells + blocks - int(number)
+        self.shares = 1 / np.bincount(block, minlength=blocks)
+        self.of_block = self.groups[cells:]
+        self.weights = 1 / (1 + np.bincount(self.of_block, self.shares, int(number)))
+        shared = self.table * self.shares
+        self.sums = np.asarray(
+            (shared @ coo_array((np.ones(blocks), (np.arange(blocks), self.of_block)))).todense()
+        )
+        reduced = np.diag(np.bincount(cell, minlength=cells).astype(float))
+        reduced -= np.asarray((shared @ self.table.T).todense())
+        reduced += (self.sums * self.weights) @ self.sums.T
+        self.inverse = np.linalg.inv(reduced)
 
     def solve(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the effects of cells, then of blocks."""
-        size = len(self.gram)
-        totals = np.bincount(self.cell, logs, size) + np.bincount(self.column, logs, size)
-        return np.asarray(self.inverse @ totals)
+        of_cells = np.bincount(self.cell, logs, self.cells)
+        of_blocks = np.bincount(self.block, logs, self.blocks).astype(np.float64)
+        means = self.inverse @ (of_cells - self.table @ self._of_blocks(of_blocks))
+        return np.concatenate([means, self._of_blocks(of_blocks - self.table.T @ means)])
 
     def covariance(self) -> NDArray[np.float64]:
         """Of the cells' effects, in units of the noise's variance."""
-        rows = self.inverse[: self.cells]
-        return np.asarray(rows @ self.gram @ rows.T)
+        fixed = self.inverse @ (self.sums * self.weights)
+        return np.asarray(self.inverse - fixed @ fixed.T)
+
+    def _of_blocks(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Solve for the blocks alone (Sherman and Morrison, group by group)."""
+        own = self.shares * totals
+        common = self.weights * np.bincount(self.of_block, own, self.weights.size)
+        return np.asarray(own - self.shares * common[self.of_block])
 
 
 def _between_blocks(

@@ -4,6 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+SINGULAR = 1e-10
+"""A part of the largest eigenvalue that counts as 0: cells that no block connects."""
 
 
 def expected_correlation(*groupings: Sequence[int]) -> float:
@@ -12,35 +16,71 @@ def expected_correlation(*groupings: Sequence[int]) -> float:
     groupings: the cell of each run in the order of time, and its block where blocks are fitted, too;
     numbers from 0, or any others. 0 where the model leaves no residuals.
     """
-    members, inverse = _model(groupings)
-    own = inverse[members[:, :, None], members[:, None, :]].sum(axis=(1, 2))
-    shared = inverse[members[:-1, :, None], members[1:, None, :]].sum(axis=(1, 2))
-    left = len(members) - float(own.sum())
-    return -float(shared.sum()) / left if left > 0.5 else 0.0
+    model = _Model(groupings)
+    left = len(model.block) - float(model.own().sum())
+    return -float(model.shared().sum()) / left if left > 0.5 else 0.0
 
 
 def left_of(values: Sequence[float], *groupings: Sequence[int]) -> tuple[NDArray[np.float64], int]:
     """Take the means of cells (and blocks) away from any series of the runs; also give the df left."""
-    members, inverse = _model(groupings)
+    model = _Model(groupings)
     series = np.array(values, dtype=float)
-    totals = sum(np.bincount(one, series, len(inverse)) for one in members.T)
-    fitted = (inverse @ totals)[members].sum(axis=1)
-    own = inverse[members[:, :, None], members[:, None, :]].sum()
-    return series - fitted, series.size - round(float(own))
+    return model.left_of(series), series.size - round(float(model.own().sum()))
 
 
-def _model(
-    groupings: Sequence[Sequence[int]],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Columns that each run belongs to, shape (n, groupings), and the inverse of their products."""
-    columns, size = [], 0
-    for grouping in groupings:
-        numbers, places = np.unique(np.array(grouping, dtype=np.int64), return_inverse=True)
-        columns.append(places + size)
-        size += numbers.size
-    members = np.column_stack(columns)
-    gram = np.zeros((size, size))
-    for one in members.T:
-        for other in members.T:
-            np.add.at(gram, (one, other), 1.0)
-    return np.asarray(members, dtype=np.int64), np.asarray(np.linalg.pinv(gram, hermitian=True))
+class _Model:
+    """The projection on cells and blocks: the mean of the block, and what cells tell beyond that.
+
+    No matrix is larger than cells by blocks, of which there may be hundreds and thousands.
+    """
+
+    def __init__(self, groupings: Sequence[Sequence[int]]) -> None:
+        first, last = groupings[0], groupings[-1]
+        self.block = np.unique(np.array(last), return_inverse=True)[1]
+        self.cell = np.unique(np.array(first), return_inverse=True)[1]
+        self.shares = 1 / np.bincount(self.block)
+        cells = np.diag(np.bincount(self.cell).astype(float))
+        ones, shape = np.ones(self.block.size), (self.shares.size, len(cells))
+        table = coo_array((ones, (self.block, self.cell)), shape).tocsr()
+        self.means = (table * self.shares[:, None]).tocsr()
+        if len(groupings) == 1:
+            self.inverse = np.zeros_like(cells)
+        else:
+            beyond = cells - (table.T @ self.means).toarray()
+            self.inverse = np.linalg.pinv(beyond, rcond=SINGULAR, hermitian=True)
+        self.weighted = np.asarray(self.means @ self.inverse)
+
+    def own(self) -> NDArray[np.float64]:
+        """The diagonal of the projection."""
+        every = np.arange(self.block.size)
+        return self._between(every, every)
+
+    def shared(self) -> NDArray[np.float64]:
+        """What lies beside the diagonal: of each run with the next one."""
+        every = np.arange(self.block.size)
+        return self._between(every[:-1], every[1:])
+
+    def left_of(self, series: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Take away what is projected."""
+        means = np.bincount(self.block, series) * self.shares
+        beyond = np.bincount(self.cell, series - means[self.block])
+        effects = self.inverse @ beyond
+        return np.asarray(
+            series - means[self.block] - effects[self.cell] + (self.means @ effects)[self.block]
+        )
+
+    def _between(self, some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Elements of the projection, of two runs each."""
+        block, cell = self.block[some], self.cell[some]
+        other_block, other_cell = self.block[others], self.cell[others]
+        pairs = block * self.shares.size + other_block
+        found, place = np.unique(pairs, return_inverse=True)
+        one, other = np.divmod(found, self.shares.size)
+        of_blocks = (self.means[one] * self.weighted[other]).sum(axis=1)
+        return np.asarray(
+            np.where(block == other_block, self.shares[block], 0.0)
+            + self.inverse[cell, other_cell]
+            - self.weighted[block, other_cell]
+            - self.weighted[other_block, cell]
+            + np.asarray(of_blocks).ravel()[place]
+        )

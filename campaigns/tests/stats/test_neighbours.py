@@ -70,3 +70,19 @@ def test_the_order_in_blocks_of_independent_runs_raises_few_alarms():
         alarms += flagged(validity.order_in_block(fitted.residuals, positions, df))
 
     assert alarms / 600 == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 600))
+
+
+def test_thousands_of_blocks_are_judged_as_quickly_as_a_few():
+    rng = np.random.default_rng(3)
+    cells, blocks = list(range(2)) * 4000, [place // 2 for place in range(8000)]
+    values = np.exp(rng.normal(size=8000))
+
+    fit = fit_blocks([BlockRun(*one) for one in zip(cells, blocks, values, strict=True)], 2)
+    differences = np.log(values[1::2] / values[::2])
+    left, df = left_of(np.log(values), cells, blocks)
+
+    assert fit.fit.means[1] - fit.fit.means[0] == pytest.approx(differences.mean())
+    assert fit.fit.sd == pytest.approx(differences.std(ddof=1) / np.sqrt(2))
+    assert left == pytest.approx(fit.residuals)
+    assert df == fit.fit.df == 3999
+    assert expected_correlation(cells, blocks) == pytest.approx(-0.5, abs=1e-3)
