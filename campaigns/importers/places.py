@@ -1,7 +1,9 @@
 """Finds the cell, block and position of runs that came from outside, and makes what is missing."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from campaigns import results
@@ -38,7 +40,7 @@ class Places:
         self._order, self._work = submitted.factors, submitted.work
         self._blocks: dict[int, Block] = {}
         self._changed: dict[str, Cell] = {}
-        self._taken: dict[int, set[str]] = {}
+        self._sent_blocks = {run.block for run in submitted.runs if run.block}
         self.last_position = _newest(campaign)
         wanted = _few_levels(submitted.runs)
         if wanted is None:
@@ -120,7 +122,7 @@ class Places:
         if place not in self._blocks:
             self._blocks[place] = Block(campaign=self.campaign, number=place, repetition=place)
         if in_blocks and run.block is not None:
-            cells = self._taken.setdefault(place, self._cells_in(place))
+            cells = self._taken[place]
             key = _key(run.levels)
             if key in cells:
                 errors[f"runs.{number}.block"] = [
@@ -129,10 +131,14 @@ class Places:
             cells.add(key)
         return self._blocks[place]
 
-    def _cells_in(self, place: int) -> set[str]:
-        """Cells that have a run in a block that is stored."""
-        found = Cell.objects.filter(runs__block__number=place, campaign=self.campaign)
-        return {_key(levels) for levels in found.values_list("levels_by_factor", flat=True)}
+    @cached_property
+    def _taken(self) -> defaultdict[int, set[str]]:
+        """Cells that have a run, by the number of the block, of those blocks that are sent."""
+        runs = self.campaign.runs.filter(block__number__in=self._sent_blocks)
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        for number, levels in runs.values_list("block__number", "cell__levels_by_factor"):
+            found[number].add(_key(levels))
+        return found
 
     def _check(self, new: Sequence[Cell]) -> None:
         """Raise Invalid where the cells are too many, or their levels too long."""
