@@ -24,7 +24,7 @@ def new_among(
         return list(enumerate(runs)), 0
     stored = {
         run.external_id: run
-        for run in campaign.runs.filter(external_id__in=named).select_related("cell")
+        for run in campaign.runs.filter(external_id__in=named).select_related("cell", "block")
     }
     values: dict[int, dict[str, tuple[float, bool]]] = {}
     for key, metric, value, censored in Measurement.objects.filter(
@@ -60,6 +60,9 @@ def _difference(run: SubmittedRun, stored: Run, values: dict[str, tuple[float, b
         ("state", run.failed, stored.state == Run.State.FAILED),
         ("started_at", run.started_at, stored.started_at),
         ("finished_at", run.finished_at, stored.finished_at),
+        ("block", run.block or stored.block.number, stored.block.number),
+        ("reason", run.reason, stored.reason),
+        ("info", run.info or {}, stored.info or {}),
         ("values", {n: (v, n in run.censored) for n, v in run.values.items()}, values),
     ]
     return next((f"another {name}" for name, sent, kept in pairs if sent != kept), "")
