@@ -61,11 +61,11 @@ def strict_json(content: bytes, *, names_once: bool = False) -> Any:
 
 
 def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"“{twice[:60]}” is there twice in one object.")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"“{name[:60]}” is there twice in one object.")
+        found[name] = value
     return found
 
 

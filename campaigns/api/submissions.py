@@ -21,7 +21,7 @@ from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.bodies import unpacked
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.parsing import strict_json
+from campaigns.api.parsing import TooLarge, strict_json
 from campaigns.api.repeating import Hashed
 from campaigns.api.submission_shapes import (
     AppendedOutput,
@@ -46,6 +46,8 @@ from campaigns.readers import all_readers
 TAG = "submissions"
 MOST_BYTES = 32_000_000
 """Of a JSON body, unpacked."""
+MOST_PARTS = 2_000_000
+"""Commas and brackets of a JSON body: each may cost a hundred bytes once it is read."""
 MOST_FILE_BYTES = 200_000_000
 IN_MEMORY = 4_000_000
 NOT_READ_YET = {
@@ -85,8 +87,14 @@ class Receiving(Api):
             return self.once(partial(act, file), lambda: digest)
 
     def json(self, body: IO[bytes]) -> Any:
-        """Read a JSON document. Raise ParseError."""
-        self.document = strict_json(body.read(), names_once=True)
+        """Read a JSON document. Raise ParseError, TooLarge."""
+        content = body.read()
+        if sum(map(content.count, (b",", b"[", b"{"))) > MOST_PARTS:
+            raise TooLarge(
+                f"The body has more than {MOST_PARTS:,} values, lists and objects. Send it in several "
+                "parts."
+            )
+        self.document = strict_json(content, names_once=True)
         return self.document
 
 

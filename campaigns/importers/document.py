@@ -53,6 +53,8 @@ RUN = (
 VALUE = ("value", "censored")
 STATES = ("ok", "failed")
 LARGEST = 1e18
+MOST_FACTS_LETTERS = 50_000_000
+"""Of all runs of a request together."""
 ID_LETTERS = 100
 
 
@@ -77,6 +79,12 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
         problems.note(
             "runs", f"These are {count:,} values; send {MOST_VALUES:,} at most in one request."
         )
+    if sum(_letters(run.context) for run in runs) > MOST_FACTS_LETTERS:
+        problems.note(
+            "context",
+            f"It is kept with each run, and these {len(runs):,} runs would have more than "
+            f"{MOST_FACTS_LETTERS:,} letters of it; send less, or send it as `info`.",
+        )
     factors = _factors(definition, problems)
     work = definition.get("work", [])
     if not is_list_of_words(work):
@@ -97,6 +105,10 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
         external_id=external_id,
         digest=_digest(data) if external_id else "",
     )
+
+
+def _letters(context: Mapping[str, str]) -> int:
+    return sum(len(name) + len(value) for name, value in context.items())
 
 
 def _digest(data: Any) -> str:
@@ -180,6 +192,8 @@ def _repetitions(
                 "It belongs to one run; send these repetitions as runs of their own.",
             )
             return
+    if not any(lengths):
+        problems.note(f"{path}.values", "Its lists are empty; send a number a repetition, or null.")
     for place in range(lengths.pop()):
         yield _run(
             entry, {name: each[place] for name, each in values.items()}, path, context, problems
@@ -198,9 +212,8 @@ def _run(
     for name, given in values.items():
         value = given
         if isinstance(given, dict):
-            no_others(given, VALUE, f"{path}.values.{name[:SHOWN]}", problems)
-            value = given.get("value")
-            if given.get("censored") is True:
+            value, limited = _limited(given, f"{path}.values.{name[:SHOWN]}", problems)
+            if limited:
                 censored.add(name)
         if value is None:
             continue
@@ -233,6 +246,17 @@ def _run(
         context={**context, **own} if own else context,
         info=info_of(entry, path, problems) if "info" in entry else {},
     )
+
+
+def _limited(given: Mapping[str, Any], at: str, problems: Problems) -> tuple[Any, bool]:
+    """A value, and whether it is a lower limit."""
+    no_others(given, VALUE, at, problems)
+    if "value" not in given:
+        problems.note(at, "It has no `value`; send a number, or null: not observed.")
+    limited = given.get("censored", False)
+    if not isinstance(limited, bool):
+        problems.note(f"{at}.censored", "Send true or false.")
+    return given.get("value"), limited is True
 
 
 def _levels(entry: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Scalar]:

@@ -84,7 +84,8 @@ def context_of(data: Mapping[str, Any], at: str, problems: Problems) -> dict[str
         if isinstance(value, dict | list) or value is None:
             problems.note(path, "Send a text, a number, true or false.")
             continue
-        text_of(name, path, 100, problems)
+        if not text_of(name, path, 100, problems):
+            problems.note(path, "Give the fact a name.")
         words = value if isinstance(value, str) else json.dumps(value)
         found[name] = storable(text_of(words, path, FACT_LETTERS, problems))
     return found
