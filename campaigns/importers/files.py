@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from campaigns import readers
 from campaigns.importers.fields import MOST_UNITS
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
+from campaigns.importers.turns import wait_for_turn
 from campaigns.models import Submission
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.readers.base import Read, ReadRun
@@ -36,6 +38,7 @@ class About:
     fidelity: str = ""
 
 
+@transaction.atomic
 def import_file(content: IO[bytes], about: About, author: User | None) -> Received:
     """Read a file and store it as a finished campaign; one that is stored already is given.
 
@@ -43,6 +46,7 @@ def import_file(content: IO[bytes], about: About, author: User | None) -> Receiv
     be a campaign.
     """
     digest = digest_of(content, about)
+    wait_for_turn(f"file {digest}")
     known = stored_already(digest)
     if known is not None:
         return known

@@ -19,6 +19,7 @@ from campaigns.importers.submitted import (
     SubmittedMetric,
     SubmittedRun,
 )
+from campaigns.importers.turns import wait_for_turn
 from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission
 from campaigns.models.teams import default_team
 from campaigns.queries.clock import database_now
@@ -53,6 +54,7 @@ def create(
     """
     if submitted.external_id:
         team = default_team()
+        wait_for_turn(f"submission {submitted.external_id}")
         found = Campaign.objects.filter(team=team, external_id=submitted.external_id).first()
         if found is not None:
             return _submitted_before(found, submitted)

@@ -14,6 +14,7 @@ from campaigns import readers
 from campaigns.definition.errors import Invalid
 from campaigns.importers.files import PIECE, About, digest_of, stored_already, submitted_of
 from campaigns.importers.receiving import Received, create
+from campaigns.importers.turns import wait_for_turn
 from campaigns.models import Submission, SubmissionPart
 from campaigns.readers import BadFile
 
@@ -60,6 +61,13 @@ def read_waiting(key: int) -> Received | None:
     locked = Submission.objects.select_for_update(skip_locked=True, of=("self",))
     kept = locked.filter(pk=key, state=Submission.State.WAITING).first()
     if kept is None:
+        return None
+    wait_for_turn(f"file {kept.digest}")
+    known = stored_already(kept.digest)
+    if known is not None:
+        kept.campaign, kept.state, kept.done_at = known.campaign, Submission.State.STORED, Now()
+        kept.save(update_fields=["campaign", "state", "done_at"])
+        kept.parts.all().delete()
         return None
     about = About(**kept.options)
     try:

@@ -1,14 +1,22 @@
 """Submissions that cost more than they look, or say less than they seem to."""
 
 import json
+import threading
+from io import BytesIO
+from urllib.parse import quote
 
 import pytest
+from django.db import connection
+from django.test import Client
 
 from campaigns.api import submissions
 from campaigns.importers import document as documents
-from campaigns.models import Campaign, Run
+from campaigns.importers import waiting
+from campaigns.importers.files import About
+from campaigns.models import Campaign, Run, Submission
 
 pytestmark = pytest.mark.django_db
+MAPPING = {"factors": [], "metrics": {"t": {"unit": "s", "lower_is_better": True}}}
 
 
 @pytest.fixture
@@ -110,3 +118,52 @@ def test_blocks_are_looked_up_at_once(send, django_assert_max_num_queries):
 
     assert added.status_code == 201
     assert "Block 100 has a run" in again.json()["errors"][0]["message"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("submissions", json.dumps(document({"values": {"t": 1}}) | {"id": "once"}).encode()),
+        (
+            "imports?filename=x.csv&format=plain_csv&mapping=" + quote(json.dumps(MAPPING)),
+            b"t\n1\n",
+        ),
+    ],
+)
+def test_what_is_sent_several_times_at_once_is_stored_once(owner, path, body):
+    codes = []
+    together = threading.Barrier(4)
+
+    def send():
+        client = Client()
+        client.force_login(owner)
+        together.wait()
+        try:
+            answer = client.post(f"/api/v1/{path}", body, content_type="application/json")
+            codes.append(answer.status_code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(codes) == [200, 200, 200, 201]
+    assert Campaign.objects.count() == 1
+
+
+def test_a_large_file_that_waits_twice_is_one_campaign(owner):
+    about = About(filename="x.csv", format="plain_csv", mapping=MAPPING)
+    for _ in range(2):
+        waiting.keep(BytesIO(b"t\n1\n"), about, owner)
+
+    for key in waiting.due():
+        waiting.read_waiting(key)
+
+    first, second = Submission.objects.order_by("pk")
+    assert first.state == second.state == "stored"
+    assert first.campaign == second.campaign == Campaign.objects.get()
+    assert not second.parts.exists()
