@@ -76,7 +76,7 @@ urlpatterns = [
     path("campaigns/<int:pk>/series", evidence.SeriesOfRuns.as_view(), name="api-series"),
     path("campaigns/<int:pk>/history", history.History.as_view(), name="api-history"),
     path("campaigns/<int:pk>/findings", books.Findings.as_view(), name="api-findings"),
-    path("campaigns/<int:pk>/findings/<str:name>", books.OneFinding.as_view(), name="api-finding"),
+    path("campaigns/<int:pk>/findings/<path:name>", books.OneFinding.as_view(), name="api-finding"),
     path("campaigns/<int:pk>/exclusions", books.Exclusions.as_view(), name="api-exclusions"),
     path(
         "campaigns/<int:pk>/exclusions/<int:exclusion>",

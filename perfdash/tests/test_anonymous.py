@@ -33,7 +33,7 @@ def routes(patterns=None, prefix="/"):
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
         text = str(pattern.pattern)
         for name, converter in pattern.pattern.converters.items():
-            kind = {"int": "int", "string": "str", "slug": "slug"}[
+            kind = {"int": "int", "string": "str", "path": "path", "slug": "slug"}[
                 converter.__class__.__name__[:-9].lower()
             ]
             text = text.replace(f"<{kind}:{name}>", EXAMPLES[name])

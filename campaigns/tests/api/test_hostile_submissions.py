@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from campaigns import analysis
 from campaigns.api import submissions
 from campaigns.importers import document as documents
 from campaigns.importers import waiting
@@ -167,3 +168,16 @@ def test_a_large_file_that_waits_twice_is_one_campaign(owner):
     assert first.state == second.state == "stored"
     assert first.campaign == second.campaign == Campaign.objects.get()
     assert not second.parts.exists()
+
+
+@pytest.mark.parametrize("name", ["a/b", "../x", "?", "#", "%2F", "é"])
+def test_findings_of_a_metric_of_any_name_are_listed_and_read(send, client, name):
+    data = document(*({"tags": {"a": x}, "values": {name: 1 + x}} for x in (0, 1)))
+    metrics = {each: {"unit": "s", "lower_is_better": True} for each in ("t", name)}
+    key = send(data | {"metrics": metrics}).json()["submission"]["campaign"]["id"]
+    analysis.analyse(Campaign.objects.get(pk=key))
+
+    rows = client.get(f"/api/v1/campaigns/{key}/findings").json()["results"]
+    row = next(row for row in rows if row["name"] == f"cells:{name}")
+
+    assert client.get(row["url"]).json()["name"] == f"cells:{name}"
