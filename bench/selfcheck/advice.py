@@ -197,6 +197,14 @@ RULES = (
     Rule("Curves", "break|USL", "", "high", WIDE),
     Rule("Curves", "", "", "high", "A knee is claimed too often: ask for more levels around it."),
     Rule(
+        "Noise floor",
+        "",
+        "",
+        "low",
+        "The largest differences are missing among few pairs, so that the floor is too low: of 3 pairs it holds"
+        " for 3 in 4 further ones, of 10 pairs for 7 in 8. Calibrate with 20 pairs or more.",
+    ),
+    Rule(
         "Stop rule",
         "",
         "",

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, several, stops
+from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, floors, several, stops
 from bench.selfcheck.tally import Figure
 from bench.selfcheck.worlds import HEAVY, NORMAL, REPEATS, WORLDS
 
@@ -68,6 +68,7 @@ def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int
         (families.best_settings, 1500),
         (several.several, 1000),
         (alarms.alarms, 500),
+        (floors.floors, 2000),
     ):
         for n in REPEATS:
             for world in WORLDS:

@@ -35,6 +35,8 @@ EXPLAINED = {
     "Checks": "How often a check of validity warns. Without a nominal value something is wrong in that world, and it is "
     "how often that is seen. Cochran's Q, shown beside Welch's test, would warn in 31 % at n = 3. Two modes need a wide gap: "
     "at 4 inner sd the smoothing hides most of them, so look at the runs themselves.",
+    "Noise floor": "How often the next two identical runs differ by no more than the floor that n pairs of an A/A campaign "
+    "state, which is said of 19 of 20.",
     "Sessions": "Eight blocks a session, noise of 3 %, no true change.",
     "Failed shares": "Coverage of the interval of a failed share over n runs of 500 units.",
     "Curves": "A break at 7 of six levels, and the law of scalability (contention 5 %, coherency 1 %) at eight.",

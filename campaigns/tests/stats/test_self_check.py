@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, several, stops
+from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, floors, several, stops
 from bench.selfcheck.advice import UNSAID, advice_for
 from bench.selfcheck.plan import Task, run, tasks
 from bench.selfcheck.report import markdown
@@ -52,6 +52,15 @@ def test_one_number_over_several_comparisons_covers_the_truth(world):
     for figure in figures_of(several.several, world, 5):
         low = figure.nominal - WIDE if figure.promise == Promise.EXACTLY else 0
         assert low <= figure.share < figure.nominal + WIDE, figure
+
+
+@pytest.mark.parametrize(("n", "share"), [(3, 0.73), (10, 0.87)])
+def test_the_floor_of_few_pairs_holds_for_fewer_than_it_says(n, share):
+    (figure,) = figures_of(floors.floors, NORMAL, n, reps=400)
+
+    assert figure.share == pytest.approx(share, abs=WIDE)
+    assert figure.off == "low"
+    assert advice_for(figure) != UNSAID
 
 
 def test_families_best_settings_and_sessions_keep_their_promises():
