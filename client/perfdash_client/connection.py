@@ -90,6 +90,18 @@ class Server:
             path, content, "application/json", query=query or {}, lines=lines, file=file
         )
 
+    def put(self, path: str, body: Any, *, lines: Lines | None = None, file: str = "") -> Any:
+        """Replace something by JSON. `lines` and `file`: as for `post`."""
+        content = json.dumps(body, allow_nan=False).encode()
+        headers = {"Content-Type": "application/json"}
+        return self._json(self._ask("PUT", path, content=content, headers=headers), lines, file)
+
+    def delete(self, path: str) -> None:
+        """Delete something."""
+        answer = self._ask("DELETE", path)
+        if not answer.is_success:
+            raise refusal(answer)
+
     def send(
         self,
         path: str,

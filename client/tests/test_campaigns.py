@@ -37,6 +37,36 @@ def test_a_definition_in_yaml_becomes_a_draft(made, target):
     assert (campaign.state, campaign.baseline, campaign.target) == ("draft", "old", target)
 
 
+def test_a_draft_is_replaced_by_a_file_and_deleted(perfdash, made, written):
+    changed = perfdash("campaign", "edit", str(made), written(TEXT.replace("ns: 3", "ns: 7")))
+    assert changed.code == 0, changed.err
+    assert Campaign.objects.get(pk=made).repetitions == 7
+
+    deleted = perfdash("campaign", "delete", str(made))
+    again = perfdash("campaign", "delete", str(made))
+
+    assert (deleted.code, again.code) == (0, 3)
+    assert not Campaign.objects.exists()
+
+
+def test_what_was_launched_is_neither_replaced_nor_deleted(perfdash, made, written):
+    perfdash("campaign", "launch", str(made))
+
+    edited = perfdash("campaign", "edit", str(made), written(TEXT))
+    deleted = perfdash("campaign", "delete", str(made))
+
+    assert (edited.code, deleted.code) == (3, 3)
+    assert "was launched" in edited.words
+    assert Campaign.objects.get(pk=made).state == "running"
+
+
+def test_what_is_wrong_with_a_changed_definition_is_told_with_its_line(perfdash, made, written):
+    ran = perfdash("campaign", "edit", str(made), written(TEXT.replace("ns: 3", "ns: 0")))
+
+    assert ran.code == 3
+    assert ":11:" in ran.words or "line 11" in ran.words
+
+
 def test_it_is_launched_at_once_where_that_is_asked_for(perfdash, target, worker, written):
     ran = perfdash("campaign", "create", written(TEXT), "--launch", "--json")
 

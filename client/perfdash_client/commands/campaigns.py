@@ -144,6 +144,26 @@ def _show_plan(out: Output, plan: dict[str, Any]) -> None:
 
 
 @app.command()
+def edit(context: typer.Context, campaign: Campaign, file: File, json: Json = False) -> None:
+    """Replace the definition of a draft by that of a file; its try-outs go."""
+    session = session_of(context)
+    fields, document = read_definition(file)
+    found = session.server.put(
+        f"campaigns/{campaign}", fields, lines=document.lines, file=document.name
+    )
+    session.out.say(f"Changed campaign {campaign}: {found['links']['page']}")
+    _told(session, found)
+
+
+@app.command()
+def delete(context: typer.Context, campaign: Campaign) -> None:
+    """Delete a draft; what was launched stays."""
+    session = session_of(context)
+    session.server.delete(f"campaigns/{campaign}")
+    session.out.say(f"Deleted campaign {campaign}.")
+
+
+@app.command()
 def launch(
     context: typer.Context,
     campaign: Campaign,
