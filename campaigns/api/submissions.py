@@ -12,7 +12,7 @@ from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from rest_framework import status
-from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.exceptions import ParseError, UnsupportedMediaType, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -23,6 +23,7 @@ from campaigns.api.bodies import unpacked
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.parsing import TooLarge, strict_json
 from campaigns.api.repeating import Hashed
+from campaigns.api.scopes import scopes_of
 from campaigns.api.submission_shapes import (
     AppendedOutput,
     DryQuery,
@@ -40,10 +41,11 @@ from campaigns.importers import waiting
 from campaigns.importers.document import read_submission
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received, append, create
-from campaigns.models import Campaign, Scope, Submission
+from campaigns.models import ApiToken, Campaign, Scope, Submission
 from campaigns.readers import all_readers
 
 TAG = "submissions"
+JSON = "application/json"
 MOST_BYTES = 32_000_000
 """Of a JSON body, unpacked."""
 MOST_PARTS = 2_000_000
@@ -87,7 +89,10 @@ class Receiving(Api):
             return self.once(partial(act, file), lambda: digest)
 
     def json(self, body: IO[bytes]) -> Any:
-        """Read a JSON document. Raise ParseError, TooLarge."""
+        """Read a JSON document. Raise UnsupportedMediaType, ParseError, TooLarge."""
+        said = (self.request.content_type or JSON).partition(";")[0].strip().lower()
+        if said != JSON:
+            raise UnsupportedMediaType(said[:100], f"Send {JSON}, not {said[:100]}.")
         content = body.read()
         if sum(map(content.count, (b",", b"[", b"{"))) > MOST_PARTS:
             raise TooLarge(
@@ -134,6 +139,14 @@ class Submissions(Receiving):
 
 class OneSubmission(Api):
     """GET: what came in at once."""
+
+    def scope_needed(self) -> Scope | None:
+        """Let who may submit see what became of their own."""
+        asked = self.request
+        own = Submission.objects.filter(pk=self.kwargs["pk"], user=asked.user.pk)
+        token = asked.auth
+        submits = isinstance(token, ApiToken) and Scope.SUBMIT in scopes_of(token)
+        return Scope.SUBMIT if submits and own.exists() else super().scope_needed()
 
     @operation("get_submission", TAG, answer=SubmissionOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:

@@ -85,6 +85,9 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
             f"It is kept with each run, and these {len(runs):,} runs would have more than "
             f"{MOST_FACTS_LETTERS:,} letters of it; send less, or send it as `info`.",
         )
+    for name in ("question", "name", "source"):
+        if definition.get(name) is not None and not isinstance(definition[name], str):
+            problems.note(f"campaign.{name}", "Send a text.")
     factors = _factors(definition, problems)
     work = definition.get("work", [])
     if not is_list_of_words(work):

@@ -1,12 +1,13 @@
 """Files that take long to read: they wait in the database, in parts, until a worker reads them."""
 
+import logging
 import tempfile
 from dataclasses import asdict
 from datetime import timedelta
 from typing import IO
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -17,6 +18,8 @@ from campaigns.importers.receiving import Received, create
 from campaigns.importers.turns import wait_for_turn
 from campaigns.models import Submission, SubmissionPart
 from campaigns.readers import BadFile
+
+log = logging.getLogger(__name__)
 
 READ_AT_ONCE = 2_000_000
 """Bytes of a file that whoever sends it waits for; a larger one is a worker's."""
@@ -70,6 +73,7 @@ def read_waiting(key: int) -> Received | None:
         kept.parts.all().delete()
         return None
     about = About(**kept.options)
+    received = None
     try:
         with tempfile.TemporaryFile() as file, transaction.atomic():
             for content in kept.parts.values_list("content", flat=True).iterator(chunk_size=4):
@@ -78,9 +82,21 @@ def read_waiting(key: int) -> Received | None:
             read = readers.read(file, about.filename, about.format, about.mapping)
             received = create(submitted_of(read, about, kept.digest), kept.user, kept)
     except (BadFile, Invalid) as problem:
-        kept.refresh_from_db()
-        kept.state, kept.problem = Submission.State.REFUSED, str(problem)
-        kept.save(update_fields=["state", "problem"])
-        received = None
+        _refuse(kept, str(problem))
+    except (OperationalError, InterfaceError):  # the database is away: it is sent again
+        raise
+    except Exception as bug:
+        log.exception("The file of submission %s cannot be stored.", key)
+        _refuse(
+            kept,
+            f"perfdash made a mistake ({type(bug).__name__}); the log of the worker has the details.",
+        )
     kept.parts.all().delete()
     return received
+
+
+def _refuse(kept: Submission, problem: str) -> None:
+    """Note why; whatever was begun has been taken back."""
+    kept.refresh_from_db()
+    kept.state, kept.problem = Submission.State.REFUSED, problem
+    kept.save(update_fields=["state", "problem"])

@@ -12,6 +12,9 @@ from typing import IO, Any
 
 from campaigns.readers.base import BadFile, Options, Read, Reader, Source, refuse
 
+MAPPED = "plain_csv"
+"""The format that takes a mapping of columns, and that is meant by one."""
+
 
 @cache
 def all_readers() -> dict[str, Reader]:
@@ -36,12 +39,12 @@ def read(
 ) -> Read:
     """Read a file, of the named format or of the one that it looks like. Raise BadFile.
 
-    mapping: of columns, for `plain_csv`. What is compressed with gzip is unpacked.
+    mapping: of columns; it means `plain_csv` where no format is named. What is compressed with gzip is unpacked.
     """
     source = Source(content)
     if not source.head:
         refuse("", "The file is empty.")
-    chosen = format or _detected(source.head, filename)
+    chosen = format or (MAPPED if mapping else _detected(source.head, filename))
     if chosen not in all_readers():
         refuse("", f"There is no format “{chosen}”; there are {', '.join(all_readers())}.")
     return all_readers()[chosen].read(source, Options(filename, mapping or {}))

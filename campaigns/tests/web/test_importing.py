@@ -148,3 +148,16 @@ def test_a_file_that_waits_is_sent_to_a_worker_once(browser, monkeypatch):
 
     assert waiting.due() == [Submission.objects.get().pk]
     assert waiting.due() == []
+
+
+def test_a_file_at_which_perfdash_errs_is_refused_and_not_read_for_ever(browser, monkeypatch):
+    monkeypatch.setattr(waiting, "READ_AT_ONCE", 1)
+    send(browser, upload("oha.json"))
+    monkeypatch.setattr(waiting, "create", lambda *_: 1 / 0)
+
+    assert waiting.read_waiting(Submission.objects.get().pk) is None
+
+    kept = Submission.objects.get()
+    assert kept.state == "refused"
+    assert "ZeroDivisionError" in kept.problem
+    assert waiting.due() == []

@@ -1,0 +1,73 @@
+"""Who may see what was submitted, and what is taken for a submission."""
+
+import json
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from campaigns.definition.access import make_token
+
+pytestmark = pytest.mark.django_db
+
+DOCUMENT = {
+    "campaign": {"question": "Which engine?"},
+    "metrics": {"duration": {"unit": "s", "lower_is_better": True}},
+    "runs": [{"tags": {"engine": name}, "values": {"duration": 1}} for name in ("old", "new")],
+}
+
+
+def client_of(person: User) -> Client:
+    """Of somebody whose token may submit, and nothing else."""
+    token = make_token(person, "ci", "submit")[1]
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
+def test_who_may_only_submit_sees_what_became_of_their_own(owner):
+    mine = client_of(owner)
+    theirs = client_of(User.objects.create_user("somebody"))
+    answer = mine.post("/api/v1/submissions", json.dumps(DOCUMENT), "application/json")
+    address = f"/api/v1/submissions/{answer.json()['submission']['id']}"
+
+    assert mine.get(address).status_code == 200
+    assert theirs.get(address).status_code == 403
+    assert mine.get("/api/v1/submissions").status_code == 403
+    assert mine.get("/api/v1/submissions/999").status_code == 403
+
+
+def test_what_is_said_to_be_no_json_is_not_read(client, owner):
+    client.force_login(owner)
+
+    answer = client.post("/api/v1/submissions", json.dumps(DOCUMENT), "text/plain")
+
+    assert answer.status_code == 415
+    assert "Send application/json" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["question", "name", "source"])
+def test_what_is_text_is_text(client, owner, name):
+    client.force_login(owner)
+    document = DOCUMENT | {"campaign": {"question": "Which?", name: ["a"]}}
+
+    answer = client.post("/api/v1/submissions", json.dumps(document), "application/json")
+
+    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
+    assert found[f"campaign.{name}"] == "Send a text."
+
+
+def test_a_mapping_means_a_plain_csv(client, owner):
+    client.force_login(owner)
+    mapping = {
+        "factors": ["engine"],
+        "metrics": {"seconds": {"unit": "s", "lower_is_better": True}},
+        "delimiter": ";",
+    }
+    query = urlencode({"mapping": json.dumps(mapping), "filename": "a.csv"})
+
+    answer = client.post(
+        f"/api/v1/imports?{query}", b"engine;seconds\nold;2\nnew;1\n", "application/octet-stream"
+    )
+
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["submission"]["format"] == "plain_csv"
