@@ -230,10 +230,17 @@ class RunDetail(RunOutput):
 
 
 def measurements_of(attempt: Attempt) -> dict[str, Any]:
-    """Values by metric."""
+    """Values by metric, as MeasurementOutput has them: without one serializer for each of thousands."""
     return {
-        measurement.metric: MeasurementOutput(measurement).data
-        for measurement in attempt.measurements.all()
+        each.metric: {
+            "value": each.value,
+            "unit": each.unit,
+            "lower_is_better": each.lower_is_better,
+            "censored": each.censored,
+            "bound": each.bound,
+            "fidelity": each.fidelity,
+        }
+        for each in attempt.measurements.all()
     }
 
 

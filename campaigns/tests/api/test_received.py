@@ -7,7 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from campaigns.api.run_outputs import MeasurementOutput
 from campaigns.definition.access import make_token
+from campaigns.models import Measurement
 
 pytestmark = pytest.mark.django_db
 
@@ -71,3 +73,15 @@ def test_a_mapping_means_a_plain_csv(client, owner):
 
     assert answer.status_code == 201, answer.content
     assert answer.json()["submission"]["format"] == "plain_csv"
+
+
+def test_values_of_a_run_have_the_fields_that_are_documented(client, owner):
+    client.force_login(owner)
+    answer = client.post("/api/v1/submissions", json.dumps(DOCUMENT), "application/json")
+    campaign = answer.json()["submission"]["campaign"]["id"]
+
+    run = client.get(f"/api/v1/campaigns/{campaign}/runs").json()["results"][0]
+
+    assert run["measurements"] == {
+        "duration": MeasurementOutput(Measurement.objects.earliest("attempt_id")).data
+    }
