@@ -29,14 +29,16 @@ class Calibration:
     """The noise of n pairs of one setting with itself.
 
     sd_log: of the log ratios, with its chi-square interval; run_sd_log: of a run within its pair.
-    floor_pct: 95 % of the pairs differ by no more (95th percentile of |%|). mean_pct, mean_p: of
-    the two labels, which differ by chance alone.
+    seen_pct: 95th percentile of |%| of these pairs; of few pairs the largest are missing. floor_pct:
+    19 of 20 further pairs differ by no more, t(n) times the root mean square. mean_pct, mean_p: of the
+    two labels, which differ by chance alone.
     """
 
     n: int
     sd_log: float
     sd_log_ci: Interval
     run_sd_log: float
+    seen_pct: float
     floor_pct: float
     mean_pct: float
     mean_p: float
@@ -59,10 +61,18 @@ def calibrate(log_ratios: Sequence[float], *, alpha: float = 0.05) -> Calibratio
         sd_log=sd,
         sd_log_ci=Interval(*(sd * bound for bound in bounds)),
         run_sd_log=sd / math.sqrt(2),
-        floor_pct=found.value,
+        seen_pct=found.value,
+        floor_pct=_floor_pct(log_ratios),
         mean_pct=pct_of(float(np.mean(log_ratios))),
         mean_p=found.figures["mean_p"],
         detectable=tuple(
             Detectable(pairs, detectable_pct(pairs, sd, alpha=alpha)) for pairs in PAIRS_SHOWN
         ),
     )
+
+
+def _floor_pct(log_ratios: Sequence[float]) -> float:
+    """What one more pair stays within, with 95 %: its mean is known to be zero."""
+    n = len(log_ratios)
+    spread = math.sqrt(sum(ratio * ratio for ratio in log_ratios) / n)
+    return pct_of(float(stats.t.ppf(0.975, n)) * spread) if spread >= NO_NOISE else 0.0

@@ -153,7 +153,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             return f"{value:.0f}", "Levels with equal values only: suspect the clock or a cache."
         case "aa_noise":
             text = (
-                "19 of 20 pairs differ by no more, by these pairs; no difference between the two labels "
+                "19 of 20 further pairs differ by no more, by these; no difference between the two labels "
                 "is shown."
             )
             if not good:

@@ -15,7 +15,7 @@ def test_identical_runs_are_read_as_published(golden):
 
     assert found.n == 40
     assert found.sd_log == pytest.approx(aa["sd"], rel=1e-6)
-    assert found.floor_pct == pytest.approx(aa["noise_floor_pct"], rel=1e-6)
+    assert found.seen_pct == pytest.approx(aa["noise_floor_pct"], rel=1e-6)
     assert found.mean_p == pytest.approx(aa["mean_p"], rel=1e-6)
     assert found.run_sd_log == pytest.approx(aa["sd"] / math.sqrt(2))
     assert [each.pairs for each in found.detectable] == [3, 5, 10]

@@ -54,13 +54,11 @@ def test_one_number_over_several_comparisons_covers_the_truth(world):
         assert low <= figure.share < figure.nominal + WIDE, figure
 
 
-@pytest.mark.parametrize(("n", "share"), [(3, 0.73), (10, 0.87)])
-def test_the_floor_of_few_pairs_holds_for_fewer_than_it_says(n, share):
+@pytest.mark.parametrize("n", [3, 10])
+def test_the_floor_of_few_pairs_holds_for_as_many_as_it_says(n):
     (figure,) = figures_of(floors.floors, NORMAL, n, reps=400)
 
-    assert figure.share == pytest.approx(share, abs=WIDE)
-    assert figure.off == "low"
-    assert advice_for(figure) != UNSAID
+    assert figure.share == pytest.approx(0.95, abs=WIDE)
 
 
 def test_families_best_settings_and_sessions_keep_their_promises():
