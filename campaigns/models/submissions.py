@@ -65,6 +65,11 @@ class Submission(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        indexes = [
+            models.Index(
+                fields=["id"], condition=models.Q(state="waiting"), name="submissions_that_wait"
+            )
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(state__in=["waiting", "stored", "refused"]),
