@@ -82,11 +82,16 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
             f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
             "the kind External. Send them as a submission of their own, and compare the two."
         )
+    if campaign.state != Campaign.State.FINISHED:
+        raise NotExternal(
+            f"“{campaign.name}” is a {campaign.state}: nothing came in with it yet. Send a submission, "
+            "and append to the campaign that it makes."
+        )
     return _add(campaign, submitted, author, Places(campaign, submitted))
 
 
 class NotExternal(ValueError):
-    """The campaign's runs are measured here."""
+    """The campaign takes no runs from outside."""
 
 
 def _add(

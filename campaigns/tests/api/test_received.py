@@ -9,7 +9,7 @@ from django.test import Client
 
 from campaigns.api.run_outputs import MeasurementOutput
 from campaigns.definition.access import make_token
-from campaigns.models import Measurement
+from campaigns.models import Campaign, Measurement
 
 pytestmark = pytest.mark.django_db
 
@@ -85,3 +85,17 @@ def test_values_of_a_run_have_the_fields_that_are_documented(client, owner):
     assert run["measurements"] == {
         "duration": MeasurementOutput(Measurement.objects.earliest("attempt_id")).data
     }
+
+
+def test_a_draft_of_the_kind_takes_no_runs(client, owner):
+    client.force_login(owner)
+    draft = Campaign.objects.create(kind="external", name="mine", primary_metric="duration").pk
+
+    answer = client.post(
+        f"/api/v1/campaigns/{draft}/runs",
+        json.dumps({"runs": [{"values": {"duration": 1}}]}),
+        "application/json",
+    )
+
+    assert answer.status_code == 409
+    assert "is a draft" in answer.json()["detail"]
