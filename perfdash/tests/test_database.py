@@ -12,9 +12,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def limited(settings):
     settings.DATABASE_ANSWER_SECONDS = 0.2
+    before = connection_created.disconnect(dispatch_uid="perfdash.database")
     limit_waits()
     yield
     assert connection_created.disconnect(dispatch_uid="perfdash.database")
+    if before:
+        limit_waits()
 
 
 def ask(made, question):
@@ -47,7 +50,16 @@ def test_a_transaction_that_gets_no_answer_ends_as_one_whose_connection_broke(li
     assert ask_in_a_transaction("SELECT 1") == (1,)
 
 
-def test_commands_wait_as_long_as_it_takes(settings):
+@pytest.fixture
+def unlimited():
+    """As in a command, whatever a server that was started in this process has limited before."""
+    limited = connection_created.disconnect(dispatch_uid="perfdash.database")
+    yield
+    if limited:
+        limit_waits()
+
+
+def test_commands_wait_as_long_as_it_takes(settings, unlimited):
     settings.DATABASE_ANSWER_SECONDS = 0.1
     with closing(connection.copy()) as made:
         assert ask(made, "SELECT 1 FROM pg_sleep(0.3)") == (1,)

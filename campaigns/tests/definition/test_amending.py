@@ -104,7 +104,7 @@ def test_what_stays_as_it_is_is_no_amendment(campaign):
         ({"question": " "}, "question", "required"),
         ({"question": "a\u202eb"}, "question", "control character"),
         ({"question": ["a"]}, "question", "Give one value"),
-        ({"primary_metric": "speed"}, "primary_metric", "“speed” is not a metric of this kind"),
+        ({"primary_metric": "speed"}, "primary_metric", "“speed” is not a metric with a direction"),
         ({"primary_metric": None}, "primary_metric", "is not a metric"),
         ({"smallest_effect_percent": "much"}, "smallest_effect_percent", "Enter a number."),
         ({"smallest_effect_percent": 0}, "smallest_effect_percent", "greater than or equal"),
