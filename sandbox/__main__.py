@@ -12,7 +12,10 @@ from pathlib import Path
 import uvloop
 
 from sandbox.katello import server as katello_server
+from sandbox.katello.authority import Authority
 from sandbox.katello.behaviour import KatelloBehaviour
+from sandbox.katello.control import split
+from sandbox.katello.machine import Machine
 from sandbox.pulp import server as pulp_server
 from sandbox.pulp.behaviour import Behaviour
 from sandbox.server import GRACE_SECONDS, start
@@ -25,9 +28,9 @@ def _behaviour(text: str) -> Behaviour:
         raise argparse.ArgumentTypeError(str(problem)) from None
 
 
-def _katello(text: str) -> KatelloBehaviour:
+def _katello(text: str) -> tuple[KatelloBehaviour, Machine]:
     try:
-        return KatelloBehaviour.of(json.loads(text))
+        return split(json.loads(text), KatelloBehaviour(), Machine())
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
 
@@ -61,7 +64,15 @@ def _arguments() -> argparse.Namespace:
         help="also be a stand-in of Katello there; 0 takes a free one",
     )  # fmt: skip
     parser.add_argument(
-        "--katello", type=_katello, default=KatelloBehaviour(), metavar="JSON",
+        "--katello-tls-port", type=int, metavar="PORT",
+        help="and there over TLS, where hosts register; 0 takes a free one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--katello-ca", type=Path, metavar="FILE",
+        help="where its CA is kept, PEM with the key; made at the first start",
+    )  # fmt: skip
+    parser.add_argument(
+        "--katello", type=_katello, default=(KatelloBehaviour(), Machine()), metavar="JSON",
         help='how it behaves, as in {"sync_seconds": 5}',
     )  # fmt: skip
     arguments = parser.parse_args()
@@ -71,7 +82,10 @@ def _arguments() -> argparse.Namespace:
         if file is not None and not file.is_file():
             parser.error(f"{option}: {file} is not a file")
     ports = {"--port": arguments.port, "--pulp-port": arguments.pulp_port,
-             "--katello-port": arguments.katello_port}  # fmt: skip
+             "--katello-port": arguments.katello_port,
+             "--katello-tls-port": arguments.katello_tls_port}  # fmt: skip
+    if arguments.katello_tls_port is not None and arguments.katello_port is None:
+        parser.error("--katello-tls-port needs --katello-port, where it is steered")
     for option, port in ports.items():
         if port is not None and not 0 <= port <= 65535:
             parser.error(f"{option}: a number from 0 to 65535")
@@ -99,11 +113,15 @@ async def _serve(arguments: argparse.Namespace) -> None:
         stand_in = await pulp_server.start(arguments.host, arguments.pulp_port, arguments.pulp)
         sys.stdout.write(f"stand-in Pulp listening on {stand_in.base_url}\n")
     katello = None
+    authority = Authority.kept(arguments.katello_ca) if arguments.katello_ca else None
     if arguments.katello_port is not None:
+        behaviour, machine = arguments.katello
         katello = await katello_server.start(
-            arguments.host, arguments.katello_port, arguments.katello
-        )
-        sys.stdout.write(f"stand-in Katello listening on {katello.base_url}\n")
+            arguments.host, arguments.katello_port, behaviour, machine=machine,
+            tls_port=arguments.katello_tls_port, authority=authority,
+        )  # fmt: skip
+        addresses = " and ".join(filter(None, (katello.base_url, katello.tls_url)))
+        sys.stdout.write(f"stand-in Katello listening on {addresses}\n")
     sys.stdout.flush()
     await stopped.wait()
     if katello:
@@ -124,7 +142,12 @@ def main() -> None:
     except OSError as error:
         ports = [
             str(p)
-            for p in (arguments.port, arguments.pulp_port, arguments.katello_port)
+            for p in (
+                arguments.port,
+                arguments.pulp_port,
+                arguments.katello_port,
+                arguments.katello_tls_port,
+            )
             if p is not None
         ]
         address = f"{arguments.host}:{' or '.join(ports)}"

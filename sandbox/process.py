@@ -82,7 +82,8 @@ def running(
     if pulp is not None:
         command += ["--pulp-port", "0", "--pulp", json.dumps(pulp)]
     if katello is not None:
-        command += ["--katello-port", "0", "--katello", json.dumps(katello)]
+        command += ["--katello-port", "0", "--katello-tls-port", "0"]
+        command += ["--katello", json.dumps(katello)]
     with subprocess.Popen(  # noqa: S603 - our own interpreter and module
         command, cwd=_PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -94,7 +95,8 @@ def running(
             if pulp is not None and process.stdout:
                 stand_in = StandIn(process.stdout.readline().split()[-1])
             if katello is not None and process.stdout:
-                other = StandInKatello(process.stdout.readline().split()[-1])
+                words = process.stdout.readline().split()
+                other = StandInKatello(words[-3], words[-1])
             yield Sandbox(base_url, process.pid, stand_in, other)
         finally:
             process.terminate()

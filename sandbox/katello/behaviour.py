@@ -1,9 +1,13 @@
 """How the stand-in of Katello behaves; a test changes it, at the start or while it runs."""
 
+import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+from sandbox.katello.authority import IDENTITY_KEYS
+
 OUTCOMES = ("success", "warning", "error", "pause", "cancelled")
+FAULTS = ("", "html", "unavailable", "empty", "rate", "unauthorized", "half", "reset", "hang")
 LONGEST_SECONDS = 3600.0
 
 
@@ -37,6 +41,16 @@ class KatelloBehaviour:
     broken: bool = False  # 500 pages to everybody
     failing_service: str = ""  # such as pulp3
     clock_offset_seconds: float = 0.0
+    identity_key: str = "rsa2048"  # of hosts that register: rsa2048, rsa4096, ec
+    candlepin_mode: str = "NORMAL"  # or SUSPEND: then nobody can register
+    host_limit: int = 10  # of the activation key few-ak
+    host_profile_assume: bool = True  # a known host may come with another DMI UUID
+    host_dmi_uuid_duplicates: str = ""  # DMI UUIDs that several hosts may have
+    unregister_delete_host: bool = False  # unregistering deletes the host too
+    fault: str = ""  # one of FAULTS, of a share of the requests
+    fault_share: float = 1.0
+    fault_on: str = ""  # a regular expression in "POST /rhsm/consumers" and the like
+    ignored_setting: str = ""  # of the machine; changing it has no effect
 
     @classmethod
     def of(cls, document: object) -> Self:
@@ -61,11 +75,22 @@ class KatelloBehaviour:
         return {name: getattr(self, name) for name in names}
 
 
+_CHOICES = {
+    "outcome": OUTCOMES,
+    "identity_key": IDENTITY_KEYS,
+    "candlepin_mode": ("NORMAL", "SUSPEND"),
+    "fault": FAULTS,
+}
+
+
 def _checked(name: str, value: Any, now: object) -> object:
-    if name == "outcome":
-        if value in OUTCOMES:
+    if name in _CHOICES:
+        if value in _CHOICES[name]:
             return value
-        raise BadKatello(f"outcome: one of {', '.join(OUTCOMES)}, not {value!r}")
+        choices = ", ".join(choice or "nothing" for choice in _CHOICES[name])
+        raise BadKatello(f"{name}: one of {choices}, not {value!r}")
+    if name == "fault_on":
+        _check_pattern(value)
     if isinstance(now, bool | str):
         if type(value) is type(now):
             return value
@@ -75,3 +100,10 @@ def _checked(name: str, value: Any, now: object) -> object:
             return int(value) if isinstance(now, int) else float(value)
     kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number"}
     raise BadKatello(f"{name}: {kinds[type(now)]} up to {LONGEST_SECONDS:g}, not {value!r}")
+
+
+def _check_pattern(value: object) -> None:
+    try:
+        re.compile(str(value))
+    except re.error as error:
+        raise BadKatello(f"fault_on: a regular expression, not {value!r}: {error}") from None

@@ -7,13 +7,19 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.katello import settings
 from sandbox.katello.access import Access
 from sandbox.katello.answers import Problem, document
 from sandbox.katello.behaviour import BadKatello, KatelloBehaviour
+from sandbox.katello.consumers import Consumers
+from sandbox.katello.faults import Faults
 from sandbox.katello.inventory import repositories
+from sandbox.katello.load import Load
+from sandbox.katello.machine import BOUNDS, BadSetting, Machine
 from sandbox.katello.syncs import Syncs
 
 PATH = "/stand-in/"
+DEEDS = ("sessions/expire", "tasks/cancel", "syncs", "restart", "empty", "renew")
 
 
 @dataclass(slots=True, eq=False)
@@ -24,19 +30,33 @@ class Control:
     syncs: Syncs
     access: Access
     counts: Counter[str]  # of requests, by method and first part of the path
-    _first: KatelloBehaviour = field(init=False)
+    consumers: Consumers
+    load: Load
+    faults: Faults = field(default_factory=Faults)
+    _first: tuple[KatelloBehaviour, Machine] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._first = self.behaviour
+        self._first = self.behaviour, self.load.machine
 
     def answer(self, request: web.BaseRequest, body: object) -> web.Response:
         """Do what the request wants, and tell how things are. A bad one gets a 400 that says why."""
-        if not request.remote or not ip_address(request.remote).is_loopback:
-            return document({"message": "Only from this machine."}, 403)
         what = request.path.removeprefix(PATH).strip("/")
+        if (request.method, what) == ("GET", "ca"):
+            pem = self.consumers.authority.pem
+            return web.Response(text=pem, content_type="application/x-pem-file")
+        if (request.method, what) == ("GET", "ready"):
+            return settings.readiness(self.load)
+        here = bool(request.remote) and ip_address(str(request.remote)).is_loopback
         try:
+            first, _, name = what.partition("/")
+            if first == "settings":
+                if not here:
+                    self.access.check(request)
+                return settings.answer(self.load, request.method, name, body)
+            if not here:
+                return document({"message": "Only from this machine."}, 403)
             if request.method == "PATCH" and not what:
-                self.behaviour = self.behaviour.changed(body)
+                self._change(body)
             elif request.method == "POST":
                 self._do(what, body if isinstance(body, dict) else {})
             elif what or request.method != "GET":
@@ -56,8 +76,18 @@ class Control:
             "requests": dict(self.counts),
             "passwords": self.access.passwords,
             "tasks": dict(states),
+            "consumers": len(self.consumers.held),
+            "hosts": len(self.consumers.hosts),
+            "machine": self.load.machine.document(),
+            "puma": self.load.told(),
             "forced": [task.forced for task in self.syncs.tasks.all.values()],
         }
+
+    def _change(self, body: object) -> None:
+        """Change the behaviour; settings of the machine take effect at once. Raise BadKatello."""
+        self.behaviour, machine = split(body, self.behaviour, self.load.machine)
+        if machine != self.load.machine:
+            self.load.replace(machine)
 
     def _do(self, what: str, body: dict[str, Any]) -> None:
         tasks = self.syncs.tasks
@@ -69,17 +99,22 @@ class Control:
                     tasks.cancel(task)
             case "syncs":
                 self._begin(body)
+            case "restart":
+                self.load.restart()
+            case "empty":
+                self.consumers.renew()
             case "renew":
                 tasks.all.clear()
                 self.syncs.held = repositories()
+                self.consumers.renew()
                 self.access.expire()
                 self.access.passwords = 0
                 self.counts.clear()
-                self.behaviour = self._first
+                self.faults.renew()
+                self.behaviour, machine = self._first
+                self.load.replace(machine)
             case _:
-                raise BadKatello(
-                    f"no such thing to do: {what}; there are sessions/expire, tasks/cancel, syncs, renew"
-                )
+                raise BadKatello(f"no such thing to do: {what}; there are {', '.join(DEEDS)}")
 
     def _begin(self, body: dict[str, Any]) -> None:
         """Begin the sync of somebody else."""
@@ -89,3 +124,18 @@ class Control:
         else:
             task = self.syncs.of_repository(str(body.get("repository", 3)), body, request_id, user)
         task.label = str(body.get("label", task.label))
+
+
+def split(
+    body: object, behaviour: KatelloBehaviour, machine: Machine
+) -> tuple[KatelloBehaviour, Machine]:
+    """Change a behaviour and a machine by one JSON object of settings of both. Raise BadKatello."""
+    rest = body
+    if isinstance(body, dict):
+        rest = {name: value for name, value in body.items() if name not in BOUNDS}
+        for name in body.keys() & BOUNDS.keys():
+            try:
+                machine = machine.changed(name, body[name])
+            except BadSetting as problem:
+                raise BadKatello(str(problem)) from None
+    return behaviour.changed(rest), machine

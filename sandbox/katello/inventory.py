@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.katello.behaviour import KatelloBehaviour
+from sandbox.katello.consumers import ActivationKey, Organization
+
 FOREMAN, KATELLO = "3.14.0 stand-in", "4.16.0 stand-in"
 SERVICES = (
     "candlepin",
@@ -66,6 +69,43 @@ def repositories() -> dict[int, Repository]:
     return {repository.pk: repository for repository in made}
 
 
+ORGANIZATIONS = {each.label: each for each in (Organization(1, "ACME"), Organization(3, "Other"))}
+LOCATIONS = {2: "Default Location"}
+ACTIVATION_KEYS = {
+    each.name: each
+    for each in (
+        ActivationKey(1, "bench-ak", "ACME"),
+        ActivationKey(2, "more-ak", "ACME"),
+        ActivationKey(3, "few-ak", "ACME", limited=True),
+        ActivationKey(4, "other-ak", "Other"),
+    )
+}
+
+PLUGINS = (
+    ("foreman-tasks", "11.0.0"),
+    ("foreman_remote_execution", "16.0.0"),
+    ("katello", "4.16.0"),
+)
+_SETTINGS: dict[str, tuple[str, Any]] = {
+    "host_re_register_build_only": ("content", False),
+    "register_hostname_fact": ("content", ""),
+    "check_services_before_actions": ("content", True),
+    "default_download_policy": ("content", "on_demand"),
+    "default_proxy_download_policy": ("content", "on_demand"),
+    "download_rate_limit": ("content", 0),
+    "foreman_proxy_content_batch_size": ("content", 100),
+    "applicability_batch_size": ("content", 50),
+    "bulk_load_size": ("content", 2000),
+    "sync_total_timeout": ("content", 3600),
+    "foreman_tasks_proxy_batch_trigger": ("tasks", True),
+    "foreman_tasks_proxy_batch_size": ("tasks", 100),
+    "foreman_tasks_polling_multiplier": ("tasks", 1),
+    "remote_execution_time_to_pickup": ("remote_execution", 86400),
+    "remote_execution_connect_by_ip": ("remote_execution", False),
+    "remote_execution_ssh_user": ("remote_execution", "root"),
+}
+_BEHAVED = ("host_profile_assume", "host_dmi_uuid_duplicates", "unregister_delete_host")
+
 PROXIES = {
     1: ("katello.example", ("Dynflow", "Pulpcore")),
     2: ("capsule.example", ("Dynflow", "Pulpcore")),
@@ -95,3 +135,45 @@ def counted(held: dict[int, Repository]) -> dict[str, Any]:
         if each.library
     }
     return {"content_view_versions": {"1": {"repositories": told}}}
+
+
+def settings(behaviour: KatelloBehaviour) -> list[dict[str, Any]]:
+    """Tell of the settings as `GET /api/v2/settings` does."""
+    first = KatelloBehaviour()
+    known = _SETTINGS | {name: ("content", getattr(first, name)) for name in _BEHAVED}
+    return [
+        {
+            "id": name,
+            "name": name,
+            "full_name": name.replace("_", " ").capitalize(),
+            "value": getattr(behaviour, name) if name in _BEHAVED else default,
+            "default": default,
+            "settings_type": {bool: "boolean", int: "integer"}.get(type(default), "string"),
+            "category": category,
+            "category_name": category.replace("_", " ").capitalize(),
+            "description": "",
+            "readonly": False,
+            "config_file": "",
+            "encrypted": False,
+        }
+        for name, (category, default) in sorted(known.items())
+    ]
+
+
+def organization(organization: Organization) -> dict[str, Any]:
+    """Tell of an organization."""
+    label = organization.label
+    return {"id": organization.pk, "label": label, "name": label, "title": label}
+
+
+def pulp() -> dict[str, Any]:
+    """Tell of Pulp as `GET /pulp/api/v3/status/` does."""
+    return {
+        "versions": [{"component": "core", "version": "3.63.0 stand-in", "package": "pulpcore"}],
+        "online_workers": [{"name": f"{number}@katello.example"} for number in range(4)],
+        "online_api_apps": [{"name": f"api-{number}"} for number in range(5)],
+        "online_content_apps": [{"name": f"content-{number}"} for number in range(9)],
+        "database_connection": {"connected": True},
+        "redis_connection": {"connected": True},
+        "storage": {"total": 1_000_000_000_000, "used": 0, "free": 1_000_000_000_000},
+    }

@@ -4,14 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.katello.control import PATH
-from sandbox.remote import say
+from sandbox.remote import fetch, say
 
 
 @dataclass(frozen=True, slots=True)
 class StandInKatello:
-    """A stand-in Katello that runs. `base_url` has no slash at its end."""
+    """A stand-in Katello that runs. No slash is at the end of `base_url` and `tls_url`."""
 
     base_url: str
+    tls_url: str
+
+    def ca(self) -> str:
+        """Give the certificate of its CA, PEM."""
+        return fetch(f"{self.base_url}{PATH}ca").decode()
 
     def behave(self, **settings: object) -> None:
         """Change settings: `behave(outcome="pause")`; see sandbox.katello.behaviour."""
@@ -32,6 +37,18 @@ class StandInKatello:
     def renew(self) -> None:
         """Be as at the start."""
         self._say("POST", "renew")
+
+    def setting(self, name: str) -> Any:
+        """Read a setting of the machine."""
+        return self._say("GET", f"settings/{name}")["value"]
+
+    def set(self, name: str, value: object) -> None:
+        """Change a setting of the machine; see sandbox.katello.machine."""
+        self._say("PUT", f"settings/{name}", {"value": value})
+
+    def empty(self) -> None:
+        """Forget all hosts."""
+        self._say("POST", "empty")
 
     def told(self) -> dict[str, Any]:
         """Give the behaviour, counts of requests, tasks by state, and how often a password was sent."""

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -14,11 +15,28 @@ from aiohttp import web
 from sandbox.katello import inventory
 from sandbox.katello.access import SESSION, Access
 from sandbox.katello.answers import Problem, bad_search, denied, document, not_found, page
+from sandbox.katello.authority import Authority
 from sandbox.katello.behaviour import KatelloBehaviour
+from sandbox.katello.candlepin import PREFIX as CANDLEPIN
+from sandbox.katello.candlepin import Candlepin
+from sandbox.katello.candlepin import said as refused_by_candlepin
+from sandbox.katello.consumer_routes import ConsumerRoutes
+from sandbox.katello.consumers import Consumers
 from sandbox.katello.control import PATH, Control
+from sandbox.katello.faults import spoiled
+from sandbox.katello.foreman import Foreman
+from sandbox.katello.global_registration import COMMANDS, GlobalRegistration
+from sandbox.katello.lists import listed
+from sandbox.katello.load import Busy, Load
+from sandbox.katello.machine import Machine
+from sandbox.katello.rhsm import PREFIX as RHSM
+from sandbox.katello.rhsm import Rhsm
+from sandbox.katello.rhsm import said as refused_by_katello
 from sandbox.katello.syncs import Syncs
 from sandbox.katello.tasks import PROXY_SYNC, Task, Tasks
+from sandbox.katello.tokens import Tokens
 
+KEEP_ALIVE_SECONDS = 50
 SERVER = "perfdash-stand-in-katello"
 _TERM = re.compile(r'\s*(\w+)\s*(!?=)\s*"?([\w:-]+)"?\s*\Z')
 _SEARCHED = ("state", "result", "label", "resource_type", "resource_id", "parent_task_id")
@@ -27,7 +45,7 @@ _SEARCHED = ("state", "result", "label", "resource_type", "resource_id", "parent
 class Site:
     """A Katello and the ways to it."""
 
-    def __init__(self, behaviour: KatelloBehaviour) -> None:
+    def __init__(self, behaviour: KatelloBehaviour, machine: Machine, authority: Authority) -> None:
         def behaves() -> KatelloBehaviour:
             return self.control.behaviour
 
@@ -38,27 +56,38 @@ class Site:
         self._access = Access(behaves, now)
         self._tasks = Tasks(now)
         self._syncs = Syncs(behaves, now, self._tasks)
-        self.control = Control(behaviour, self._syncs, self._access, Counter())
+        consumers = Consumers(authority, now, inventory.ORGANIZATIONS, inventory.ACTIVATION_KEYS)
+        self.tls_url = ""  # where hosts reach it, once that is known
+        katello = ConsumerRoutes(behaves, now, consumers, refused_by_katello, katello=True)
+        alone = ConsumerRoutes(behaves, now, consumers, refused_by_candlepin, katello=False)
+        self._rhsm = Rhsm(katello, self._access)
+        self._candlepin = Candlepin(alone, self._access)
+        self._foreman = Foreman(behaves, now, consumers, self._tasks)
+        self._registration = GlobalRegistration(consumers, Tokens(now), lambda: self.tls_url)
+        self._load = Load(machine, time.monotonic, lambda: behaves().ignored_setting)
+        self.control = Control(
+            behaviour, self._syncs, self._access, Counter(), consumers, self._load
+        )
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request."""
         answer = await self._answered(request)
+        if answer.prepared:  # a part of it was sent
+            return answer
+        if request.keep_alive:
+            answer.headers["Connection"] = "Keep-Alive"
+            answer.headers["Keep-Alive"] = f"timeout={KEEP_ALIVE_SECONDS}"
         answer.headers["Server"] = SERVER
         answer.headers["Date"] = format_datetime(self._now(), usegmt=True)
         return answer
 
-    async def _answered(self, request: web.BaseRequest) -> web.Response:
+    async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
         raw = await request.read()
-        try:
-            body = json.loads(raw) if raw else {}
-        except ValueError as error:
-            said = {
-                "status": 400,
-                "error": f"There was a problem in the JSON you submitted: {error}",
-            }
-            return document(said, 400)
         if request.path.startswith(PATH):
-            return self.control.answer(request, body)
+            try:
+                return self.control.answer(request, _decoded(raw))
+            except Problem as problem:
+                return problem.answer()
         behaviour = self.control.behaviour
         if behaviour.answer_seconds:
             await asyncio.sleep(behaviour.answer_seconds)
@@ -67,16 +96,37 @@ class Site:
             return page(503, "503 Service Unavailable")
         if behaviour.broken:
             return page(500, "Oops, we're sorry but something went wrong")
+        if fault := self.control.faults.of(behaviour, request.method, request.path):
+            return await spoiled(request, fault)
         try:
-            return self._routed(request, body if isinstance(body, dict) else {})
+            await self._load.go_through(request.method, request.path)
+            return self._routed(request, raw)
+        except Busy:
+            return page(503, "503 Service Unavailable")
         except Problem as problem:
             return problem.answer()
 
-    def _routed(self, request: web.BaseRequest, body: dict[str, Any]) -> web.Response:
-        if (request.method, request.path) == ("GET", "/katello/api/v2/status"):
-            return document({"version": inventory.KATELLO, "timeUTC": self._now().isoformat()})
+    def _routed(self, request: web.BaseRequest, raw: bytes) -> web.Response:
+        """Find the part of the server that the request is for. Raise Problem."""
+        answer = self._registration.answer(request, raw)
+        if answer is not None:
+            return answer
+        body = _decoded(raw)
+        for prefix, part in ((RHSM, self._rhsm), (CANDLEPIN, self._candlepin)):
+            if request.path.startswith(prefix) and request.path[len(prefix) :][:1] in ("", "/"):
+                return part.answer(request, _identity(request), body)
+        return self._for_users(request, body if isinstance(body, dict) else {})
+
+    def _for_users(self, request: web.BaseRequest, body: dict[str, Any]) -> web.Response:
+        told = self._foreman.open(request.path) if request.method == "GET" else None
+        if told is not None:
+            return told
         session = self._access.check(request)
-        if request.method == "GET":
+        if request.method == "POST" and request.path in COMMANDS:
+            answer = self._registration.command(request, body)
+        elif (told := self._foreman.answer(request, body)) is not None:
+            answer = told
+        elif request.method == "GET":
             answer = self._read(request)
         elif request.method == "POST":
             answer = self._done(request, body)
@@ -98,11 +148,11 @@ class Site:
                 }
                 return document(said)
             case ["katello", "api", "v2", "ping"]:
-                return document(self._ping())
+                return document(self._foreman.ping())
             case ["api", "v2", "smart_proxies"]:
                 if not self.control.behaviour.may_list_proxies:
                     raise denied("view_smart_proxies")
-                return _listed(request, map(inventory.proxy, inventory.PROXIES))
+                return listed(request, map(inventory.proxy, inventory.PROXIES))
             case ["api", "v2", "smart_proxies", pk]:
                 if not pk.isdigit() or int(pk) not in inventory.PROXIES:
                     raise not_found("smart_proxy", pk)
@@ -113,7 +163,7 @@ class Site:
                 return document(self._proxy_content(self._syncs.proxy(pk)))
             case ["foreman_tasks", "api", "tasks"]:
                 found = self._tasks.found(_terms(request.query.get("search", "")))
-                return _listed(request, (task.document(now) for task in found))
+                return listed(request, (task.document(now) for task in found))
             case ["foreman_tasks", "api", "tasks", pk]:
                 return document(self._task(pk).document(now))
             case ["foreman_tasks", "api", "tasks", pk, "details"]:
@@ -150,15 +200,6 @@ class Site:
             raise not_found("task", pk)
         return self._tasks.all[pk]
 
-    def _ping(self) -> dict[str, Any]:
-        failing = self.control.behaviour.failing_service
-        services: dict[str, Any] = {
-            name: {"status": "ok", "duration_ms": "5"} for name in inventory.SERVICES
-        }
-        if failing:
-            services[failing] = {"status": "FAIL", "message": f"{failing} does not answer"}
-        return {"status": "FAIL" if failing else "ok", "services": services}
-
     def _proxy_content(self, pk: int) -> dict[str, Any]:
         now = self._now()
         of_it = {
@@ -172,6 +213,22 @@ class Site:
             "last_failed_sync_tasks": [],
             "content_counts": inventory.counted(self._syncs.held),
         }
+
+
+def _decoded(raw: bytes) -> Any:
+    """Read JSON; nothing is an empty object. Raise Problem."""
+    try:
+        return json.loads(raw) if raw else {}
+    except ValueError as error:
+        words = f"There was a problem in the JSON you submitted: {error}"
+        raise Problem(400, {"status": 400, "error": words}) from None
+
+
+def _identity(request: web.BaseRequest) -> str:
+    """Give the CN of the certificate that the client showed; empty without one."""
+    shown = request.get_extra_info("peercert") or {}
+    names = dict(pair for group in shown.get("subject", ()) for pair in group)
+    return str(names.get("commonName", ""))
 
 
 def _stop(task: Task) -> bool:
@@ -188,25 +245,3 @@ def _terms(search: str) -> dict[str, tuple[str, str]]:
             raise bad_search(match[1] if match else part)
         terms[match[1]] = (match[2], match[3])
     return terms
-
-
-def _listed(request: web.BaseRequest, things: Iterable[dict[str, Any]]) -> web.Response:
-    """Give a page of a list, as Foreman does."""
-    every = list(things)
-    wanted = [
-        request.query.get(name, default) for name, default in (("page", "1"), ("per_page", "20"))
-    ]
-    if not all(each.isdigit() and int(each) > 0 for each in wanted):
-        raise Problem(400, {"error": {"message": "page and per_page are numbers from 1"}})
-    number, size = map(int, wanted)
-    return document(
-        {
-            "total": len(every),
-            "subtotal": len(every),
-            "page": number,
-            "per_page": size,
-            "search": request.query.get("search"),
-            "sort": {"by": None, "order": None},
-            "results": every[(number - 1) * size : number * size],
-        }
-    )

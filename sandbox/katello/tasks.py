@@ -39,6 +39,7 @@ class Task:
     pk: str = field(default_factory=lambda: str(uuid.uuid4()))
     cancelled: datetime | None = None
     stopped: bool = False  # by force, where it was paused
+    verb: str = "Synchronize"
 
     @property
     def begins(self) -> datetime:
@@ -74,7 +75,7 @@ class Task:
         state, result = self.state(now), self.result(now)
         ended = self.ends if state == "stopped" else None
         write = _iso if self.behaviour.iso else _seconds
-        action = "Synchronize: Skip Metadata Check" if self.forced else "Synchronize"
+        action = f"{self.verb}: Skip Metadata Check" if self.forced else self.verb
         said = {
             "id": self.pk,
             "label": self.label,
@@ -126,6 +127,8 @@ class Task:
     def _input(self) -> dict[str, Any]:
         kind, pk = self.resource
         request = {"current_request_id": self.request_id} if self.behaviour.request_ids else {}
+        if self.label not in (REPOSITORY_SYNC, PROXY_SYNC):
+            return request
         if kind == "SmartProxy":
             options = {"skip_metadata_check": self.forced}
             return {"smart_proxy": {"id": pk}, "options": options} | request

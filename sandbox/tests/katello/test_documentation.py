@@ -2,6 +2,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from sandbox.katello.behaviour import KatelloBehaviour
+from sandbox.katello.inventory import ACTIVATION_KEYS, ORGANIZATIONS
+from sandbox.katello.machine import BOUNDS, Machine
 
 PAGE = (Path(__file__).parents[3] / "docs" / "stand-in-katello.md").read_text()
 
@@ -11,6 +13,22 @@ def test_each_setting_is_explained() -> None:
     explained = {name.strip(" `") for row in rows for name in row.split(",")}
 
     assert {setting.name for setting in fields(KatelloBehaviour)} <= explained
+    assert BOUNDS.keys() <= explained
+
+
+def test_the_defaults_of_the_machine_are_told() -> None:
+    told: dict[str, str] = {}
+    for line in PAGE.splitlines():
+        if line.startswith("| `"):
+            names, values = (cell.split(",") for cell in line.split("|")[1:3])
+            told |= dict(zip([name.strip(" `") for name in names], values, strict=False))
+
+    for name, value in Machine().document().items():
+        assert float(told[name]) == value
+
+
+def test_the_activation_keys_are_told() -> None:
+    assert all(f"`{name}`" in PAGE for name in (*ACTIVATION_KEYS, *ORGANIZATIONS))
 
 
 def test_nobody_takes_it_for_a_real_one() -> None:

@@ -1,0 +1,222 @@
+"""What Foreman's API tells of hosts, organizations, activation keys, settings and itself."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+from sandbox.katello import inventory
+from sandbox.katello.answers import Problem, document
+from sandbox.katello.behaviour import KatelloBehaviour
+from sandbox.katello.consumers import ActivationKey, Consumers, Host
+from sandbox.katello.lists import listed
+from sandbox.katello.searching import fits
+from sandbox.katello.tasks import Task, Tasks
+
+BULK_DESTROY = "Actions::BulkAction"
+_DELETE_SECONDS = 0.002  # of one host
+
+
+@dataclass(slots=True, eq=False)
+class Foreman:
+    """Routes of Foreman that are not about syncs."""
+
+    behaviour: Callable[[], KatelloBehaviour]
+    now: Callable[[], datetime]
+    consumers: Consumers
+    tasks: Tasks
+
+    def open(self, path: str) -> web.Response | None:
+        """Answer what everybody may ask; None where that is something else."""
+        match path.strip("/").split("/"):
+            case ["katello", "api", "v2", "status"]:
+                said = {"version": inventory.KATELLO, "timeUTC": self.now().isoformat()}
+                return document(said)
+            case ["api", "v2", "ping"] | ["api", "ping"]:
+                katello = self.ping()
+                foreman = {"database": _database(), "cache": _cache()}
+                return document({"results": {"foreman": foreman, "katello": katello}})
+            case ["pulp", "api", "v3", "status"]:
+                return document(inventory.pulp())
+        return None
+
+    def ping(self) -> dict[str, Any]:
+        """Tell how the services are."""
+        failing = self.behaviour().failing_service
+        services: dict[str, Any] = {
+            name: {"status": "ok", "duration_ms": "5"} for name in inventory.SERVICES
+        }
+        if failing:
+            services[failing] = {"status": "FAIL", "message": f"{failing} does not answer"}
+        return {"status": "FAIL" if failing else "ok", "services": services}
+
+    def answer(self, request: web.BaseRequest, body: dict[str, Any]) -> web.Response | None:
+        """Answer who may ask; None where there is no such route here. Raise Problem."""
+        match request.method, request.path.strip("/").split("/"):
+            case "GET", ["api", "v2", "hosts", *rest]:
+                return self._hosts(request, rest)
+            case "DELETE", ["api", "v2", "hosts", pk]:
+                host = self._host(pk)
+                self.consumers.delete(host)
+                return document(self._told(host))
+            case "PUT", ["api", "v2", "hosts", "bulk", "destroy"]:
+                return self._destroy(body)
+            case "GET", ["api", "v2", "statuses"]:
+                return document(self._statuses())
+            case "GET", ["api", "v2", "settings"]:
+                return listed(request, inventory.settings(self.behaviour()))
+            case "GET", ["api", "v2", "organizations"] | ["katello", "api", "v2", "organizations"]:
+                return listed(request, self._organizations(), inventory.organization)
+            case "GET", ["api", "v2", "locations"]:
+                named = [{"id": pk, "name": name} for pk, name in inventory.LOCATIONS.items()]
+                return listed(request, named)
+            case "GET", ["katello", "api", "v2", "activation_keys"]:
+                return self._keys(request, request.query.get("organization_id", ""))
+            case "GET", ["katello", "api", "v2", "organizations", pk, "activation_keys"]:
+                return self._keys(request, pk)
+            case "GET", ["foreman_tasks", "api", "tasks", "summary"]:
+                return document(self._summary())
+        return None
+
+    def _organizations(self) -> Iterable[Any]:
+        return self.consumers.organizations.values()
+
+    def _hosts(self, request: web.BaseRequest, rest: list[str]) -> web.Response:
+        if rest:
+            return document(self._told(self._host(rest[0])))
+        fit = fits(request.query.get("search", ""))
+        everybody = list(self.consumers.listed())
+        found = [host for host in everybody if fit(host)]
+        return listed(request, found, self._told, total=len(everybody))
+
+    def _host(self, pk: str) -> Host:
+        found = self.consumers.hosts.get(int(pk)) if pk.isdecimal() else self.consumers.named(pk)
+        if found is None:
+            words = f"Resource host not found by id '{pk}'"
+            raise Problem(404, {"error": {"message": words}})
+        return found
+
+    def _told(self, host: Host) -> dict[str, Any]:
+        organization = self.consumers.organizations[host.organization]
+        registered = self.consumers.held.get(host.consumer)
+        facet = {
+            "id": host.pk,
+            "uuid": host.consumer,
+            "registered_at": str(registered.created),
+            "last_checkin": str(registered.check_in) if registered.check_in else None,
+            "activation_keys": [{"name": name} for name in registered.activation_keys],
+        } if registered else None  # fmt: skip
+        return {
+            "id": host.pk,
+            "name": host.name,
+            "organization_id": organization.pk,
+            "organization_name": organization.label,
+            "location_id": 2,
+            "location_name": inventory.LOCATIONS[2],
+            "build": False,
+            "created_at": str(host.created),
+            "global_status_label": "OK",
+            "subscription_facet_attributes": facet,
+            "content_facet_attributes": {
+                "id": host.pk,
+                "uuid": host.consumer or None,
+                "installed_package_count": registered.packages if registered else 0,
+            },
+        }
+
+    def _destroy(self, body: dict[str, Any]) -> web.Response:
+        included = body.get("included")
+        included = included if isinstance(included, dict) else {}
+        search, ids = included.get("search"), included.get("ids")
+        search = search if isinstance(search, str) else ""
+        ids = ids if isinstance(ids, list) else []
+        if not search and not ids:
+            raise Problem(400, {"error": {"message": "No hosts have been specified."}})
+        fit = fits(search)
+        hosts = [
+            host for host in self.consumers.listed() if (fit(host) if search else host.pk in ids)
+        ]
+        behaviour = KatelloBehaviour(start_seconds=0)
+        seconds = 0.02 + _DELETE_SECONDS * len(hosts)
+        task = Task(
+            BULK_DESTROY, ("Host", 0), f"hosts: {len(hosts)}", self.behaviour().user, self.now(),
+            seconds, skipped=False, forced=False, behaviour=behaviour, request_id="", verb="Bulk delete",
+        )  # fmt: skip
+        self.tasks.add(task)
+        asyncio.get_running_loop().call_later(seconds * 0.9, self._delete, hosts)
+        return document(task.document(self.now()), 202)
+
+    def _delete(self, hosts: list[Host]) -> None:
+        for host in hosts:
+            self.consumers.delete(host)
+
+    def _keys(self, request: web.BaseRequest, organization: str) -> web.Response:
+        label = next(
+            (each.label for each in self._organizations() if str(each.pk) == organization), ""
+        )
+        if not label:
+            words = f"Couldn't find Organization with 'id'={organization}"
+            raise Problem(404, {"displayMessage": words, "errors": [words]})
+        name = request.query.get("name")
+        keys = [
+            key
+            for key in self.consumers.keys.values()
+            if key.organization == label and name in (None, key.name)
+        ]
+        return listed(request, keys, self._key)
+
+    def _key(self, key: ActivationKey) -> dict[str, Any]:
+        return {
+            "id": key.pk,
+            "name": key.name,
+            "unlimited_hosts": not key.limited,
+            "max_hosts": self.behaviour().host_limit if key.limited else None,
+            "usage_count": self.consumers.used(key),
+            "organization": inventory.organization(self.consumers.organizations[key.organization]),
+        }
+
+    def _statuses(self) -> dict[str, Any]:
+        foreman = {
+            "version": inventory.FOREMAN,
+            "api": {"version": "v2"},
+            "plugins": [{"name": name, "version": version} for name, version in inventory.PLUGINS],
+            "smart_proxies": [
+                {
+                    "name": name, "version": "3.14.0", "status": "ok", "duration_ms": "12",
+                    "features": dict.fromkeys(features, "3.14.0"),
+                }
+                for name, features in inventory.PROXIES.values()
+            ],
+            "compute_resources": [],
+            "database": _database(),
+            "cache": _cache(),
+        }  # fmt: skip
+        katello = {"version": inventory.KATELLO, "timeUTC": self.now().isoformat()}
+        return {"results": {"foreman": foreman, "katello": katello | self.ping()}}
+
+    def _summary(self) -> dict[str, Any]:
+        now = self.now()
+        states = [task.state(now) for task in self.tasks.all.values()]
+        told: dict[str, Any] = {
+            state: {"recent": states.count(state), "total": states.count(state)}
+            for state in ("running", "paused", "stopped", "scheduled", "planned")
+        }
+        results = [
+            task.result(now) for task in self.tasks.all.values() if task.state(now) == "stopped"
+        ]
+        told["stopped"]["by_result"] = {
+            result: {"recent": results.count(result), "total": results.count(result)}
+            for result in ("success", "warning", "error", "cancelled")
+        }
+        return told
+
+
+def _database() -> dict[str, Any]:
+    return {"active": True, "duration_ms": "0"}
+
+
+def _cache() -> dict[str, Any]:
+    return {"servers": [{"status": "ok", "duration_ms": "1"}]}

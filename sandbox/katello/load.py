@@ -1,0 +1,121 @@
+"""Makes requests wait as the modelled server would. The time is waited for, and no CPU is burnt."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sandbox.katello.answers import Problem
+from sandbox.katello.machine import AT_ONCE, Machine
+from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma
+from sandbox.katello.work import work_of
+
+_POOL = (
+    f"could not obtain a connection from the pool within {POOL_SECONDS:.3f} seconds "
+    f"(waited {POOL_SECONDS + 0.001:.3f} seconds); all pooled connections were in use"
+)
+_SAID = {
+    Outcome.NO_POOL: _POOL,
+    Outcome.NO_CONNECTION: "FATAL:  sorry, too many clients already",
+    Outcome.TIMED_OUT: "Timed out reading data from server",
+}
+
+
+class Busy(Exception):
+    """Nobody takes the request: httpd answers by itself, with a page."""
+
+
+@dataclass(slots=True, eq=False)
+class Load:
+    """The server that is modelled now, and when it is back after a restart."""
+
+    machine: Machine
+    clock: Callable[[], float]
+    ignored: Callable[[], str]  # the setting that a test lets take no effect
+    _puma: Puma = field(init=False)
+    _began: float = field(init=False)
+    _back: float = 0.0
+    _timer: asyncio.TimerHandle | None = None
+
+    def __post_init__(self) -> None:
+        self._begin()
+
+    def set(self, name: str, value: object) -> None:
+        """Change a setting, and restart where it needs that. Raise UnknownSetting, BadSetting."""
+        changed = self.machine.changed(name, value)
+        if name == self.ignored():
+            return
+        self._hold_still()
+        self.machine = changed
+        if name in AT_ONCE:
+            self._begin()
+        else:
+            self.restart()
+
+    def replace(self, machine: Machine) -> None:
+        """Be another machine, at once."""
+        self._hold_still()
+        self.machine, self._back = machine, 0.0
+        self._begin()
+
+    def restart(self) -> None:
+        """Break off what runs, and serve nobody for a while."""
+        self._back = self.clock() + self.machine.restart_seconds
+        self._hold_still()
+        self._begin()
+
+    def away(self) -> float:
+        """Give the seconds until it serves again; 0 while it does."""
+        return max(0.0, self._back - self.clock())
+
+    def told(self) -> dict[str, object]:
+        """Tell what Puma does."""
+        return self._puma.told() | {"ready": not self.away()}
+
+    async def go_through(self, method: str, path: str) -> None:
+        """Wait as long as the request would take. Raise Busy, Problem."""
+        if self.away():
+            raise Busy
+        if not self.machine.time_scale:
+            return
+        done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+        def leave(outcome: Outcome) -> None:
+            if not done.done():
+                done.set_result(outcome)
+
+        self._puma.arrive(self._now(), work_of(method, path), leave)
+        self._wake()
+        outcome = await done
+        if outcome in (Outcome.FULL, Outcome.RESTARTED):
+            raise Busy
+        if words := _SAID.get(outcome):
+            raise Problem(500, {"displayMessage": words, "errors": [words]})
+
+    def _now(self) -> float:
+        return (self.clock() - self._began) / self.machine.time_scale
+
+    def _hold_still(self) -> None:
+        """Let those who wait in the model leave it."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self._puma.clear()
+
+    def _begin(self) -> None:
+        self._puma = Puma(self.machine)
+        self._began = self.clock()
+
+    def _wake(self) -> None:
+        """Be called when the next request has ended."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        at = self._puma.next_at()
+        if at < math.inf:
+            seconds = (at - self._now()) * self.machine.time_scale
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._turn)
+
+    def _turn(self) -> None:
+        self._puma.advance(self._now())
+        self._wake()

@@ -1,0 +1,73 @@
+"""What the server of the stand-in is made of: settings of Puma, the database, httpd and the machine."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+
+class UnknownSetting(LookupError):
+    """There is no setting of that name."""
+
+
+class BadSetting(ValueError):
+    """A value that the setting cannot have; the message says which it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Settings with the values of a small installation.
+
+    `time_scale`: seconds here for one of the server; 0 answers at once, and nothing is modelled.
+    `db_pool`: connections of one worker; 0 is as many as it has threads, and four more.
+    `max_connections`: of PostgreSQL. `httpd_limit`: requests in the server at once.
+    `restart_seconds`: how long nobody is served after a setting was changed, on the clock here.
+    """
+
+    puma_workers: int = 4
+    puma_threads: int = 5
+    puma_backlog: int = 1024
+    db_pool: int = 0
+    max_connections: int = 500
+    httpd_limit: int = 1024
+    cpus: int = 8
+    memory_gib: float = 32.0
+    time_scale: float = 0.0
+    restart_seconds: float = 0.0
+    seed: int = 1
+
+    @property
+    def pool(self) -> int:
+        """How many connections to the database a worker may have."""
+        return self.db_pool or self.puma_threads + 4
+
+    def changed(self, name: str, value: Any) -> Self:
+        """Give these settings with another value. Raise UnknownSetting, BadSetting."""
+        if name not in BOUNDS:
+            raise UnknownSetting(f"There is no setting {name}; there are {', '.join(BOUNDS)}.")
+        least, most = BOUNDS[name]
+        whole = isinstance(getattr(self, name), int)
+        kinds = int if whole else (int, float)
+        if not isinstance(value, kinds) or isinstance(value, bool) or not least <= value <= most:
+            number = "a whole number" if whole else "a number"
+            raise BadSetting(f"{name} is {number} from {least:g} to {most:g}, not {value!r}.")
+        given: dict[str, Any] = {name: value if whole else float(value)}
+        return replace(self, **given)
+
+    def document(self) -> dict[str, Any]:
+        """Give the settings for JSON."""
+        return {setting.name: getattr(self, setting.name) for setting in fields(self)}
+
+
+BOUNDS: dict[str, tuple[float, float]] = {
+    "puma_workers": (1, 100),
+    "puma_threads": (1, 128),
+    "puma_backlog": (1, 65535),
+    "db_pool": (0, 1000),
+    "max_connections": (10, 10_000),
+    "httpd_limit": (1, 100_000),
+    "cpus": (1, 256),
+    "memory_gib": (1, 4096),
+    "time_scale": (0, 10),
+    "restart_seconds": (0, 600),
+    "seed": (0, 2**32 - 1),
+}
+AT_ONCE = frozenset({"time_scale", "restart_seconds", "seed"})  # they restart nothing

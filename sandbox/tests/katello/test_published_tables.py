@@ -1,0 +1,105 @@
+"""What the model says of the tables of the tuning guide: 200 hosts (32 CPUs: 800) register at once."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from sandbox.katello.machine import Machine
+from sandbox.katello.puma import Outcome, Puma
+from sandbox.katello.work import work_of
+
+OWN = "/rhsm/consumers/uuid"
+STEPS = [
+    work_of(method, path)
+    for method, path in (
+        ("GET", "/rhsm/"),
+        ("POST", "/rhsm/consumers"),
+        ("GET", "/rhsm/status"),
+        ("GET", f"{OWN}/certificates/serials"),
+        ("GET", f"{OWN}/certificates"),
+        ("GET", "/rhsm/status"),
+        ("GET", f"{OWN}/accessible_content"),
+        ("GET", f"{OWN}/content_overrides"),
+        ("GET", "/rhsm/status"),
+        ("PUT", f"{OWN}/profiles"),
+    )
+]
+
+
+def registered(hosts: int, **settings: float) -> tuple[float, float]:
+    """Mean time of the hosts that come through, and the share of those that do not."""
+    machine = Machine()
+    for name, value in settings.items():
+        machine = machine.changed(name, value)
+    puma, ends = Puma(machine), list[float]()
+    to_come: list[int] = []  # the next step of a host whose last one has ended
+
+    def leaving(step: int) -> Callable[[Outcome], None]:
+        def leave(outcome: Outcome) -> None:
+            if outcome is Outcome.DONE:
+                if step + 1 == len(STEPS):
+                    ends.append(puma.now)
+                else:
+                    to_come.append(step + 1)
+
+        return leave
+
+    for _ in range(hosts):
+        puma.arrive(0.0, STEPS[0], leaving(0))
+    while to_come or puma.next_at() < math.inf:
+        while to_come:
+            step = to_come.pop()
+            puma.arrive(puma.now, STEPS[step], leaving(step))
+        if (at := puma.next_at()) < math.inf:
+            puma.advance(at)
+    return sum(ends) / max(1, len(ends)), 1 - len(ends) / hosts
+
+
+@pytest.mark.parametrize(
+    ("name", "published", "fixed"),
+    [
+        (
+            "puma_threads",
+            {4: 0, 8: 14, 16: 23, 32: 10},
+            {"puma_workers": 4, "cpus": 16, "memory_gib": 32},
+        ),
+        (
+            "puma_workers",
+            {2: 0, 4: 26, 6: 22, 8: -8},
+            {"puma_threads": 16, "cpus": 4, "memory_gib": 20},
+        ),
+        (
+            "puma_workers",
+            {2: 0, 4: 51, 8: 52, 12: 52, 16: 42},
+            {"puma_threads": 16, "cpus": 8, "memory_gib": 32},
+        ),
+    ],
+    ids=["threads", "workers on 4 CPUs", "workers on 8 CPUs"],
+)
+def test_a_table_keeps_its_shape(
+    name: str, published: dict[int, int], fixed: dict[str, float]
+) -> None:
+    seconds = {level: registered(200, **(fixed | {name: level}))[0] for level in published}
+
+    first = next(iter(seconds.values()))
+    found = {level: 100 * (1 - time / first) for level, time in seconds.items()}
+    for level, value in published.items():
+        assert abs(found[level] - value) < 13, found
+    best = max(published, key=published.__getitem__)
+    assert found[best] > max(found.values()) - 3  # those of equal values are as good
+
+
+@pytest.mark.slow
+def test_workers_on_32_cpus_gain_until_too_many_hosts_fail() -> None:
+    fixed = {"puma_threads": 16, "cpus": 32, "memory_gib": 90}
+
+    found = {
+        workers: registered(800, **fixed, puma_workers=workers)
+        for workers in (4, 8, 16, 24, 32, 48)
+    }
+
+    times = [found[workers][0] for workers in (4, 8, 16, 24)]
+    assert times == sorted(times, reverse=True)
+    assert all(found[workers][1] == 0 for workers in (4, 8, 16, 24))
+    assert all(found[workers][1] > 0.3 for workers in (32, 48))
