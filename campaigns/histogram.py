@@ -128,6 +128,51 @@ def counts_of(encoded: bytes) -> Counts:
     return Counts(steps, counts[steps])
 
 
+def of_counts(counts: NDArray[np.int64]) -> Counts:
+    """Give the counts of all steps, shape (COUNTS,), in the form for percentiles."""
+    steps = np.flatnonzero(counts)
+    return Counts(steps, counts[steps])
+
+
+def no_counts() -> NDArray[np.int64]:
+    """Give the counts of a histogram without values, one for each step of the form."""
+    return np.zeros(_empty().counts_len, dtype=np.int64)
+
+
+def add_nanoseconds(counts: NDArray[np.int64], nanoseconds: NDArray[np.int64]) -> int:
+    """Count values into `counts` (of all steps), in place; give how many were out of range.
+
+    Rounded to whole microseconds; a value below 0 counts as 0, one above an hour is dropped.
+    """
+    values = np.maximum(nanoseconds + 500, 0) // 1000
+    fits = values <= HIGHEST_MICROSECONDS
+    dropped = int(values.size - np.count_nonzero(fits))
+    if dropped:
+        values = values[fits]
+    form = _empty_form()
+    magnitude = form.sub_bucket_half_count_magnitude
+    # The exponent of a number of less than 2^53 is exact: how many bits it has.
+    bits = np.frexp((values | form.sub_bucket_mask).astype(np.float64))[1].astype(np.int64)
+    bucket = bits - (magnitude + 1)
+    steps = ((bucket + 1) << magnitude) + (values >> bucket) - form.sub_bucket_half_count
+    found = np.bincount(steps)  # as long as the largest value needs, which is far from an hour
+    counts[: found.size] += found
+    return dropped
+
+
+def encode_counts(counts: NDArray[np.int64]) -> bytes:
+    """Encode counts of all steps, as `add_nanoseconds` makes them and addition keeps them."""
+    whole, steps = _empty(), np.flatnonzero(counts)
+    if steps.size:
+        low, high = _bounds_of_steps()
+        np.frombuffer(whole.counts, dtype=np.uint64)[:] = counts
+        whole.total_count = int(counts.sum())
+        whole.min_value, whole.max_value = int(low[steps[0]]), int(high[steps[-1]])
+        if steps[0] == 0:  # this is how the library tells 0 from no value
+            whole.min_value = int(low[steps[1]]) if steps.size > 1 else 0
+    return bytes(whole.encode())
+
+
 def added(parts: Iterable[Counts]) -> Counts:
     """Add decoded histograms, as `merge` does."""
     whole: NDArray[np.int64] = np.zeros(_empty().counts_len, dtype=np.int64)
@@ -164,6 +209,12 @@ def needed(share: float) -> int:
 def needs(count: int, share: float) -> str:
     """Say what is missing for a percentile, as "needs 1000"; empty where it may be shown."""
     return "" if count >= needed(share) else f"needs {needed(share)}"
+
+
+@lru_cache(maxsize=1)
+def _empty_form() -> HdrHistogram:
+    """Give an empty histogram that is only asked for its form."""
+    return _empty()
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,182 @@
+"""What is measured: nanoseconds appended by the hot path, folded into counts of HDR histograms. No clock, no network.
+
+Names of histograms: `lag` (intended start to sent), `service` (sent to done) and `response` (intended
+start to done) of all requests that came through; the same with `:STEP` behind; `first_byte` and `body`,
+the parts of service; `connect`, `tls` and `tls_wait` (for the turn to begin with TLS) of connections; `host_lag`, `host_service`, `host_response` of
+whole sequences; `censored`: how long was waited for what timed out; `loop_lag`. What begins with
+`retry_` is of requests that were sent again, and in none of the others.
+"""
+
+from array import array
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns import histogram
+
+FOLD_SECONDS = 0.05
+"""How often values are folded: so few at a time that nobody waits for it."""
+COUNTED = ("done", "failed", "bytes")
+
+
+class Series:
+    """One name's values: `values.append(ns)` is the hot path."""
+
+    __slots__ = ("counts", "dropped", "values")
+
+    def __init__(self) -> None:
+        self.values: array[int] = array("q")
+        self.counts: NDArray[np.int64] | None = None
+        self.dropped = 0
+
+    def fold(self) -> int:
+        """Add what was appended to the counts; give how many values that were."""
+        length = len(self.values)
+        if length:
+            self.take(np.frombuffer(self.values, np.int64))
+            self.values = array("q")
+        return length
+
+    def take(self, nanoseconds: NDArray[np.int64]) -> None:
+        """Add values, shape (n,), to the counts."""
+        if self.counts is None:
+            self.counts = histogram.no_counts()
+        self.dropped += histogram.add_nanoseconds(self.counts, nanoseconds)
+
+
+class Instants:
+    """Four instants of each request of the fast path, which are subtracted when they are folded.
+
+    Four appends cost less there than five subtractions and appends.
+    """
+
+    __slots__ = ("done", "first_byte", "intended", "sent")
+
+    def __init__(self) -> None:
+        self.intended: array[int] = array("q")
+        self.sent: array[int] = array("q")
+        self.first_byte: array[int] = array("q")
+        self.done: array[int] = array("q")
+
+    def take(self, from_ns: int) -> tuple[dict[str, NDArray[np.int64]], int]:
+        """Give the values by series, and how many began before `from_ns` and are left out."""
+        intended, sent, first_byte, done = (
+            np.array(values, dtype=np.int64)
+            for values in (self.intended, self.sent, self.first_byte, self.done)
+        )
+        for values in (self.intended, self.sent, self.first_byte, self.done):
+            del values[:]  # the same array: the hot path holds its `append`
+        counts = intended >= from_ns
+        series = {
+            "lag": sent - intended,
+            "service": done - sent,
+            "response": done - intended,
+            "first_byte": first_byte - sent,
+            "body": done - first_byte,
+        }
+        left_out = int(intended.size - np.count_nonzero(counts))
+        if left_out:
+            series = {name: values[counts] for name, values in series.items()}
+        return series, left_out
+
+
+class Recorder:
+    """All series of one process.
+
+    from_ns: what was to begin before, by `instants`, is left out and counted in `warm_up`; who uses
+    `add` sees to that himself.
+    """
+
+    def __init__(self) -> None:
+        self.instants = Instants()
+        self.from_ns = self.warm_up = 0
+        self.series: dict[str, Series] = {}
+        self.failures: Counter[str] = Counter()
+        self.retry_failures: Counter[str] = Counter()
+        self.statuses: Counter[int] = Counter()
+        self.bytes = 0
+        self.failed = 0
+        self.per_second: dict[str, list[int]] = {name: [] for name in COUNTED}
+        self._seen = dict.fromkeys(COUNTED, 0)
+
+    def named(self, name: str) -> Series:
+        """Give the series of a name."""
+        series = self.series.get(name)
+        if series is None:
+            series = self.series[name] = Series()
+        return series
+
+    def add(self, name: str, nanoseconds: int) -> None:
+        """Append a value by name, where it is not the hot path."""
+        self.named(name).values.append(nanoseconds)
+
+    def fail(self, kind: str, *, retry: bool = False) -> None:
+        """Count a failure."""
+        (self.retry_failures if retry else self.failures)[kind] += 1
+        self.failed += 1
+
+    @property
+    def done(self) -> int:
+        """How many requests came through and were folded."""
+        return sum(
+            int(series.counts.sum())
+            for name, series in self.series.items()
+            if name in ("service", "retry_service") and series.counts is not None
+        )
+
+    def fold(self, second: int) -> None:
+        """Fold everything; what came since the last time counts for `second` of the run."""
+        done = self._fold_instants()
+        for name, series in self.series.items():
+            folded = series.fold()
+            if name in ("service", "retry_service"):
+                done += folded
+        second = max(0, second)
+        now = {"done": self._seen["done"] + done, "failed": self.failed, "bytes": self.bytes}
+        for name, value in now.items():
+            steps = self.per_second[name]
+            steps.extend([0] * (second + 1 - len(steps)))
+            steps[second] += value - self._seen[name]
+        self._seen = now
+
+    def _fold_instants(self) -> int:
+        if not self.instants.done:
+            return 0
+        values, left_out = self.instants.take(self.from_ns)
+        self.warm_up += left_out
+        for name, nanoseconds in values.items():
+            if nanoseconds.size:
+                self.named(name).take(nanoseconds)
+        done = int(values["service"].size)
+        self.statuses[200] += done
+        return done
+
+    def result(self) -> dict[str, Any]:
+        """Give what was measured, as JSON; `merging` adds such results."""
+        return {
+            "histograms": {
+                name: text(series.counts)
+                for name, series in sorted(self.series.items())
+                if series.counts is not None
+            },
+            "dropped": {name: series.dropped for name, series in self.series.items()},
+            "failures": dict(self.failures),
+            "retry_failures": dict(self.retry_failures),
+            "statuses": {str(status): count for status, count in self.statuses.items()},
+            "per_second": {name: list(steps) for name, steps in self.per_second.items()},
+            "bytes": self.bytes,
+        }
+
+    def percentile(self, name: str, share: float) -> float | None:
+        """Read a percentile of what is folded, in seconds; None where there are no values."""
+        series = self.series.get(name)
+        if series is None or series.counts is None or not series.counts.any():
+            return None
+        return histogram.of_counts(series.counts).at([share])[0] / 1e6
+
+
+def text(counts: NDArray[np.int64]) -> str:
+    """Encode counts as `campaigns.histogram` does: its bytes are base64 already."""
+    return histogram.encode_counts(counts).decode("ascii")
