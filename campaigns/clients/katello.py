@@ -108,6 +108,13 @@ class Katello:
             raise Strange(f"{path} gave no JSON object: {str(said)[:200]}")
         return said
 
+    def send(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, mark: str = ""
+    ) -> Any:
+        """Ask for a change, and give what the answer says; None where it says nothing."""
+        answer = self._ask(method, path, body=body, mark=mark)
+        return answer.json() if answer.body.strip() else None
+
     def results(self, path: str, **query: Any) -> Iterator[Any]:
         """Ask for all things of a list, page by page."""
         got = 0

@@ -1,0 +1,52 @@
+"""What hosts are known by, kept in a file until they are deleted again. Standard library only."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+PATTERN = "identities-*.jsonl"
+
+
+class Identity(NamedTuple):
+    """A host with its certificate and key, both PEM."""
+
+    name: str
+    uuid: str
+    certificate: str
+    key: str
+
+    def __repr__(self) -> str:
+        return f"Identity({self.name!r}, {self.uuid!r})"
+
+
+class Keeper:
+    """Writes identities, one a line, into a file of this process that only its user may read."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open the file. Raise OSError."""
+        path = directory / f"identities-{os.getpid()}.jsonl"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o600)
+
+    def keep(self, identity: Identity) -> None:
+        """Write one down before anything else is asked for: whatever ends this process, it stays."""
+        os.write(self._file, json.dumps(identity).encode() + b"\n")
+
+
+def kept_in(directory: Path) -> Iterator[Identity]:
+    """Give the identities that were kept; a line that was cut off is left out."""
+    for path in sorted(directory.glob(PATTERN)):
+        for line in path.read_bytes().splitlines():
+            try:
+                name, uuid, certificate, key = json.loads(line)
+            except ValueError:
+                continue
+            yield Identity(name, uuid, certificate, key)
+
+
+def forget(directory: Path) -> None:
+    """Remove what was kept."""
+    for path in directory.glob(PATTERN):
+        path.unlink(missing_ok=True)
