@@ -69,6 +69,7 @@ async def _main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
                 "engine": "asyncio",
                 "libraries": libraries("aiohttp", "uvloop"),
                 "concurrency": session.connector.limit,
+                "http_version": "1.1",
                 "event_loop": type(asyncio.get_running_loop()).__module__.partition(".")[0],
                 "hashing": "executor" if executor else "loop",
             },

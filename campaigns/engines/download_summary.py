@@ -1,7 +1,7 @@
 """What the samples of one download amount to. Pure: numbers in, numbers and sentences out."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,25 +68,27 @@ class Download:
         values["duration"] = seconds
         values["throughput"] = sum(self.entries[index].size for index in done) / 1e6 / seconds
         values["file_rate"] = len(done) / seconds
-        values["effective_concurrency"] = result["figures"]["effective_concurrency"]
-        times = self.times_us()["file_time"]
+        if "effective_concurrency" in result["figures"]:
+            values["effective_concurrency"] = result["figures"]["effective_concurrency"]
+        times = self.times_us().get("file_time", ())
         for name, share in PERCENTILES.items():
             if not histogram.needs(len(times), share):
                 values[name] = percentile(times, share) / 1000
         return values
 
     def times_us(self) -> dict[str, list[int]]:
-        """Give the times of the files that came, in microseconds."""
+        """Give the times of the files that came, in microseconds; none where nobody can tell them."""
         rows = self._rows()
-        return {
+        found = {
             name: [self._column(column)[row] for row in rows]
             for name, column in (("file_time", "total_us"), ("first_byte", "first_byte_us"))
         }
+        return {name: times for name, times in found.items() if None not in times}
 
     def phases(self) -> dict[str, float]:
         """Split the duration as the files split their time: until the first byte, and the rest."""
         times = self.times_us()
-        total = sum(times["file_time"])
+        total = sum(times.get("file_time", ()))
         if not self.complete or not total:
             return {}
         share = sum(times["first_byte"]) / total
@@ -94,14 +96,14 @@ class Download:
         return {"first byte": share * seconds, "download and save": (1 - share) * seconds}
 
     def samples(self) -> dict[str, Sequence[Any]]:
-        """Give the samples with names and in seconds; a first byte that never came is None."""
+        """Give the samples with names and in seconds; None is what never came, or nobody can tell."""
         return {
             "file": [self.entries[index].name for index in self._column("file")],
-            "start_seconds": [value / 1e6 for value in self._column("start_us")],
-            "first_byte_seconds": [
-                value / 1e6 if value else None for value in self._column("first_byte_us")
-            ],
-            "total_seconds": [value / 1e6 for value in self._column("total_us")],
+            "start_seconds": _seconds(self._column("start_us")),
+            "first_byte_seconds": _seconds(
+                value or None for value in self._column("first_byte_us")
+            ),
+            "total_seconds": _seconds(self._column("total_us")),
             "bytes": self._column("bytes"),
             "status": self._column("status"),
             "failure": self._column("failure"),
@@ -112,3 +114,7 @@ class Download:
 
     def _rows(self) -> list[int]:
         return [row for row, failure in enumerate(self._column("failure")) if not failure]
+
+
+def _seconds(microseconds: Iterable[int | None]) -> list[float | None]:
+    return [None if value is None else value / 1e6 for value in microseconds]

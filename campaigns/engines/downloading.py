@@ -7,15 +7,15 @@ for the network) is in their own modules; everything else is the same code for a
 import errno
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from threading import Timer
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import quote, urljoin
 
-from campaigns.engines import health
+from campaigns.engines import health, processes
 from campaigns.engines.lifeline import Lifeline
 from campaigns.engines.pacing import Pacer
 from campaigns.engines.transfers import FileFailed, Item, Tally
@@ -48,6 +48,8 @@ class Job:
     read_timeout_seconds: float
     time_limit_seconds: float
     hashing: str
+    http_version: str = "automatic"
+    processes: str = "automatic"
     sender: str = ANONYMOUS
     most_per_second: float | None = None
 
@@ -69,6 +71,8 @@ class Job:
             read_timeout_seconds=request["read_timeout_seconds"],
             time_limit_seconds=request["time_limit_seconds"],
             hashing=request["hashing"],
+            http_version=request["http_version"],
+            processes=request["processes"],
             sender=request["sender"],
             most_per_second=request["most_per_second"],
         )
@@ -93,11 +97,12 @@ def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
         raise FileFailed("protocol", "the redirect names no address")
     if hops >= MOST_REDIRECTS:
         raise FileFailed("protocol", f"more than {MOST_REDIRECTS} redirects")
-    target = urljoin(url, quote(location, safe=PRINTABLE))
+    target = quote(location, safe=PRINTABLE)
     try:
+        target = urljoin(url, target)
         check_url(target, rules)
         here, there = normalised_address(url), normalised_address(target)
-    except NetworkError as error:
+    except (NetworkError, ValueError) as error:
         failure = "address" if isinstance(error, Refused) else "protocol"
         raise FileFailed(failure, f"redirect to {target}: {error}") from None
     if there != here:
@@ -160,6 +165,16 @@ def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
     return {"requests_allowed_per_second": pacer.per_second, "held_back_share": share}
 
 
+def _concurrency(in_flight: float | None, seconds: float, reachable: int) -> dict[str, float]:
+    """Give what was kept busy of the connections; nothing where the engine tells no times."""
+    if in_flight is None:
+        return {}
+    return {
+        "effective_concurrency": in_flight / seconds if seconds else 0.0,
+        "reachable_concurrency": float(reachable),
+    }
+
+
 class Run:
     """One measured run: the clock, the monitor, the reports, and the end at the time limit."""
 
@@ -171,8 +186,17 @@ class Run:
         self.extra: Callable[[], Mapping[str, float]] = dict
         self._lifeline = lifeline
         self._monitor = health.Monitor(self.tally.received, self._look)
+        self._stop_others: Callable[[], bool] = lambda: False
         self._limit = Timer(job.time_limit_seconds, self._end_at_limit)
         self._limit.daemon = True
+
+    def watch(self, children: Sequence[int], stop: Callable[[], bool]) -> None:
+        """Count what other processes use, too, and stop them at the time limit.
+
+        stop: says whether they did so; then whoever waits for them ends the run.
+        """
+        self._monitor.children = children
+        self._stop_others = stop
 
     def start(self) -> None:
         """Start the clock, once the first request may begin."""
@@ -196,17 +220,16 @@ class Run:
             "complete": complete,
             "seconds": seconds,
             "cpu_seconds": monitor.cpu_seconds,
-            "peak_memory_bytes": health.peak_memory_bytes(),
+            "peak_memory_bytes": processes.peak_memory_bytes(monitor.children),
             "step_seconds": monitor.steps.step_seconds,
             "bytes_per_second": monitor.steps.per_second(),
             "examples": tally.examples,
             "figures": monitor.figures()
             | {
-                "effective_concurrency": tally.in_flight_seconds() / seconds if seconds else 0.0,
-                "reachable_concurrency": float(reachable),
                 "file_time_p50_seconds": health.percentile(totals, 0.5),
                 "exhausted": float(tally.failed_as("generator")),
             }
+            | _concurrency(tally.in_flight_seconds(), seconds, reachable)
             | _held_back(pacer, seconds * reachable)
             | dict(self.extra()),
         }
@@ -229,6 +252,8 @@ class Run:
         if columns := self.tally.new_columns():
             self._lifeline.report("samples", columns)
 
-    def _end_at_limit(self) -> NoReturn:
+    def _end_at_limit(self) -> None:
         self._monitor.stop()
+        if self._stop_others():
+            return
         self._lifeline.finish(self.result(complete=False))

@@ -58,6 +58,7 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
                 "engine": "futures",
                 "libraries": libraries("requests", "urllib3"),
                 "concurrency": pool._max_workers,
+                "http_version": "1.1",
             },
         )
         if request["only_describe"]:

@@ -13,12 +13,13 @@ import resource
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from pathlib import Path
 
 import psutil
+
+from campaigns.engines import processes
+from campaigns.engines.processes import peak_memory_bytes as peak_memory_bytes
 
 HEALTHY, WARNED, SATURATED = "healthy", "warned", "saturated"
 
@@ -173,8 +174,17 @@ class Steps:
 class Monitor:
     """A thread that looks at the process four times a second, between `start` and `stop`."""
 
-    def __init__(self, received: Callable[[], int], look: Callable[[float], None]) -> None:
-        """`received` gives the bytes so far; `look` is called with the seconds at each look."""
+    def __init__(
+        self,
+        received: Callable[[], int],
+        look: Callable[[float], None],
+        children: Sequence[int] = (),
+    ) -> None:
+        """`received` gives the bytes so far; `look` is called with the seconds at each look.
+
+        children: processes whose use counts, too; nobody may wait for them before `stop`.
+        """
+        self.children = children
         self.steps = Steps()
         self._received = received
         self._look = look
@@ -211,7 +221,7 @@ class Monitor:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU time of this process between `start` and `stop`."""
+        """CPU time of this process and its children between `start` and `stop`."""
         return self._last.own_cpu - self._first.own_cpu
 
     def figures(self) -> dict[str, float]:
@@ -252,7 +262,7 @@ class Monitor:
         received = self._received()
         self.steps.add(seconds, received - self._bytes)
         self._bytes = received
-        self._descriptors = max(self._descriptors, _descriptors())
+        self._descriptors = max(self._descriptors, processes.most_descriptors(self.children))
 
     def _read(self) -> _Reading:
         # user nice system idle iowait irq softirq steal: steal is time that another guest had
@@ -260,23 +270,11 @@ class Monitor:
         counts = [int(count) for count in line.split()[1:9]]
         tick = os.sysconf("SC_CLK_TCK")
         return _Reading(
-            own_cpu=time.process_time(),
-            waiting=_waiting(),
+            own_cpu=processes.cpu_seconds(self.children),
+            waiting=processes.waiting_seconds(self.children),
             machine_busy=(sum(counts) - counts[3] - counts[4]) / tick,
             machine_all=sum(counts) / tick,
         )
-
-
-def peak_memory_bytes() -> int:
-    """Give the most memory that this program had resident.
-
-    Not `ru_maxrss`: that one begins with the peak of the process which started this one.
-    """
-    with suppress(OSError):  # no descriptor may be left to open it
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -285,25 +283,6 @@ def percentile(values: Sequence[float], share: float) -> float:
         return 0.0
     rank = max(1, int(len(values) * share + 0.5))
     return sorted(values)[min(rank, len(values)) - 1]
-
-
-def _descriptors() -> int:
-    """Count what this process has open; it takes one more to count."""
-    try:
-        return len(os.listdir("/proc/self/fd")) - 1
-    except OSError:
-        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
-def _waiting() -> float | None:
-    """Seconds that this process's threads stood in a run queue; None where nobody counts them."""
-    total = 0
-    try:
-        for task in os.listdir("/proc/self/task"):
-            total += int(Path(f"/proc/self/task/{task}/schedstat").read_text().split()[1])
-    except (OSError, IndexError):
-        return None
-    return total / 1e9
 
 
 def is_here(address: str) -> bool:

@@ -8,8 +8,9 @@ outlive the permission to do so. The whole process group is killed as soon as
   lease is an instant of a clock that all processes of a machine share, so a line that waited in
   the pipe lengthens nothing; and the kernel ends the program then, stopped or not (`deadline`).
 
-Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` on and on.
-Lines out: `{KIND: value}` with hello, progress, samples (columns), and one result as the last.
+Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` on and on, and
+`{"start_at": s}` once, to a program that has said that it is ready. All instants are of `monotonic`.
+Lines out: `{KIND: value}` with hello, ready, progress, samples (columns), and one result as the last.
 """
 
 import json
@@ -37,6 +38,9 @@ class Lifeline:
         """Begin to watch; nothing has been asked for yet."""
         self.request: Mapping[str, Any] = {}
         self._told = threading.Event()
+        self._start_told = threading.Event()
+        self._start_at = 0.0
+        self._listeners: list[Callable[[Mapping[str, Any]], None]] = []
         self._deadline = Deadline()
         self._alive_until = monotonic() + SECONDS_TO_BE_TOLD
         self._writing = threading.Lock()
@@ -48,6 +52,19 @@ class Lifeline:
         """Wait for the request, and watch the lease from now on."""
         threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
         self._told.wait()
+
+    @property
+    def alive_until(self) -> float:
+        """When the lease ends, as far as it is known; an instant of `monotonic`."""
+        return self._alive_until
+
+    def start_at(self, seconds: float | None = None) -> float | None:
+        """Wait until the keeper tells when to begin; None where it does not within `seconds`."""
+        return self._start_at if self._start_told.wait(seconds) else None
+
+    def pass_on(self, listener: Callable[[Mapping[str, Any]], None]) -> None:
+        """Give every further message to `listener` too, in the thread that watches."""
+        self._listeners.append(listener)
 
     def report(self, kind: str, value: Any) -> None:
         """Write one line to the keeper; threads may do so at once."""
@@ -81,9 +98,16 @@ class Lifeline:
 
     def _hear(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Take what has come; a start that was slow finds the lease renewed behind the request."""
-        self._alive_until = float(messages[-1]["alive_until"])
-        self._deadline.at(self._alive_until + SECONDS_OF_GRACE)
+        leases = [message["alive_until"] for message in messages if "alive_until" in message]
+        if leases:
+            self._alive_until = float(leases[-1])
+            self._deadline.at(self._alive_until + SECONDS_OF_GRACE)
         for message in messages:
+            for listener in self._listeners:
+                listener(message)
+            if "start_at" in message:
+                self._start_at = float(message["start_at"])
+                self._start_told.set()
             if "request" in message:
                 if os.getppid() != message["parent"]:  # it died before the kernel was asked to tell
                     kill_own_group()

@@ -34,6 +34,11 @@ class Pacer:
         """Give the seconds until the next request may begin; 0 or less: now."""
         return self._next - self.clock()
 
+    def wait(self) -> None:
+        """Sleep until the next request may begin."""
+        while (left := self.left()) > 0:
+            time.sleep(left)
+
     def begin(self, asked_at: float) -> float:
         """Note that one begins now, which was asked for at `asked_at`; give the seconds it waited."""
         now = self.clock()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
-from campaigns.network import Refused, Rules, check_url, unwrapped
+from campaigns.network import Endpoint, Refused, Rules, check_url, unwrapped
 
 Resolver = Callable[[str, int], list[str]]
 
@@ -73,17 +73,36 @@ def pin(url: str, rules: Rules, resolve: Resolver = resolved) -> Pinned:
     Raise BadUrl or Refused, or OSError where the name cannot be resolved.
     """
     endpoint = check_url(url, rules)
+    address = allowed_addresses(endpoint, rules, resolve)[0]
+    return Pinned(endpoint.scheme, endpoint.host, endpoint.port, address, url)
+
+
+def allowed_addresses(
+    endpoint: Endpoint, rules: Rules, resolve: Resolver = resolved
+) -> tuple[str, ...]:
+    """Resolve a checked URL's name once, and give every address that the rules allow.
+
+    Raise Refused where there is none, or OSError where the name cannot be resolved.
+    """
     if endpoint.address is not None:
         addresses = [str(endpoint.address)]
     else:
         addresses = resolve(endpoint.host, endpoint.port)
     reason: Refused | None = None
+    found: list[str] = []
     for address in addresses:
         try:
             rules.check(address, endpoint.port, endpoint.host)
         except Refused as refused:
             reason = refused
             continue
-        plain = str(unwrapped(ip_address(address.partition("%")[0])))
-        return Pinned(endpoint.scheme, endpoint.host, endpoint.port, plain, url)
-    raise reason or Refused(f"{endpoint.host} has no address")
+        found.append(str(unwrapped(ip_address(address.partition("%")[0]))))
+    if not found:
+        raise reason or Refused(f"{endpoint.host} has no address")
+    return tuple(dict.fromkeys(found))
+
+
+def begin_of(url: str) -> str:
+    """Give scheme, host and port of a URL, as they are written."""
+    scheme, separator, rest = url.partition("://")
+    return scheme + separator + rest.partition("/")[0]

@@ -71,13 +71,19 @@ def run_program(
     lease_seconds: Callable[[], float],
     deadline_seconds: float,
     progress: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    ready: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    start_at: Callable[[], float | None] = lambda: None,
 ) -> Outcome:
     """Run `python -m module` with `request` until it ends, is cancelled, or its time is over.
+
+    `ready` is called once a program that waits for its start has prepared everything; it begins at
+    the instant of `monotonic` that `start_at` gives, which is asked until it is not None.
 
     It is killed within a fifth of a second once `cancelled` is set or the lease has run out (the
     outcome is `cancelled`), and at the deadline (`timed_out`). Raise ProgramFailed for a crash.
     """
-    program = _Program(module, request, lease_seconds, progress)
+    program = _Program(module, request, lease_seconds, {"progress": progress, "ready": ready})
+    program.start_at = start_at
     try:
         while not program.ended():
             if cancelled.is_set() or not program.leased():
@@ -95,6 +101,7 @@ class _Heard:
     """What a program has said so far."""
 
     hello: Mapping[str, Any] = field(default_factory=dict)
+    ready: Mapping[str, Any] | None = None
     progress: Mapping[str, Any] = field(default_factory=dict)
     result: Mapping[str, Any] = field(default_factory=dict)
     samples: dict[str, list[Any]] = field(default_factory=dict)
@@ -103,7 +110,7 @@ class _Heard:
         """Keep one line's value; give its kind. Raise ValueError or TypeError where it is broken."""
         ((kind, value),) = json.loads(line).items()
         match kind:
-            case "hello" | "progress" | "result":
+            case "hello" | "ready" | "progress" | "result":
                 setattr(self, kind, dict(value))
             case "samples":
                 for column, values in value.items():
@@ -121,11 +128,12 @@ class _Program:
         module: str,
         request: Mapping[str, Any],
         lease_seconds: Callable[[], float],
-        progress: Callable[[Mapping[str, Any]], None],
+        told: Mapping[str, Callable[[Mapping[str, Any]], None]],
     ) -> None:
         self.module = module
         self.lease_seconds = lease_seconds
-        self.progress = progress
+        self.told = told
+        self.start_at: Callable[[], float | None] = lambda: None
         self.heard = _Heard()
         self.started = time.monotonic()
         self.told_at = monotonic()
@@ -185,8 +193,18 @@ class _Program:
             self.to_send = memoryview(line)
         return now < self.alive_until
 
+    def _tell_start(self) -> None:
+        """Tell a program that is ready when to begin, as soon as that is known."""
+        if self.heard.ready is None or self.to_send:
+            return
+        instant = self.start_at()
+        if instant is not None:
+            self.start_at = lambda: None
+            self.to_send = memoryview(json.dumps({"start_at": instant}).encode() + b"\n")
+
     def exchange(self) -> None:
         """Wait a moment for the pipes; send and read what can be sent and read."""
+        self._tell_start()
         self._send()
         if self.to_send:
             self.selector.register(self._stdin, selectors.EVENT_WRITE)
@@ -263,8 +281,8 @@ class _Program:
         except (ValueError, TypeError, AttributeError) as error:
             said = f"said something that cannot be read ({error}): {line[:200]!r}"
             raise ProgramFailed(self._complaint(said)) from error
-        if kind == "progress":
-            self.progress(self.heard.progress)
+        if kind in self.told:
+            self.told[kind](getattr(self.heard, kind))
 
     def _complaint(self, what: str) -> str:
         tail = b"".join(self.complaints)[-4096:].decode(errors="replace").strip()

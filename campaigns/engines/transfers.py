@@ -10,11 +10,11 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 FAILURES = {
     "dns": "the name of the server was not resolved",
@@ -35,6 +35,8 @@ FAILURES = {
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+Row = Sequence[Any]
+"""A sample: a value for each of COLUMNS; what an engine cannot tell is None."""
 COLUMNS = ("file", "start_us", "first_byte_us", "total_us", "bytes", "status", "failure")
 
 
@@ -68,6 +70,12 @@ class Counter:
         self.value = 0
 
 
+class Counted(Protocol):
+    """What tells how many bytes were received so far."""
+
+    value: int
+
+
 class Hash(Protocol):
     """What hashlib gives."""
 
@@ -93,7 +101,7 @@ class Transfer:
         "item",
     )
 
-    def __init__(self, item: Item, tally: "Tally", counter: Counter) -> None:
+    def __init__(self, item: Item, tally: "Tally", counter: Counted) -> None:
         """Start the file's clock."""
         self.item = item
         self._tally = tally
@@ -159,7 +167,7 @@ class Transfer:
             self._file = -1
         self._tally.add(self, failure.failure, str(failure))
 
-    def row(self, origin: int, failure: str) -> tuple[int, int, int, int, int, int, str]:
+    def row(self, origin: int, failure: str) -> Row:
         """Give the sample: whole microseconds; `first_byte_us` is 0 where nothing was answered."""
         now = time.perf_counter_ns()
         first = (self._first - self._start) // 1000 if self._first else 0
@@ -195,9 +203,9 @@ class Tally:
                 raise ValueError(f"{parent} is outside {root}")
             parent.mkdir(parents=True, exist_ok=True)
         self.examples: dict[str, str] = {}
-        self._counters: list[Counter] = []
+        self._counters: list[Counted] = []
         self._failures: list[str] = []
-        self._rows: list[tuple[int, int, int, int, int, int, str]] = []
+        self._rows: list[Row] = []
         self._reported = 0
         self._reporting = threading.Lock()
         self.origin = 0  # the instant that samples count from
@@ -207,6 +215,15 @@ class Tally:
         counter = Counter()
         self._counters.append(counter)
         return counter
+
+    def count(self, counter: Counted) -> None:
+        """Count what another process receives, too."""
+        self._counters.append(counter)
+
+    @property
+    def partial_directory(self) -> str:
+        """Where files are that are not whole."""
+        return self._partial
 
     def partial(self, item: Item) -> str:
         """Say where a file is while it is not whole."""
@@ -219,9 +236,21 @@ class Tally:
     def add(self, transfer: Transfer, failure: str, message: str) -> None:
         """Keep a file's sample, and the first message of each class of failure."""
         if failure:
-            self._failures.append(failure)
-            self.examples.setdefault(failure, f"{transfer.item.name}: {message}"[:500])
+            self._fail(transfer.item, failure, message)
         self._rows.append(transfer.row(self.origin, failure))
+
+    def add_told(
+        self, item: Item, size: int, status: int | None, failure: FileFailed | None
+    ) -> None:
+        """Keep the sample of a file that somebody fetched who tells no times."""
+        if failure:
+            self._fail(item, failure.failure, str(failure))
+        name = failure.failure if failure else ""
+        self._rows.append((item.index, None, None, None, size, status, name))
+
+    def _fail(self, item: Item, failure: str, message: str) -> None:
+        self._failures.append(failure)
+        self.examples.setdefault(failure, f"{item.name}: {message}"[:500])
 
     def received(self) -> int:
         """Give the bytes of bodies that came so far."""
@@ -238,18 +267,30 @@ class Tally:
 
     def totals_seconds(self) -> list[float]:
         """Give the times of the files that came."""
-        return [row[3] / 1e6 for row in self._rows if not row[6]]
+        return [row[3] / 1e6 for row in self._rows if not row[6] and row[3] is not None]
 
-    def in_flight_seconds(self) -> float:
-        """Give the sum of the times of all files, also those that failed."""
-        return sum(row[3] for row in self._rows) / 1e6
+    def in_flight_seconds(self) -> float | None:
+        """Give the sum of the times of all files, also those that failed; None: nobody tells."""
+        times = [row[3] for row in self._rows]
+        return None if None in times else sum(times) / 1e6
 
-    def new_columns(self) -> dict[str, list[int | str]]:
-        """Give the samples that were not given yet, as columns; nothing where there are none."""
+    def take(self, rows: Sequence[Row], examples: Mapping[str, str]) -> None:
+        """Keep the samples of another process, and its messages."""
+        self._failures += [row[6] for row in rows if row[6]]
+        for failure, message in examples.items():
+            self.examples.setdefault(failure, message)
+        self._rows += rows
+
+    def new_rows(self) -> list[Row]:
+        """Give the samples that were not given yet."""
         with self._reporting:
             rows = self._rows[self._reported :]
             self._reported += len(rows)
-        columns = zip(*rows, strict=True)
+        return rows
+
+    def new_columns(self) -> dict[str, list[int | str | None]]:
+        """Give the samples that were not given yet, as columns; nothing where there are none."""
+        columns = zip(*self.new_rows(), strict=True)
         return {name: list(column) for name, column in zip(COLUMNS, columns, strict=False)}
 
 

@@ -44,6 +44,17 @@ class Authority:
         )
         return file
 
+    def identity(self, name: str) -> tuple[str, str]:
+        """Give the certificate and the key of a client, in PEM."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = self._signed(key, name, NOW - DAY, NOW + DAY, "127.0.0.9")
+        written = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        return certificate.public_bytes(serialization.Encoding.PEM).decode(), written.decode()
+
     def context(self, *arguments: Any, **named: Any) -> ssl.SSLContext:
         """Give what a server of ours needs; arguments as of `server`."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

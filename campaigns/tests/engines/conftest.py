@@ -1,3 +1,4 @@
+import shutil
 import threading
 import urllib.request
 from collections.abc import Callable
@@ -30,6 +31,8 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
         "time_limit_seconds": 30.0,
         "event_loop": "asyncio",
         "hashing": "loop",
+        "http_version": "automatic",
+        "processes": "automatic",
         "sender": "perfdash attempt/7",
         "most_concurrent": None,
         "most_per_second": None,
@@ -40,7 +43,15 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
 Download = Callable[..., Outcome]
 
 
-@pytest.fixture(params=["asyncio", "futures"])
+ARIA2 = pytest.param(
+    "aria2", marks=pytest.mark.skipif(not shutil.which("aria2c"), reason="aria2c is not installed")
+)
+ENGINES = ("asyncio", "futures", "curl", ARIA2)
+OURS = pytest.mark.parametrize("engine", ["asyncio", "futures", "curl"], indirect=True)
+"""For what aria2 cannot: tell the times of a file, keep to a rate."""
+
+
+@pytest.fixture(params=ENGINES)
 def engine(request) -> str:
     return f"campaigns.engines.{request.param}_downloader"
 

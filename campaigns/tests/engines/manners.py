@@ -89,13 +89,35 @@ SENT: dict[str, tuple[bytes | Callable[[], Iterator[bytes | float]], str | tuple
 }  # fmt: skip
 
 
+OTHERWISE: dict[str, dict[str, str]] = {
+    "curl": {
+        "endless-chunk-line": "time",
+        "storm-of-100": "protocol",
+        **dict.fromkeys(("chunk-of-2-63", "chunk-of-2-64"), "protocol"),
+        **dict.fromkeys(("length-negative", "length-no-number", "nul-in-header"), "protocol"),
+    },
+    "aria2": {
+        **dict.fromkeys(("endless-headers", "endless-header-line", "endless-folds"), "time"),
+        **dict.fromkeys(("endless-chunk-line", "endless-chunk-size", "endless-trailer"), "time"),
+        "storm-of-103": "time",
+        "endless-length": "crash",
+        **dict.fromkeys(("chunk-of-2-63", "chunk-of-2-64"), "protocol"),
+        **dict.fromkeys(("length-negative", "length-no-number", "length-huge"), "protocol"),
+        "length-2-63": "protocol",
+        **dict.fromkeys(("length-contradicting", "http-2", "partial"), ""),
+        **dict.fromkeys(("http-0.9", "switching"), "connect"),
+    },
+}
+"""What differs from the class of `futures`; `crash` where aria2c breaks down."""
+
+
 def expected(engine: str) -> dict[str, str]:
     """Give the class of failure of each path."""
-    of = {"asyncio": 0, "futures": 1}[engine]
+    of = 0 if engine == "asyncio" else 1
     return {
         name: failure if isinstance(failure, str) else failure[of]
         for name, (_, failure) in SENT.items()
-    }
+    } | OTHERWISE.get(engine, {})
 
 
 def endless(first: bytes, again: bytes) -> Iterator[bytes | float]:

@@ -1,0 +1,68 @@
+"""What the processes of an engine have used: this one, and those that it started. Reads /proc.
+
+Standard library only. A process that ended counts as long as nobody has waited for it.
+"""
+
+import os
+import resource
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+CPUCLOCK_SCHED = 2
+
+
+def cpu_seconds(children: Sequence[int] = ()) -> float:
+    """Give the CPU time of this process and of `children` (numbers of processes), all threads."""
+    return time.process_time() + sum(map(_cpu_seconds_of, children))
+
+
+def waiting_seconds(children: Sequence[int] = ()) -> float | None:
+    """Give the seconds that their threads stood in a run queue; None where nobody counts them."""
+    total = 0
+    try:
+        for process in ("self", *map(str, children)):
+            for task in os.listdir(f"/proc/{process}/task"):
+                told = Path(f"/proc/{process}/task/{task}/schedstat").read_text()
+                total += int(told.split()[1])
+    except (OSError, IndexError):
+        return None
+    return total / 1e9
+
+
+def most_descriptors(children: Sequence[int] = ()) -> int:
+    """Count what the process with most of them has open; it takes one more to count."""
+    most = 0
+    for process in ("self", *map(str, children)):
+        try:
+            most = max(most, len(os.listdir(f"/proc/{process}/fd")) - (process == "self"))
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
+            continue  # it has ended
+        except OSError:
+            return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most
+
+
+def peak_memory_bytes(children: Sequence[int] = ()) -> int:
+    """Give the most memory that they had resident, added up; what they share counts in each.
+
+    Not `ru_maxrss`: that one begins with the peak of the process which started this one.
+    """
+    own = _peak_of("self") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return own + sum(_peak_of(str(child)) for child in children)
+
+
+def _cpu_seconds_of(process: int) -> float:
+    """Read the process's CPU clock (clock_getcpuclockid(3))."""
+    with suppress(OSError):
+        return time.clock_gettime((~process << 3) | CPUCLOCK_SCHED)
+    return 0.0
+
+
+def _peak_of(process: str) -> int:
+    with suppress(OSError):  # no descriptor may be left to open it
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
