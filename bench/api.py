@@ -1,6 +1,6 @@
 """Submit results to perfdash and to LNT in turn, through their web servers, and say what it costs.
 
-LNT is installed into an environment of its own below bench/load, the first time: it takes a minute. Both
+LNT is installed into an environment of its own below bench/submissions, the first time: it takes a minute. Both
 use the same PostgreSQL, on loopback; all ends with this program.
 """
 
@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 
-from bench.load import lnt as peer
-from bench.load import perfdash as own
-from bench.load.measures import Found, Measuring
-from bench.load.report import markdown
+from bench.submissions import lnt as peer
+from bench.submissions import perfdash as own
+from bench.submissions.measures import Found, Measuring
+from bench.submissions.report import markdown
 from e2e.faults.plant import place
 
 STEPS = (10_000, 100_000, 1_000_000, 10_000_000)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from bench.load import data
-from bench.load.lnt import REQUIREMENTS
-from bench.load.measures import CELLS, CHUNK, Found, Size, Taken
+from bench.submissions import data
+from bench.submissions.lnt import REQUIREMENTS
+from bench.submissions.measures import CELLS, CHUNK, Found, Size, Taken
 
 INTRODUCTION = """# What submitting and reading results costs
 

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import psycopg
 
-from bench.load import data, processes
-from bench.load.http import Client
+from bench.submissions import data, processes
+from bench.submissions.http import Client
 from e2e import conftest
 
 HERE = Path(__file__).resolve().parent

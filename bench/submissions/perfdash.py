@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from bench.load import data, processes
-from bench.load.http import Client
+from bench.submissions import data, processes
+from bench.submissions.http import Client
 from e2e.conftest import served
 
 API = "/api/v1"

@@ -8,9 +8,9 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from bench.load import data
-from bench.load.lnt import Lnt
-from bench.load.perfdash import Perfdash
+from bench.submissions import data
+from bench.submissions.lnt import Lnt
+from bench.submissions.perfdash import Perfdash
 
 CHUNK = 10
 CLIENTS = 4

@@ -1,0 +1,207 @@
+"""What downloads and verifies, ours and others. Each gives wall and CPU time, and leaves the files."""
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.downloads.server import Files
+from campaigns.engines.program import run_program
+from campaigns.network import parse_rules
+
+CONCURRENCY = 20
+LONGEST_SECONDS = 120.0
+
+
+class NotVerified(Exception):
+    """A file is missing, or not as it has to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One run. Seconds; CPU time of all processes of the client."""
+
+    wall: float
+    cpu: float
+
+
+Run = Callable[[Files, Path], Found]
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """Somebody who downloads and verifies. needs: programs; ours: its clock leaves the start out."""
+
+    name: str
+    run: Run
+    needs: tuple[str, ...] = ()
+    ours: bool = False
+
+    def missing(self) -> list[str]:
+        return [program for program in self.needs if not shutil.which(program)]
+
+
+def engine(name: str) -> Run:
+    """Give an engine of the kind downloader, with its fastest levels for the files."""
+
+    def run(files: Files, place: Path) -> Found:
+        request = {
+            "base_url": files.url,
+            "files": [[name, digest, files.size] for name, digest in files.digests.items()],
+            "directory": str(place),
+            "rules": parse_rules("127.0.0.1:*").to_json(),
+            "concurrency": CONCURRENCY,
+            "connect_timeout_seconds": 10.0,
+            "read_timeout_seconds": 30.0,
+            "time_limit_seconds": LONGEST_SECONDS,
+            "event_loop": "uvloop",
+            "hashing": "executor" if files.size > 256 * 1024 else "loop",
+            "http_version": "automatic",
+            "processes": "automatic",
+            "sender": "perfdash benchmark",
+            "most_concurrent": None,
+            "most_per_second": None,
+            "only_describe": False,
+        }
+        outcome = run_program(
+            f"campaigns.engines.{name}_downloader",
+            request,
+            cancelled=threading.Event(),
+            lease_seconds=lambda: LONGEST_SECONDS,
+            deadline_seconds=LONGEST_SECONDS,
+        )
+        if outcome.result["examples"]:
+            raise NotVerified(f"{name}: {outcome.result['examples']}")
+        return Found(outcome.result["seconds"], outcome.result["cpu_seconds"])
+
+    return run
+
+
+def aria2c(files: Files, place: Path) -> Found:
+    """Let aria2c fetch, and verify by the digests of its list."""
+    lines = (
+        f"{files.url}{name}\n out={name}\n checksum=sha-256={digest}\n"
+        for name, digest in files.digests.items()
+    )
+    (place / "list").write_text("".join(lines))
+    return timed(
+        [
+            *("aria2c", "--no-conf", "--quiet", f"-j{CONCURRENCY}", "-x1", "-s1"),
+            *("--file-allocation=none", f"--dir={place / 'files'}", f"-i{place / 'list'}"),
+        ]
+    )
+
+
+def curl_and_sha256sum(files: Files, place: Path) -> Found:
+    """Let curl fetch, then sha256sum verify."""
+    fetched = curl(files, place)
+    lines = (f"{digest}  {name}\n" for name, digest in files.digests.items())
+    (place / "sums").write_text("".join(lines))
+    verified = timed(["sha256sum", "--quiet", "-c", str(place / "sums")], place / "files")
+    return Found(fetched.wall + verified.wall, fetched.cpu + verified.cpu)
+
+
+def curl_and_openssl(files: Files, place: Path) -> Found:
+    """Let curl fetch, then two openssl at once hash half of the files each."""
+    fetched = curl(files, place)
+    names = list(files.digests)
+    halves = names[::2], names[1::2]
+    begun, used = time.perf_counter(), _used()
+    processes = [
+        subprocess.Popen(  # noqa: S603 - arguments are ours
+            ["openssl", "dgst", "-sha256", "-r", *half],  # noqa: S607
+            cwd=place / "files",
+            stdout=subprocess.PIPE,
+        )
+        for half in halves
+    ]
+    said = b"".join(process.communicate()[0] for process in processes).decode().split()
+    seconds, cpu = time.perf_counter() - begun, _used() - used
+    told = {
+        name.removeprefix("*"): digest for digest, name in zip(said[::2], said[1::2], strict=True)
+    }
+    if told != files.digests:
+        raise NotVerified("openssl told other digests")
+    return Found(fetched.wall + seconds, fetched.cpu + cpu)
+
+
+def wget2_and_sha256sum(files: Files, place: Path) -> Found:
+    """Let wget2 fetch, then sha256sum verify."""
+    (place / "list").write_text("".join(f"{files.url}{name}\n" for name in files.digests))
+    fetched = timed(
+        [
+            "wget2",
+            "-q",
+            f"--max-threads={CONCURRENCY}",
+            "-P",
+            f"{place / 'files'}",
+            "-i",
+            f"{place / 'list'}",
+        ]
+    )
+    lines = (f"{digest}  {name}\n" for name, digest in files.digests.items())
+    (place / "sums").write_text("".join(lines))
+    verified = timed(["sha256sum", "--quiet", "-c", str(place / "sums")], place / "files")
+    return Found(fetched.wall + verified.wall, fetched.cpu + verified.cpu)
+
+
+def curl(files: Files, place: Path) -> Found:
+    """Let the command curl fetch all files in parallel; it verifies nothing."""
+    lines = (
+        f'url = "{files.url}{name}"\noutput = "{place}/files/{name}"\n' for name in files.digests
+    )
+    (place / "config").write_text("".join(lines))
+    parallel = ["--parallel", "--parallel-max", str(CONCURRENCY)]
+    return timed(["curl", "--disable", "--silent", *parallel, "--config", str(place / "config")])
+
+
+CURL, ASYNCIO, FUTURES = "engine curl", "engine asyncio", "engine futures"
+ARIA2C, SHA256SUM, OPENSSL = "aria2c", "curl -Z + sha256sum", "curl -Z + openssl on 2 processes"
+CONTESTANTS = (
+    Contestant(CURL, engine("curl"), ours=True),
+    Contestant(ASYNCIO, engine("asyncio"), ours=True),
+    Contestant(FUTURES, engine("futures"), ours=True),
+    Contestant("engine aria2", engine("aria2"), ("aria2c",), ours=True),
+    Contestant(ARIA2C, aria2c, ("aria2c",)),
+    Contestant(SHA256SUM, curl_and_sha256sum, ("curl", "sha256sum")),
+    Contestant(OPENSSL, curl_and_openssl, ("curl", "openssl")),
+    Contestant("wget2 + sha256sum", wget2_and_sha256sum, ("wget2", "sha256sum")),
+)
+
+
+def once(contestant: Contestant, files: Files, place: Path) -> Found:
+    """Run a contestant in a directory of its own, which is removed. Raise NotVerified."""
+    directory = place / "run"
+    with suppress(FileNotFoundError):
+        shutil.rmtree(directory)
+    (directory / "files").mkdir(parents=True)
+    try:
+        found = contestant.run(files, directory)
+        written = {path.name: path.stat().st_size for path in (directory / "files").iterdir()}
+        if written != dict.fromkeys(files.digests, files.size):
+            raise NotVerified(f"{contestant.name} left other files than it was to fetch")
+        return found
+    finally:
+        shutil.rmtree(directory)
+
+
+def timed(command: Sequence[str], directory: Path | None = None) -> Found:
+    """Run a program to its end. Raise NotVerified where it failed."""
+    begun, used = time.perf_counter(), _used()
+    done = subprocess.run(command, cwd=directory, capture_output=True, check=False)  # noqa: S603
+    found = Found(time.perf_counter() - begun, _used() - used)
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr)[-500:].decode(errors="replace")
+        raise NotVerified(f"{command[0]} ended with {done.returncode}: {said}")
+    return found
+
+
+def _used() -> float:
+    """Give the CPU time of children that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system

@@ -1,0 +1,117 @@
+"""The page about the downloader's speed. Pure, but for what it reads of the machine."""
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from bench.downloads.contestants import ARIA2C, CURL, OPENSSL, SHA256SUM, Contestant, Found
+from bench.downloads.server import Files
+
+Rounds = Sequence[Mapping[str, Found]]
+"""What each contestant took, round by round."""
+GOALS = {
+    ("small", ARIA2C): 0.35,
+    ("large", ARIA2C): 0.40,
+    ("small", SHA256SUM): 0.60,
+    ("large", SHA256SUM): 0.40,
+    ("small", OPENSSL): 0.90,
+    ("large", OPENSSL): 1.00,
+}
+"""Wall time of the engine curl over that of others, at most (ENGINES.md gives where they come from)."""
+FEATURES = ("sha_ni", "avx2", "avx512f", "sha2")
+VERSIONS = (
+    ("nginx", "-v"),
+    ("aria2c", "--version"),
+    ("curl", "--version"),
+    ("openssl", "version"),
+    ("sha256sum", "--version"),
+    ("wget2", "--version"),
+)
+
+
+def markdown(
+    taken: Mapping[str, tuple[Files, Rounds]],
+    missing: Mapping[str, Sequence[str]],
+    file_system: str,
+    command: str,
+) -> str:
+    """Write the page."""
+    lines = [
+        "# What downloading costs",
+        "",
+        f"Written by `{command}`. Do not edit it by hand. Figures of one machine: compare rows, not machines.",
+        "",
+        *machine(file_system),
+        "",
+        "Rounds are interleaved: each contestant once a round, begun with another one each time, after one",
+        "round that does not count. Figures are medians; ratios are medians of the ratios within each round. Every",
+        "file is verified by SHA-256. CPU time is that of all processes of the client. Our engines' clock starts",
+        "when interpreter and libraries are loaded, as it does in a campaign; programs are timed as a whole.",
+        "The engine `aria2` is aria2c under perfdash's rules of addresses, with the engine's own work.",
+        "",
+    ]
+    for name, (files, rounds) in taken.items():
+        lines += [f"## {files.title}, 20 connections, {len(rounds)} rounds", ""]
+        lines += [*_table(files, rounds), "", *_goals(name, rounds), ""]
+    for name, programs in missing.items():
+        lines.append(f"{name} was not measured: there is no {' and no '.join(programs)} here.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def ratio(rounds: Rounds, ours: str, theirs: str) -> float:
+    """Give the median of the ratios of wall time within each round."""
+    return median(found[ours].wall / found[theirs].wall for found in rounds)
+
+
+def machine(file_system: str) -> Iterator[str]:
+    """Tell what was measured on, and with which programs."""
+    words = Path("/proc/cpuinfo").read_text().splitlines()
+    of = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in words}
+    flags = of.get("flags", of.get("Features", "")).split()
+    features = ", ".join(f"{name} {'yes' if name in flags else 'no'}" for name in FEATURES)
+    yield f"- {os.cpu_count()} cores, {of.get('model name', platform.machine())}; {features}"
+    yield f"- Linux {platform.release()}, load {os.getloadavg()[0]:.1f} at the end; files on {file_system}"
+    yield f"- Python {platform.python_version()}; nginx with one worker, HTTP/1.1 on loopback"
+    versions = [found for program, option in VERSIONS if (found := _version(program, option))]
+    yield f"- {'; '.join(versions)}"
+
+
+def found_here(contestants: Sequence[Contestant]) -> dict[str, list[str]]:
+    """Give the programs that are missing, by contestant."""
+    return {one.name: missing for one in contestants if (missing := one.missing())}
+
+
+def _table(files: Files, rounds: Rounds) -> Iterator[str]:
+    names = sorted(rounds[0], key=lambda name: median(found[name].wall for found in rounds))
+    peers = [name for name in (ARIA2C, SHA256SUM, OPENSSL) if name in rounds[0]]
+    yield "| | wall s | from, to | CPU s | MB/s |" + "".join(f" wall / {name} |" for name in peers)
+    yield "|---|---|---|---|---|" + "---|" * len(peers)
+    for name in names:
+        walls = [found[name].wall for found in rounds]
+        cpu = median(found[name].cpu for found in rounds)
+        wall = median(walls)
+        ratios = "".join(f" {ratio(rounds, name, peer):.2f} |" for peer in peers)
+        yield (
+            f"| {name} | {wall:.3f} | {min(walls):.3f} to {max(walls):.3f} | {cpu:.3f} "
+            f"| {files.bytes / 1e6 / wall:.0f} |{ratios}"
+        )
+
+
+def _goals(name: str, rounds: Rounds) -> Iterator[str]:
+    for (of, peer), most in GOALS.items():
+        if of == name and peer in rounds[0]:
+            found = ratio(rounds, CURL, peer)
+            word = "reached" if found <= most else "**missed**"
+            yield f"- Goal: {CURL} takes at most {most:.2f} of {peer}: {found:.2f}, {word}."
+
+
+def _version(program: str, option: str) -> str:
+    try:
+        done = subprocess.run([program, option], capture_output=True, check=False)  # noqa: S603
+    except FileNotFoundError:
+        return ""
+    said = (done.stdout or done.stderr).decode(errors="replace").splitlines()
+    return " ".join(said[0].split()[:4]) if said else program

@@ -1,0 +1,45 @@
+"""A load program: every host opens a connection with an identity of its own, and asks once. Run with -m."""
+
+import ssl
+from collections.abc import Mapping
+from time import perf_counter, process_time
+from typing import Any
+
+from campaigns.engines import health, lifeline
+from campaigns.engines.load.generator import run
+from campaigns.engines.load.host import Host
+from campaigns.engines.load.tls import identity_context
+
+SPENT = {"seconds": 0.0, "cpu_seconds": 0.0, "contexts": 0.0, "bytes": 0.0}
+
+
+async def prepare(host: Host) -> None:
+    """Make the host's context, and note what it took."""
+    begun, cpu, memory = perf_counter(), process_time(), health.peak_memory_bytes()
+    asked = host.request
+    certificate = asked["certificates"][host.number]
+    host.kept["context"] = identity_context(certificate, asked["key"], asked["ca"])
+    SPENT["seconds"] += perf_counter() - begun
+    SPENT["cpu_seconds"] += process_time() - cpu
+    SPENT["bytes"] += health.peak_memory_bytes() - memory
+    SPENT["contexts"] += 1
+
+
+async def sequence(host: Host) -> None:
+    """Open a connection of the host's own, and ask who it is."""
+    context: ssl.SSLContext = host.kept["context"]
+    wire = await host.connect(context)
+    request = f"GET / HTTP/1.1\r\nHost: {host.place.host_header}\r\n\r\n"
+    answer = await host.step("who", wire, request.encode())
+    expected = f"CN=host-{host.number}".encode()
+    if expected not in answer.body:
+        raise RuntimeError(f"host {host.number} was taken for {answer.body!r}")
+
+
+def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+    """Run all hosts, and add what their contexts took."""
+    return run(keeper, sequence, prepare) | {"spent": SPENT}
+
+
+if __name__ == "__main__":
+    lifeline.run(main)

@@ -1,0 +1,58 @@
+"""Our load engine, run as a measurement runs it: a program of the keeper."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from bench.generators.peers import Found, Load
+from campaigns import histogram
+from campaigns.engines.program import Outcome, run_program
+from campaigns.network import parse_rules
+
+NAME = "perfdash"
+
+
+def run(load: Load) -> tuple[Found, Found]:
+    """Load; give what it measured from the intended start, and its own service time.
+
+    cpu_seconds are of the measured time: a campaign starts the program before that.
+    """
+    schedule: dict[str, Any] = {"hosts": load.connections, "duration_seconds": load.seconds}
+    if load.rate:
+        schedule |= {"loop": "open", "rate_per_second": load.rate}
+    outcome = _program(load, schedule)
+    result = outcome.result
+    if result["failures"]:
+        raise RuntimeError(f"The load engine failed: {result['failures']} {result['examples']}")
+    found = []
+    for name in ("response", "service"):
+        counts = histogram.counts_of(result["histograms"][name].encode())
+        p50, p99 = (value / 1000 for value in counts.at([0.5, 0.99]))
+        cpu, seconds = result["cpu_seconds"], result["seconds"]
+        found.append(Found(counts.total, counts.total / seconds, cpu, p50, p99))
+    return found[0], found[1]
+
+
+def _program(load: Load, schedule: dict[str, Any]) -> Outcome:
+    request = {
+        "url": load.url,
+        "rules": parse_rules("127.0.0.1:*").to_json(),
+        "schedule": schedule,
+        "timeout_seconds": 10.0,
+        "time_limit_seconds": load.seconds + 20,
+    }
+    return run_program(
+        "campaigns.engines.load",
+        request,
+        cancelled=threading.Event(),
+        lease_seconds=lambda: 30.0,
+        deadline_seconds=load.seconds + 60,
+    )
+
+
+def processor() -> str:
+    """Name the processor."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "an unknown processor"
