@@ -15,6 +15,8 @@ from campaigns.drivers.base.errors import (
     ParametersRefused,
     TargetUnavailable,
 )
+from campaigns.drivers.base.generating import parts_of
+from campaigns.drivers.base.snippets import Snippet
 from campaigns.drivers.base.values import (
     REFUSED,
     STAND_IN,
@@ -29,6 +31,7 @@ from campaigns.drivers.base.values import (
     Phase,
     Preset,
     Proof,
+    Recomputed,
     Series,
     Target,
 )
@@ -55,7 +58,10 @@ __all__ = [
     "Phase",
     "Preset",
     "Proof",
+    "Recomputed",
     "Series",
+    "Snippet",
     "Target",
     "TargetUnavailable",
+    "parts_of",
 ]

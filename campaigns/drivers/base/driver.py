@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from campaigns.drivers.base.generating import with_generators
+from campaigns.drivers.base.snippets import Snippet
 from campaigns.drivers.base.values import (
     ClosedLoop,
     Context,
@@ -15,6 +17,7 @@ from campaigns.drivers.base.values import (
     Parameters,
     Preset,
     Proof,
+    Recomputed,
     Target,
 )
 from campaigns.network import Rules
@@ -45,6 +48,17 @@ class Driver(ABC):
     """What the law of scalability is fitted to; None where requests are not made in a closed loop."""
     executable: ClassVar[bool] = True
     """False where runs only come in from outside (`external`)."""
+    generators: ClassVar[bool] = False
+    """True where load comes from virtual hosts, which several machines may share (`Context.generate`).
+
+    Its parameters then have those of GeneratorsForm, too; `generators` may be among its factors.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Add the parameters that a kind with several generators has."""
+        super().__init_subclass__(**options)
+        if cls.generators:
+            cls.parameters = with_generators(cls.parameters)
 
     @abstractmethod
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
@@ -90,6 +104,16 @@ class Driver(ABC):
         """Offer values to begin with, of things that the sandbox at a URL serves."""
         return ()
 
+    def snippets(
+        self, family: str, settings: Mapping[str, Any], parameters: Parameters
+    ) -> Sequence[Snippet]:
+        """Write settings as the tools of a server's family take them; what no tool is known for is left out.
+
+        settings: parameters and settings of the target by name, each with the value to set; parameters:
+        what is fixed beside them. Nothing is guessed: an option stands here only if its tool has it.
+        """
+        return ()
+
     def concurrency(self, parameters: Parameters) -> int | None:
         """Say how many requests at a time the parameters ask for; None where that is not known."""
         return None
@@ -113,6 +137,16 @@ class Driver(ABC):
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess the seconds of one run, for a plan without earlier runs."""
         return 60.0
+
+    def recompute(
+        self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> Recomputed | None:
+        """Compute values and distributions of a run from its stored samples; None where none follows.
+
+        values: those that are stored, for what a rate is over. Raise KeyError, TypeError or ValueError
+        where the samples are not what `Measured.samples` gives.
+        """
+        return None
 
     @property
     def primary_metric(self) -> Metric:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.clients.tls import Tls
-from campaigns.drivers.base.errors import Cancelled
+from campaigns.drivers.base.errors import Cancelled, GeneratorFailed
+from campaigns.drivers.base.generating import Gather
+from campaigns.engines.program import Outcome, ProgramFailed, run_program
 from campaigns.network import Rules
 
 Parameters = Mapping[str, Any]
@@ -23,7 +25,9 @@ class Metric:
     """What is stored of a run as one number. Exactly one metric of a driver is `primary`.
 
     directed: False where neither way is better; `lower_is_better` says nothing then. fidelity: raw,
-    aggregated or rounded; of a driver always raw.
+    aggregated or rounded; of a driver always raw. percentile: its share, of one over the samples of a
+    run, which takes a number of them. of_survivors: it is made of what came through alone, so a cell
+    in which too much failed has none.
     """
 
     name: str
@@ -33,6 +37,8 @@ class Metric:
     primary: bool = False
     directed: bool = True
     fidelity: str = "raw"
+    percentile: float | None = None
+    of_survivors: bool = False
 
     @property
     def direction(self) -> bool | None:
@@ -61,6 +67,7 @@ class Target:
 
     dedicated: it belongs to perfdash alone, which may delete what nobody claims.
     hardware: the operator's words on what it runs on.
+    wanted: its settings that perfdash has put in force for this run, by name.
     """
 
     name: str
@@ -72,6 +79,7 @@ class Target:
     tls: Tls = field(default_factory=Tls)
     dedicated: bool = False
     hardware: str = ""
+    wanted: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +199,7 @@ class Context:
     sender: who loads the target, as its owner reads it in the access log (User-Agent).
     most_concurrent: the most requests at a time that the target's owner allows; None: any number.
     most_per_second: the most requests that may begin in any second, redirects included; None: any.
+    gather: runs several generators, for `generate`; None where there is nobody to do so.
     """
 
     cancelled: threading.Event
@@ -204,6 +213,37 @@ class Context:
     sender: str = "perfdash"
     most_concurrent: int | None = None
     most_per_second: float | None = None
+    gather: Gather | None = None
+
+    def generate(
+        self, module: str, requests: Sequence[Mapping[str, Any]], deadline_seconds: float
+    ) -> Outcome:
+        """Run a load program once for each request (`parts_of`), all from one instant on; merge what they say.
+
+        One request runs in a program of this machine. Several go to the workers of `generator_pools`:
+        results are added, samples stand one below the other with a column `generator` (1, 2, ...).
+        deadline_seconds: the longest that a program may take, preparation included.
+
+        Raise Cancelled, or GeneratorFailed where one did not come, or broke.
+        """
+        if len(requests) > 1:
+            if self.gather is None:
+                raise GeneratorFailed("Several generators cannot be asked for from here.")
+            return self.gather(module, requests, deadline_seconds, self.progress)
+        try:
+            outcome = run_program(
+                module,
+                requests[0],
+                cancelled=self.cancelled,
+                lease_seconds=self.lease_seconds,
+                deadline_seconds=deadline_seconds,
+                progress=self.progress,
+            )
+        except ProgramFailed as error:
+            raise GeneratorFailed(str(error)) from error
+        if outcome.cancelled:
+            raise Cancelled
+        return outcome
 
     def check(self) -> None:
         """Raise Cancelled where the cancel flag is set or the lease has run out."""
@@ -212,9 +252,22 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Recomputed:
+    """What the stored samples of a run give once more; what they do not give is not in it.
+
+    values: by metric; times_us: by distribution, what it was made of, in microseconds.
+    """
+
+    values: Mapping[str, float]
+    times_us: Mapping[str, Sequence[int]]
+    units_done: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Preset:
-    """Values of parameters to begin with, that go together."""
+    """Values of parameters to begin with, that go together; factors: levels of those that vary."""
 
     name: str
     label: str
     parameters: Mapping[str, str]
+    factors: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -1,16 +1,16 @@
 """Start the engine programs of the kind `downloader`, and read back what is in force."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.drivers.base import (
     Cancelled,
     Context,
-    EffectiveSetting,
     GeneratorFailed,
     Parameters,
     Target,
 )
+from campaigns.drivers.downloader.levels import AUTOMATIC, check_installed
 from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines import manifest
 from campaigns.engines.pacing import Pacer
@@ -19,6 +19,8 @@ from campaigns.engines.program import Outcome, ProgramFailed, run_program
 MODULES = {
     "asyncio": "campaigns.engines.asyncio_downloader",
     "futures": "campaigns.engines.futures_downloader",
+    "curl": "campaigns.engines.curl_downloader",
+    "aria2": "campaigns.engines.aria2_downloader",
 }
 SECONDS_TO_START_AND_END = 15.0
 """What a program may take beside the time limit of its run."""
@@ -46,6 +48,8 @@ def request_of(
         "time_limit_seconds": limit_seconds,
         "event_loop": parameters["event_loop"],
         "hashing": parameters["hashing"],
+        "http_version": parameters.get("http_version", AUTOMATIC),
+        "processes": parameters.get("processes", AUTOMATIC),
         "sender": context.sender,
         "most_concurrent": context.most_concurrent,
         "most_per_second": context.most_per_second,
@@ -57,6 +61,7 @@ def run_engine(
     parameters: Parameters, request: Mapping[str, Any], context: Context, limit_seconds: float
 ) -> Outcome:
     """Run the engine program. Raise Cancelled, or GeneratorFailed with the end of what it said."""
+    check_installed(parameters, context)
     before = Pacer(context.most_per_second).distance_seconds
     try:
         outcome = run_program(
@@ -72,20 +77,3 @@ def run_engine(
     if outcome.cancelled:
         raise Cancelled
     return outcome
-
-
-def in_force(
-    parameters: Parameters, hello: Mapping[str, Any], context: Context
-) -> Iterator[EffectiveSetting]:
-    """Compare the levels with what the engine says of itself."""
-    for name in ("engine", "concurrency", "event_loop", "hashing"):
-        asked = parameters[name]
-        unused = parameters["engine"] == "futures" and name in ("event_loop", "hashing")
-        in_force = "not used" if unused else hello.get(name, "unknown")
-        why = ""
-        if name == "concurrency" and asked != in_force == context.most_concurrent:
-            why = (
-                f"The target's owner allows {context.most_concurrent} requests at a time: lower the "
-                "level, or ask for more."
-            )
-        yield EffectiveSetting(name, asked, in_force, unused or in_force == asked, why)

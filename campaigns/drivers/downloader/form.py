@@ -37,24 +37,38 @@ class DownloaderForm(forms.Form):
         choices=[
             ("asyncio", "asyncio (aiohttp)"),
             ("futures", "futures (requests in threads)"),
+            ("curl", "curl (libcurl in one or two processes)"),
+            ("aria2", "aria2 (the program aria2c, where workers have it)"),
         ],
-        help_text="What downloads.",
+        help_text="What downloads. A run of aria2 on a worker without the program is void, and "
+        "says what to install.",
     )
     concurrency = forms.IntegerField(
         initial=10,
         min_value=1,
         max_value=1000,
-        help_text="Files at a time: tasks and connections, or threads.",
+        help_text="Files at a time: tasks and connections, or threads, or transfers.",
     )
     event_loop = forms.ChoiceField(
         initial="asyncio",
         choices=[("asyncio", "asyncio"), ("uvloop", "uvloop")],
-        help_text="The event loop of the engine asyncio; futures have none.",
+        help_text="The event loop of the engine asyncio; the others have none.",
     )
     hashing = forms.ChoiceField(
         initial="loop",
         choices=[("loop", "in the event loop"), ("executor", "in two threads")],
-        help_text="Where the engine asyncio hashes and writes; futures do so in their threads.",
+        help_text="Where the engine asyncio hashes and writes; the others have one way.",
+    )
+    http_version = forms.ChoiceField(
+        initial="automatic",
+        choices=[("automatic", "automatic"), ("1.1", "HTTP/1.1"), ("2", "HTTP/2 (over TLS)")],
+        help_text="What the engine curl speaks; automatic: HTTP/2 where the server agrees to it. "
+        "The others speak HTTP/1.1.",
+    )
+    processes = forms.ChoiceField(
+        initial="automatic",
+        choices=[(name, name) for name in ("automatic", "1", "2", "4", "8")],
+        help_text="Processes of the engine curl that share the files; automatic: two, on one core one.",
     )
     connect_timeout_seconds = forms.FloatField(
         initial=10.0, min_value=0.1, max_value=600, help_text="Longest wait for a connection."

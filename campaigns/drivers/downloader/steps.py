@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from campaigns import histogram
 from campaigns.drivers.base import (
@@ -23,11 +24,14 @@ from campaigns.drivers.base import (
     Parameters,
     Phase,
     Proof,
+    Recomputed,
     Series,
     Target,
 )
-from campaigns.drivers.downloader.engine import in_force, request_of, run_engine
+from campaigns.drivers.downloader.engine import request_of, run_engine
 from campaigns.drivers.downloader.form import DownloaderForm
+from campaigns.drivers.downloader.levels import in_force, misfits, spoken
+from campaigns.drivers.downloader.recomputing import recompute
 from campaigns.drivers.downloader.source import PROBE, ask, entries_of, manifest_url
 from campaigns.engines import manifest
 from campaigns.engines.download_summary import Download
@@ -51,7 +55,15 @@ class Downloader(Driver):
     question = "Is the asyncio downloader faster than futures?"
     families = ("http",)
     parameters = DownloaderForm
-    factors = ("engine", "concurrency", "manifest", "event_loop", "hashing")
+    factors = (
+        "engine",
+        "concurrency",
+        "manifest",
+        "event_loop",
+        "hashing",
+        "http_version",
+        "processes",
+    )
     work = ("manifest",)
     amount = ("files dealt with", "bytes on disk")
     sample = "file"
@@ -66,8 +78,16 @@ class Downloader(Driver):
         Metric("cpu_seconds", "CPU time of the generator", "s", lower_is_better=True),
         Metric("peak_memory", "Peak memory of the generator", "MB", lower_is_better=True),
         Metric("failed_files", "Failed files", "files", lower_is_better=True),
-        Metric("file_time_p50", "Time of a file, median", "ms", lower_is_better=True),
-        Metric("file_time_p95", "Time of a file, 95th percentile", "ms", lower_is_better=True),
+        Metric(
+            "file_time_p50", "Time of a file, median", "ms", lower_is_better=True, percentile=0.5
+        ),
+        Metric(
+            "file_time_p95",
+            "Time of a file, 95th percentile",
+            "ms",
+            lower_is_better=True,
+            percentile=0.95,
+        ),
     )
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
@@ -128,7 +148,8 @@ class Downloader(Driver):
         outcome = run_engine(
             parameters, request_of(target, parameters, context, entries, limit), context, limit
         )
-        for setting in in_force(parameters, outcome.hello, context):
+        heard = {**outcome.hello, **spoken(outcome.result)}
+        for setting in in_force(parameters, heard, context):
             if not setting.ok and not outcome.timed_out:
                 raise LevelNotInForce(
                     f"{setting.name} was to be {setting.asked}, but {setting.in_force} was in "
@@ -165,8 +186,14 @@ class Downloader(Driver):
         """The manifest; its files stand beside it."""
         return {"manifest": manifest_url(base_url, parameters["manifest"])}
 
+    def misfits(
+        self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+    ) -> Mapping[str, str]:
+        """Say which engines cannot speak the version of HTTP that is asked for."""
+        return misfits(parameters, factors)
+
     def concurrency(self, parameters: Parameters) -> int:
-        """Give the number of tasks or threads; each has one request at a time."""
+        """Give the number of tasks, threads or transfers; each has one request at a time."""
         return int(parameters["concurrency"])
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
@@ -181,6 +208,12 @@ class Downloader(Driver):
         shutil.rmtree(context.directory, ignore_errors=True)
         if context.directory.exists():
             raise NotClean(f"{context.directory} cannot be removed; remove it by hand.")
+
+    def recompute(
+        self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> Recomputed | None:
+        """Compute again what follows from the samples alone."""
+        return recompute(samples, values)
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess; how much a manifest lists is known only when it has been fetched."""

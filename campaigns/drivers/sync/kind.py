@@ -12,6 +12,8 @@ from campaigns.drivers.base import (
     Parameters,
     Preset,
     Proof,
+    Recomputed,
+    Snippet,
     Target,
 )
 from campaigns.drivers.sync.fitting import ALONE, KATELLO, PULP, misfits
@@ -19,6 +21,8 @@ from campaigns.drivers.sync.form import SyncForm
 from campaigns.drivers.sync.katello.steps import KatelloSteps
 from campaigns.drivers.sync.making import OF_A_REMOTE
 from campaigns.drivers.sync.presets import presets_at
+from campaigns.drivers.sync.recomputing import recompute
+from campaigns.drivers.sync.snippets import snippets
 from campaigns.drivers.sync.steps import PulpSteps
 from campaigns.network import Rules
 
@@ -121,6 +125,12 @@ class Sync(Driver):
         """Many small files or packages, and few large ones."""
         return presets_at(sandbox_url)
 
+    def snippets(
+        self, family: str, settings: Mapping[str, Any], parameters: Parameters
+    ) -> Sequence[Snippet]:
+        """What Pulp's command line, hammer, or the installer of a Foreman takes."""
+        return snippets(family, settings, parameters)
+
     def concurrency(self, parameters: Parameters) -> int:
         """One request at a time: perfdash only asks for tasks, and looks at them."""
         return 1
@@ -136,6 +146,12 @@ class Sync(Driver):
     def prepares_at_length(self, parameters: Parameters) -> bool:
         """What a Pulp is to sync once more is synced in `apply` for the first time."""
         return bool(parameters["repeat"] == "unchanged" and parameters["feed"])
+
+    def recompute(
+        self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> Recomputed | None:
+        """Compute again what follows from the samples alone."""
+        return recompute(samples, values)
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess; how much a feed has is known only when it was synced once."""

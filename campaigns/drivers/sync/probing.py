@@ -7,7 +7,7 @@ from typing import Any
 
 from campaigns.clients.pulp import Pulp
 from campaigns.drivers.base import Proof, Target
-from campaigns.drivers.sync.clock import clock_proof
+from campaigns.drivers.base.clock import clock_proof
 from campaigns.drivers.sync.facts import versions_of
 
 

@@ -20,7 +20,8 @@ from campaigns.drivers.base import (
     Series,
     Target,
 )
-from campaigns.drivers.sync.access import pulp_of, what_does_not_end, while_leased
+from campaigns.drivers.base.servers import what_does_not_end, while_leased
+from campaigns.drivers.sync.access import pulp_of
 from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
 from campaigns.drivers.sync.facts import facts_of
 from campaigns.drivers.sync.failures import refuse_what_is_not_the_feeds

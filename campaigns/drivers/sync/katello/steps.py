@@ -1,10 +1,8 @@
 """The four steps of the kind `sync` with a Katello. Not yet seen with a real server."""
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from campaigns.clients.errors import NotPermitted
 from campaigns.clients.katello import Katello
@@ -16,10 +14,9 @@ from campaigns.drivers.base import (
     Parameters,
     Proof,
     Target,
-    TargetUnavailable,
 )
-from campaigns.drivers.sync.access import katello_of, what_does_not_end, while_leased
-from campaigns.drivers.sync.clock import clock_proof
+from campaigns.drivers.base.katello import refuse_services_that_are_away, who_answers
+from campaigns.drivers.base.servers import katello_of, what_does_not_end, while_leased
 from campaigns.drivers.sync.facts import NOT_TOLD
 from campaigns.drivers.sync.katello import clearing
 from campaigns.drivers.sync.katello.measuring import measured_of
@@ -44,26 +41,14 @@ class KatelloSteps:
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Tell what Katello this is, whether the login is right, and how its services are."""
         with katello_of(target, rules, lambda: None) as katello:
-            began_at = time.perf_counter()
-            version = katello.katello_version()
-            seconds = time.perf_counter() - began_at
-            foreman = katello.foreman_version()
-            services = katello.ping()
-            return [
-                Proof("Foreman", "any", foreman, "", ok=True),
-                Proof("Katello", "any", version, "", ok=True),
-                Proof("login", "accepted", "accepted", "", ok=True),
-                *(Proof(f"service {name}", "ok", said, "", said == "ok") for name, said in services.items()),
-                Proof("answers", "any", round(seconds, 4), "s", ok=True),
-                clock_proof(katello.date(), datetime.now(UTC)),
-            ]  # fmt: skip
+            return who_answers(katello)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """End what earlier runs left, and prove that nobody else syncs the same."""
         context.directory.mkdir(parents=True, exist_ok=True)
         parts = parts_of(parameters)
         with _opened(target, context) as katello:
-            _refuse_services_that_are_away(katello)
+            refuse_services_that_are_away(katello)
             proxies_of(katello, parts)
             ended = clearing.clear(katello, parts, begun_tasks(context), clearing.CLEAR_SECONDS)
             left = len(clearing.unfinished(katello, parts))
@@ -183,12 +168,3 @@ def _all_proxies(katello: Katello) -> str:
     except NotPermitted:
         return NOT_TOLD
     return "; ".join(proxies) or "none"
-
-
-def _refuse_services_that_are_away(katello: Katello) -> None:
-    katello.foreman_version()
-    if bad := {name: said for name, said in katello.ping().items() if said != "ok"}:
-        words = "; ".join(f"{name}: {said}" for name, said in bad.items())
-        raise TargetUnavailable(
-            f"Katello's own services are not in order ({words}); mend them before measuring."
-        )

@@ -25,6 +25,7 @@ from campaigns.drivers.base import (
 from campaigns.drivers.sync import driver
 from campaigns.drivers.sync.cleaning import PREFIX
 from campaigns.network import parse_rules
+from campaigns.tests.drivers.recomputed import follows
 
 RULES = parse_rules("127.0.0.1:*")
 
@@ -75,7 +76,9 @@ class Place:
         return driver.apply(self.target, values, self.context())
 
     def measure(self, values):
-        return driver.measure(self.target, values, self.context())
+        measured = driver.measure(self.target, values, self.context())
+        follows(driver, measured)
+        return measured
 
     def run(self, values):
         """All four steps; what was measured, and the proofs of the same work."""

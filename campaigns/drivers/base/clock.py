@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from campaigns.drivers.base import Proof
+from campaigns.drivers.base.values import Proof
 
 MOST_SKEW_SECONDS = 60.0
 
