@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from campaigns.charts.labels import contrast_words
 from campaigns.models.targets import Target
 from campaigns.models.teams import Team, default_team
+from campaigns.models.templates import Template
 
 METRIC_LETTERS = 100
 FACTOR_LETTERS = 80
@@ -37,6 +38,10 @@ class Campaign(models.Model):
         FIXED = "fixed", "Fixed number of blocks"
         PRECISION = "precision", "Until precise enough"
 
+    class Afterwards(models.TextChoices):
+        RESTORE = "restore", "Set them back to what they were"
+        KEEP = "keep", "Leave them as the last run had them"
+
     class Fidelity(models.TextChoices):
         RAW = "raw", "measured here or raw values imported"
         AGGREGATED = "aggregated", "aggregated before the import"
@@ -48,6 +53,7 @@ class Campaign(models.Model):
         "primary_contrast",
         "smallest_effect",
         "margin",
+        "failed_limit",
         "stop_rule",
         "stop_width",
         "stop_most",
@@ -100,11 +106,20 @@ class Campaign(models.Model):
     )
     smallest_effect = models.FloatField(default=0.05)
     margin = models.FloatField(default=0.02)
+    failed_limit = models.FloatField(
+        default=0.05, help_text="Of the work of a cell: above it there is no number to judge."
+    )
     stop_rule = models.CharField(max_length=20, choices=StopRule, default=StopRule.FIXED)
     stop_width = models.FloatField(
         default=0.03, help_text="Precise enough: half the interval of every change, a share of 1."
     )
     stop_most = models.PositiveIntegerField(default=30, help_text="Blocks, however precise.")
+    settings_afterwards = models.CharField(
+        max_length=10,
+        choices=Afterwards,
+        default=Afterwards.RESTORE,
+        help_text="What becomes of the target's settings at the end.",
+    )
 
     source = models.CharField(max_length=300, blank=True, help_text="Where an import came from.")
     fidelity = models.CharField(max_length=20, choices=Fidelity, default=Fidelity.RAW)
@@ -114,7 +129,11 @@ class Campaign(models.Model):
     clone_of = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="clones"
     )
+    template = models.ForeignKey(
+        Template, on_delete=models.SET_NULL, null=True, blank=True, related_name="campaigns"
+    )
     created_at = models.DateTimeField(db_default=Now())
+    archived_at = models.DateTimeField(null=True, blank=True)
     launched_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     counted_from = models.DateTimeField(
@@ -180,6 +199,10 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(order="paired") | ~models.Q(paired_factor=""),
                 name="paired_order_names_its_factor",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(failed_limit__gt=0, failed_limit__lte=1),
+                name="failed_limit_is_a_share",
             ),
             models.UniqueConstraint(
                 fields=["team", "external_id"],

@@ -197,9 +197,6 @@ class Attempt(models.Model):
 class Lease(models.Model):
     """Who holds a thing, until when by the database's clock. `token` grows with every holder."""
 
-    attempt = models.OneToOneField(
-        Attempt, on_delete=models.SET_NULL, null=True, blank=True, related_name="%(class)s"
-    )
     holder = models.CharField(max_length=200, blank=True, help_text="In words.")
     token = models.BigIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -211,6 +208,9 @@ class Lease(models.Model):
 class TargetLease(Lease):
     """One measuring run per target address."""
 
+    attempt = models.OneToOneField(
+        Attempt, on_delete=models.SET_NULL, null=True, blank=True, related_name="targetlease"
+    )
     address = models.CharField(max_length=300, unique=True)
 
     def __str__(self) -> str:
@@ -218,8 +218,11 @@ class TargetLease(Lease):
 
 
 class GeneratorLease(Lease):
-    """One measurement, or analysis, per generator host."""
+    """One measurement per generator host; a run with several generators holds several hosts."""
 
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.SET_NULL, null=True, blank=True, related_name="generator_leases"
+    )
     host = models.CharField(max_length=200, unique=True)
 
     def __str__(self) -> str:

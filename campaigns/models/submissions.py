@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.campaigns import METRIC_LETTERS, Campaign
+from campaigns.models.teams import Team, default_team
 
 
 class DeclaredMetric(models.Model):
@@ -48,6 +49,7 @@ class Submission(models.Model):
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, null=True, blank=True, related_name="submissions"
     )
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, default=default_team)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True)
     state = models.CharField(max_length=20, choices=State, default=State.STORED)
     problem = models.TextField(blank=True, help_text="Why it was refused.")

@@ -1,4 +1,4 @@
-"""Who: teams, API tokens and sign-in links. Roles come with team review."""
+"""Who: teams and their members, invitations, API tokens and sign-in links."""
 
 from typing import Any
 
@@ -9,20 +9,97 @@ from django.db.models.functions import Now
 
 
 class Team(models.Model):
-    """Owns targets and campaigns. There is one default team until roles exist."""
+    """Owns targets, campaigns, templates and conclusions; its rules hold for these.
+
+    `approvals_needed`: so many people beside the author have to approve a conclusion.
+    `second_for_production`: a launch on a production target takes a second person's yes.
+    """
 
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False)
+    approvals_needed = models.PositiveSmallIntegerField(default=1)
+    second_for_production = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=models.Q(approvals_needed__gte=1, approvals_needed__lte=10),
+                name="some_approval_is_needed",
+            ),
             models.UniqueConstraint(
                 fields=["is_default"], condition=models.Q(is_default=True), name="one_default_team"
-            )
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+
+class Role(models.TextChoices):
+    """What a member is in a team; a member may be several. campaigns.queries.rights says what each may."""
+
+    VIEWER = "viewer", "viewer"
+    AUTHOR = "author", "author"
+    OPERATOR = "operator", "operator"
+    REVIEWER = "reviewer", "reviewer"
+    ADMIN = "admin", "admin"
+
+
+def roles_known(name: str) -> models.CheckConstraint:
+    """At least one role, and none that nobody knows."""
+    return models.CheckConstraint(
+        condition=models.Q(roles__contained_by=list(Role.values), roles__len__gt=0), name=name
+    )
+
+
+class Membership(models.Model):
+    """Somebody in a team, with his roles there."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    roles = ArrayField(models.CharField(max_length=10, choices=Role))
+    joined_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="member_once_in_a_team"),
+            roles_known("roles_of_a_member_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+
+class Invitation(models.Model):
+    """A link that makes whoever opens it a member, once; only its hash is stored."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
+    roles = ArrayField(models.CharField(max_length=10, choices=Role))
+    note = models.CharField(max_length=200, blank=True, help_text="For whom it is.")
+    hash = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="invitations_made"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="invitations_used",
+    )
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [roles_known("roles_of_an_invitation_known")]
+
+    def __str__(self) -> str:
+        return f"invitation to {self.team}"
 
 
 class Scope(models.TextChoices):

@@ -6,7 +6,6 @@ from io import StringIO
 
 import pytest
 from cryptography.fernet import Fernet
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import ProtectedError
@@ -28,6 +27,7 @@ from campaigns.models import (
     Exclusion,
     Factor,
     Finding,
+    Generator,
     GeneratorLease,
     Level,
     Measurement,
@@ -42,6 +42,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.teams import default_team
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy
 
 __all__ = ["target", "toy"]
@@ -293,10 +294,29 @@ def test_one_lease_an_address_and_one_a_host(attempt, campaign):
         lambda: TargetLease.objects.create(address="127.0.0.1:9", attempt=other),
         lambda: GeneratorLease.objects.create(host="here", attempt=other),
         lambda: TargetLease.objects.create(address="127.0.0.2:9", attempt=attempt),
-        lambda: GeneratorLease.objects.create(host="there", attempt=attempt),
     ):
         with pytest.raises(IntegrityError), transaction.atomic():
             make()
+    GeneratorLease.objects.create(host="there", attempt=attempt)  # of a run with several generators
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"state": "sleeping"},
+        {"state": "claimed", "worker": "w", "host": "h"},
+        {"state": "failed"},
+        {"state": "started", "worker": "w", "host": "h", "claimed_at": Now()},
+        {"number": 1},
+    ],
+)
+def test_a_generator_is_in_a_state_that_can_be(attempt, wrong):
+    Generator.objects.create(attempt=attempt, number=1, pool="generate", module="m")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Generator.objects.create(
+            **{"attempt": attempt, "number": 2, "pool": "generate", "module": "m"} | wrong
+        )
 
 
 def test_a_lease_outlives_the_attempt_that_held_it(attempt):
@@ -335,7 +355,7 @@ def test_the_default_team_is_made_where_it_is_missing_and_found_again():
 
 @pytest.mark.parametrize("model", [ApiToken, SignInLink])
 def test_a_hash_belongs_to_one_key(model):
-    user = User.objects.create_user("owner")
+    user = somebody("owner")
     rest = {"name": "x"} if model is ApiToken else {"expires_at": Now() + timedelta(minutes=1)}
     model.objects.create(user=user, hash="a" * 64, **rest)
 
@@ -351,7 +371,7 @@ def test_a_worker_has_one_row():
 
 
 def test_whoever_has_an_account_and_campaigns_is_not_deleted(target):
-    user = User.objects.create_user("owner")
+    user = somebody("owner")
     drafts.create(check(definition(target=target.pk)), user)
 
     with pytest.raises(ProtectedError):
@@ -418,7 +438,7 @@ def test_a_password_that_no_key_opens_is_not_rotated(target, settings):
 
 def test_a_password_is_on_no_page(campaign):
     client = Client()
-    client.force_login(User.objects.create_user("owner"))
+    client.force_login(somebody("owner"))
     target_key, campaign_key = [campaign.target_id], [campaign.pk]
 
     for page in (

@@ -60,6 +60,8 @@ def cut_off_before_it_is_noted() -> Iterator[None]:
 
 
 def test_a_migration_that_is_cut_off_leaves_the_old_schema_and_is_done_the_next_time(restored):
+    # Django notes a migration with foreign keys once it has been committed; this library's first is one.
+    call_command("migrate", "account", verbosity=0, interactive=False)
     then, what = schema(), books()
 
     with cut_off_before_it_is_noted(), pytest.raises(OperationalError):

@@ -1,0 +1,147 @@
+"""What is told to whom: the outbox, where each person wants it, and every try to deliver."""
+
+from django.conf import settings
+from django.contrib.postgres.functions import RandomUUID
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.campaigns import Campaign
+from campaigns.models.reviews import Conclusion
+from campaigns.models.teams import Team
+
+
+class Announcement(models.Model):
+    """A row of the outbox: written with what it tells, in one transaction; read by notifications.
+
+    `to`: primary keys of the people whom it concerns; empty: those of the team who chose its kind.
+    `by`: whose deed it is; that person is not told. A trial of a channel has no team.
+    """
+
+    class Kind(models.TextChoices):
+        CAMPAIGN_FINISHED = "campaign_finished", "a campaign has finished"
+        CAMPAIGN_FAILED = "campaign_failed", "a campaign failed or paused by itself"
+        CAMPAIGN_NEEDS_HAND = "campaign_needs_hand", "a campaign waits for somebody's hand"
+        REVIEW_ASKED = "review_asked", "a review is asked for"
+        REVIEW_DECIDED = "review_decided", "a review was decided"
+        REVIEW_REOPENED = "review_reopened", "a conclusion was re-opened"
+        MENTIONED = "mentioned", "somebody mentioned you"
+        LAUNCH_ASKED = "launch_asked", "a launch waits for a second yes"
+        LAUNCH_DECIDED = "launch_decided", "a launch was decided on"
+        TRIAL = "trial", "a trial of a channel"
+
+    kind = models.CharField(max_length=30, choices=Kind)
+    team = models.ForeignKey(
+        Team, on_delete=models.CASCADE, related_name="announcements", null=True
+    )
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, null=True, related_name="+")
+    conclusion = models.ForeignKey(
+        Conclusion, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    to = models.JSONField(default=list)
+    data = models.JSONField(default=dict)
+    at = models.DateTimeField(db_default=Now())
+    read_at = models.DateTimeField(null=True, help_text="When deliveries were made of it.")
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [
+            models.Index(
+                fields=["id"], condition=models.Q(read_at=None), name="announcements_not_read"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class Channel(models.Model):
+    """Where a person wants to be told, and of what. `address` and `secret` are encrypted.
+
+    `place`: as much of the address as may be shown. An e-mail channel without an address goes to that
+    of the account. `former_secret` signs beside `secret` until `former_until`. `teams`: primary keys;
+    empty: all. `failed` tries and `given_up` deliveries are counted since the last one that came through.
+    """
+
+    class Kind(models.TextChoices):
+        EMAIL = "email", "e-mail"
+        WEBHOOK = "webhook", "webhook"
+        CHAT = "chat", "chat service"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="channels"
+    )
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=10, choices=Kind)
+    address = models.TextField(blank=True, editable=False)
+    place = models.CharField(max_length=300, blank=True)
+    secret = models.TextField(blank=True, editable=False)
+    former_secret = models.TextField(blank=True, editable=False)
+    former_until = models.DateTimeField(null=True)
+    kinds = models.JSONField(default=list, help_text="Of Announcement.Kind.")
+    teams = models.JSONField(default=list)
+    is_on = models.BooleanField(default=True)
+    off_reason = models.TextField(blank=True)
+    is_confirmed = models.BooleanField(
+        default=True, help_text="Its owner has opened the link that was sent to the address."
+    )
+    failed = models.PositiveIntegerField(default=0)
+    given_up = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "name"], name="channel_name_once_a_user")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Delivery(models.Model):
+    """One announcement on its way to one channel. `uid` is the same at every try.
+
+    `claimed_until`: somebody is at it; when that is over and it still waits, it is tried again.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        DELIVERED = "delivered", "delivered"
+        GIVEN_UP = "given_up", "given up"
+        DROPPED = "dropped", "not sent"
+
+    uid = models.UUIDField(db_default=RandomUUID(), unique=True, editable=False)
+
+    announcement = models.ForeignKey(
+        Announcement, on_delete=models.CASCADE, related_name="deliveries"
+    )
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="deliveries")
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+    not_before = models.DateTimeField(db_default=Now())
+    claimed_until = models.DateTimeField(null=True)
+    message = models.TextField(blank=True, help_text="What went wrong at the last try.")
+    delivered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["announcement", "channel"], name="delivered_once_a_channel"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["not_before"],
+                condition=models.Q(state="waiting"),
+                name="deliveries_waiting",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.announcement} by {self.channel}"

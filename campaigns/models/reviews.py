@@ -1,0 +1,199 @@
+"""Conclusions: claims with their evidence, reviewed by somebody other than their author."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.campaigns import Campaign
+from campaigns.models.teams import Team
+
+
+class Conclusion(models.Model):
+    """A claim, what it rests on, and how it stands with its review.
+
+    `revision` grows with every sending to review; decisions are on one revision. `writers`: its author
+    and whoever else had a hand in its text; none of them decides on it.
+    """
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "draft"
+        IN_REVIEW = "in_review", "in review"
+        CHANGES_REQUESTED = "changes_requested", "changes requested"
+        ACCEPTED = "accepted", "accepted"
+        REJECTED = "rejected", "rejected"
+        SUPERSEDED = "superseded", "superseded"
+        REOPENED = "reopened", "re-opened"
+
+    EDITABLE = frozenset({State.DRAFT, State.CHANGES_REQUESTED, State.REOPENED})
+    STANDING = frozenset({State.IN_REVIEW, State.ACCEPTED})
+    """States that hold for the data that were sent to review, and for no others."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="conclusions")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="conclusions"
+    )
+    writers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="conclusions_written")
+    claim = models.CharField(max_length=500)
+    recommendation = models.TextField(blank=True)
+    limits = models.TextField(blank=True, help_text="Where it does not hold.")
+    state = models.CharField(max_length=20, choices=State, default=State.DRAFT, db_index=True)
+    revision = models.PositiveIntegerField(default=0)
+    reason = models.TextField(blank=True, help_text="Why it stands as it does, such as re-opened.")
+    reopened_by = models.JSONField(default=list, help_text="What changed: both values of each.")
+    supersedes = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="superseded_by"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+    sent_at = models.DateTimeField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    state__in=[
+                        "draft",
+                        "in_review",
+                        "changes_requested",
+                        "accepted",
+                        "rejected",
+                        "superseded",
+                        "reopened",
+                    ]
+                ),
+                name="conclusion_state_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.claim
+
+
+class Evidence(models.Model):
+    """What a conclusion rests on: a campaign, and which contrast, finding and chart of it.
+
+    `snapshot`: findings with their versions and the checklist, frozen when it was sent to review;
+    `data_hash` is of the same moment, and `stamp` what was there then (queries.data_stamp).
+    `findings_at`: when the findings were computed that it was last compared with.
+    """
+
+    conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="evidence")
+    position = models.PositiveIntegerField()
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="evidence_for")
+    contrast = models.JSONField(null=True, blank=True)
+    finding = models.CharField(max_length=120, blank=True)
+    view = models.CharField(max_length=500, blank=True, help_text="Address of a chart's view.")
+    data_hash = models.CharField(max_length=80, blank=True)
+    snapshot = models.JSONField(default=dict)
+    stamp = models.JSONField(default=dict)
+    findings_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "evidence"
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conclusion", "position"], name="evidence_position_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"evidence {self.position} of {self.conclusion}"
+
+
+class Reviewer(models.Model):
+    """Somebody who is asked to review a conclusion."""
+
+    conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="reviewers")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="reviews_asked"
+    )
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    asked_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["conclusion", "user"], name="reviewer_asked_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} on {self.conclusion}"
+
+
+class Decision(models.Model):
+    """What a reviewer decided on one revision, bound to the hash of its data. Never changed."""
+
+    class Word(models.TextChoices):
+        APPROVE = "approve", "approved"
+        REQUEST_CHANGES = "request_changes", "asked for changes"
+        REJECT = "reject", "rejected"
+
+    conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="decisions")
+    revision = models.PositiveIntegerField()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions"
+    )
+    word = models.CharField(max_length=20, choices=Word)
+    reason = models.TextField(blank=True)
+    data_hash = models.CharField(max_length=80)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conclusion", "revision", "user"], name="one_decision_a_revision"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.get_word_display()}"
+
+
+class CheckWord(models.Model):
+    """The author's written word on a warning of the checklist.
+
+    `about`: what the check said when it was written; once it says something else, the word is void.
+    """
+
+    conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="words")
+    check_name = models.CharField(max_length=50)
+    about = models.TextField(blank=True)
+    text = models.TextField()
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["conclusion", "check_name"], name="one_word_a_check")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.check_name} of {self.conclusion}"
+
+
+class PublicLink(models.Model):
+    """A link by which anybody reads one accepted report; only its hash is stored."""
+
+    conclusion = models.ForeignKey(
+        Conclusion, on_delete=models.CASCADE, related_name="public_links"
+    )
+    hash = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"public link to {self.conclusion}"

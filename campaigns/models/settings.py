@@ -1,0 +1,175 @@
+"""What of a target can be set, how it is reset and found ready, and who waits for a hand."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.campaigns import FACTOR_LETTERS, Campaign
+from campaigns.models.runs import Run
+from campaigns.models.targets import Target
+
+
+class SshLogin(models.Model):
+    """How commands reach the target's machine. `key` and `password` are encrypted, never shown again.
+
+    `host_key` is the one that an admin has accepted, as a line of OpenSSH; `offered_key` is another one
+    that the machine showed since. `confirmed_rule` is the rule that its owner confirmed, or empty.
+    """
+
+    target = models.OneToOneField(Target, on_delete=models.CASCADE, related_name="ssh")
+    host = models.CharField(max_length=253)
+    port = models.PositiveIntegerField(default=22)
+    username = models.CharField(max_length=200)
+    key = models.TextField(blank=True, editable=False)
+    password = models.TextField(blank=True, editable=False)
+    host_key = models.TextField(blank=True)
+    offered_key = models.TextField(blank=True)
+    confirmed_rule = models.CharField(max_length=300, blank=True)
+    looked_at = models.DateTimeField(null=True, blank=True)
+    look_failure = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(port__gte=1, port__lte=65535), name="ssh_port_is_a_port"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.username}@{self.host}:{self.port}"
+
+
+class Setting(models.Model):
+    """Something of a target that can be set and read back; a factor of campaigns on it, if they vary it.
+
+    `apply` and `read_back` are actions as campaigns.clients.actions reads them. `hand_value` is what a
+    person said to have set by hand last; null: nobody knows.
+    """
+
+    class Type(models.TextChoices):
+        INTEGER = "integer", "integer"
+        NUMBER = "number", "number"
+        TEXT = "text", "text"
+        CHOICE = "choice", "choice"
+
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="setting_rows")
+    name = models.CharField(max_length=FACTOR_LETTERS)
+    label = models.CharField(max_length=100, blank=True)
+    unit = models.CharField(max_length=20, blank=True)
+    type = models.CharField(max_length=10, choices=Type, default=Type.INTEGER)
+    minimum = models.FloatField(null=True, blank=True)
+    maximum = models.FloatField(null=True, blank=True)
+    choices = models.JSONField(default=list, blank=True)
+    hard_to_change = models.BooleanField(default=True)
+    apply = models.JSONField()
+    read_back = models.JSONField()
+    hand_value = models.JSONField(null=True, blank=True)
+    hand_at = models.DateTimeField(null=True, blank=True)
+    looked_at = models.DateTimeField(null=True, blank=True)
+    look_value = models.JSONField(null=True, blank=True)
+    look_failure = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["target", "name"], name="setting_once_a_target")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TargetStep(models.Model):
+    """A reset command of a target, or a look whether it is ready; `action` as an action is read."""
+
+    class Purpose(models.TextChoices):
+        RESET = "reset", "reset"
+        READY = "ready", "readiness"
+
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="steps")
+    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.RESET)
+    position = models.PositiveIntegerField(default=1)
+    name = models.CharField(max_length=80)
+    action = models.JSONField()
+
+    class Meta:
+        ordering = ["purpose", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["target", "name"], name="target_step_once"),
+            models.CheckConstraint(
+                condition=models.Q(purpose__in=["reset", "ready"]), name="step_purpose_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class HandRequest(models.Model):
+    """Somebody has to do something on a target; its run is not begun before.
+
+    Of a setting: `value` is to be set; of a step: it is to be done, before that attempt. Without a run
+    it only tells what a setting was before the campaign, and holds nothing up.
+    """
+
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="hand_requests")
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="hand_requests", null=True
+    )
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="hand_requests", null=True, blank=True
+    )
+    attempt_number = models.PositiveIntegerField(default=1)
+    setting = models.ForeignKey(Setting, on_delete=models.CASCADE, null=True, blank=True)
+    step = models.ForeignKey(TargetStep, on_delete=models.CASCADE, null=True, blank=True)
+    value = models.JSONField(null=True, blank=True)
+    words = models.TextField(blank=True)
+    asked_at = models.DateTimeField(db_default=Now())
+    done_at = models.DateTimeField(null=True, blank=True)
+    done_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True
+    )
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(setting__isnull=True) ^ models.Q(step__isnull=True),
+                name="hand_for_a_setting_or_a_step",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class FoundSetting(models.Model):
+    """The value that a setting had before a campaign first changed it, until it is set back.
+
+    `claimed_until`: till then a worker sets it back, or nobody tries again. `given_up`: why it failed.
+    """
+
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.SET_NULL, null=True, related_name="found_settings"
+    )
+    setting = models.ForeignKey(Setting, on_delete=models.CASCADE, related_name="found")
+    value = models.JSONField()
+    found_at = models.DateTimeField(db_default=Now())
+    restore = models.BooleanField(default=True)
+    restored_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveIntegerField(default=0)
+    claimed_until = models.DateTimeField(null=True, blank=True)
+    given_up = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "setting"],
+                condition=models.Q(restored_at__isnull=True, given_up=""),
+                name="found_setting_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.setting} was {self.value}"

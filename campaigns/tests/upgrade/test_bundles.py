@@ -1,0 +1,23 @@
+"""Bundles of what an earlier version measured: runs of every end, extensions, imports."""
+
+import pytest
+
+from campaigns import analysis
+from campaigns.bundles import verify, write_bundle
+from campaigns.models import Campaign
+
+
+@pytest.mark.slow
+def test_the_bundle_of_every_campaign_that_has_ended_holds(upgraded, tmp_path):
+    ended = Campaign.objects.filter(state__in=Campaign.CLOSED, findings__isnull=False).distinct()
+    assert ended.count() > 2
+
+    for campaign in ended:
+        analysis.analyse(campaign)
+        path = tmp_path / f"{campaign.pk}.zip"
+        with path.open("wb") as file:
+            write_bundle(file, [campaign])
+
+        report = verify(path)
+
+        assert report.holds, (campaign.name, report.damaged, list(map(str, report.differences[:9])))
