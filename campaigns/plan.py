@@ -4,7 +4,8 @@ Glossary. A *cell* is one combination of levels. A *block* is one repetition of 
 close together in time; in a paired plan it is a *pair*: two cells that differ in the paired factor
 alone. All other factors of a paired plan are *strata*. A *blind label* is a factor that changes
 nothing: both of its levels are one setting, measured to learn how far apart identical runs are (A/A). *Warm-up* runs come first, in block 0, and
-are left out of the analysis.
+are left out of the analysis. A *whole plot* is the runs of a block at one combination of the levels of factors
+that are hard to change: they follow one another, so that these levels change as seldom as they can.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ class Design:
     excluded: Sequence[Mapping[str, Any]] = ()
     paired_factor: str = ""
     warm_ups: int = 0
+    hard: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +172,30 @@ def _blocks(
     """(repetition, stratum 0, cell) in the order of execution."""
     repetitions = range(first, first + design.repetitions)
     if design.order == "interleaved":
+        plots = whole_plots(cells, design.hard)
         return [
-            (repetition, 0, cell)
-            for repetition in repetitions
-            for cell in random.sample(range(len(cells)), len(cells))
+            (repetition, 0, cell) for repetition in repetitions for cell in _shuffled(plots, random)
         ]
     ordered = [(repetition, 0, cell) for cell in range(len(cells)) for repetition in repetitions]
     if design.order == "random":
         random.shuffle(ordered)
     return ordered
+
+
+def whole_plots(cells: Sequence[Mapping[str, Any]], hard: Sequence[str]) -> list[list[int]]:
+    """Group cells (or strata) by their levels of what is hard to change; all in one where nothing is."""
+    plots: dict[str, list[int]] = {}
+    for index, cell in enumerate(cells):
+        key = repr([cell[name] for name in hard if name in cell])
+        plots.setdefault(key, []).append(index)
+    return list(plots.values())
+
+
+def _shuffled(plots: list[list[int]], random: Random) -> list[int]:
+    """Whole plots in random order, what is in each in random order; one alone draws once."""
+    if len(plots) > 1:
+        plots = random.sample(plots, len(plots))
+    return [each for plot in plots for each in random.sample(plot, len(plot))]
 
 
 def _pairs(
@@ -211,7 +228,8 @@ def _pairs(
     swapped = [begins.random() < 0.5 for _ in strata]
     ordered = []
     for repetition in range(first, first + design.repetitions):
-        for stratum_index in random.sample(range(len(strata)), len(strata)):
+        plots = whole_plots(strata, design.hard)
+        for stratum_index in _shuffled(plots, random):
             two = [members[stratum_index][level] for level in levels]
             if swapped[stratum_index] ^ (repetition % 2 == 0):
                 two.reverse()

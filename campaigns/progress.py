@@ -11,21 +11,26 @@ KEPT_SECONDS = 60
 _link = RedisLink("progress", decode_responses=True)
 
 
-def _key(attempt: int) -> str:
-    return f"perfdash:progress:{attempt}"
+def _key(of: int | str) -> str:
+    return f"perfdash:progress:{of}"
 
 
-def write(attempt: int, values: Mapping[str, Any]) -> None:
+def of_generator(generator: int) -> str:
+    """Name one of several generators of an attempt, for `write` and `read`."""
+    return f"generator-{generator}"
+
+
+def write(attempt: int | str, values: Mapping[str, Any]) -> None:
     """Replace what is known of an attempt."""
     _link.ask(lambda redis: redis.set(_key(attempt), json.dumps(values), ex=KEPT_SECONDS))
 
 
-def read(attempt: int) -> dict[str, Any] | None:
+def read(attempt: int | str) -> dict[str, Any] | None:
     """What the attempt last said, or None."""
     stored = _link.ask(lambda redis: redis.get(_key(attempt)))
     return json.loads(stored) if stored else None
 
 
-def forget(attempt: int) -> None:
+def forget(attempt: int | str) -> None:
     """Drop what is known of an attempt that has ended."""
     _link.ask(lambda redis: redis.delete(_key(attempt)))

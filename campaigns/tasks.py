@@ -19,11 +19,13 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
-from campaigns import analysis, execution, kernel, log_context
+from campaigns import analysis, execution, kernel, log_context, notifications
 from campaigns import dispatch as dispatching
-from campaigns.definition import repeating
+from campaigns.definition import repeating, sessions
 from campaigns.importers import waiting
 from campaigns.models import Campaign, Worker
+from campaigns.results import retention
+from campaigns.reviews.reopening import look_again
 
 SEEN_SECONDS = 5
 LOADED_IN = os.getpid()
@@ -38,12 +40,27 @@ def execute_attempt(self: Task, attempt: int) -> None:
     """Execute one attempt on this host, then look what may start next."""
     close_old_connections()
     try:
-        run = execution.execute(attempt, self.request.hostname or "worker", settings.GENERATOR_HOST)
+        run = execution.execute(
+            attempt,
+            self.request.hostname or "worker",
+            settings.GENERATOR_HOST,
+            dispatching.ask_generators,
+        )
         if run is not None:
             dispatching.request_analysis_after(run)
     finally:
         connection.close()
         dispatch()
+
+
+@shared_task(name="campaigns.generate", bind=True)
+def generate(self: Task, generator: int) -> None:
+    """Be one of the generators of a run, on this host."""
+    close_old_connections()
+    try:
+        execution.generate(generator, self.request.hostname or "worker", settings.GENERATOR_HOST)
+    finally:
+        connection.close()
 
 
 @shared_task(name="campaigns.dispatch")
@@ -62,6 +79,7 @@ def analyse(campaign: int) -> None:
         asked = Campaign.objects.filter(pk=campaign, analysis_requested_at__isnull=False).first()
         if asked is not None:
             analysis.analyse(asked)
+            look_again(asked)
     finally:
         dispatch()
 
@@ -82,6 +100,25 @@ def probe_target(target: int) -> None:
     execution.probe_beside(target)
 
 
+@shared_task(name="campaigns.look_at_settings")
+def look_at_settings(target: int) -> None:
+    """Read the settings of a target back, and log in by SSH."""
+    close_old_connections()
+    with _without_database():
+        execution.look_at_settings(target)
+
+
+@shared_task(name="campaigns.restore_settings")
+def restore_settings(target: int) -> None:
+    """Set back what campaigns that are over have changed on a target, then look what may start."""
+    close_old_connections()
+    try:
+        execution.restore(target)
+    finally:
+        connection.close()
+        dispatch()
+
+
 @shared_task(name="campaigns.probe_targets")
 def probe_targets() -> None:
     """Probe all targets that nobody measures, beside."""
@@ -90,12 +127,23 @@ def probe_targets() -> None:
         execution.probe_all_beside()
 
 
+@shared_task(name="campaigns.notify")
+def notify() -> None:
+    """Read the outbox and deliver what is due, beside: what hangs holds nothing up here."""
+    close_old_connections()
+    with _without_database():
+        notifications.deliver_beside()
+
+
 @shared_task(name="campaigns.tidy")
 def tidy() -> None:
     """Delete what is kept for a while only."""
     close_old_connections()
     with _without_database():
         repeating.forget_old()
+        sessions.forget_expired()
+        retention.delete_old()
+        notifications.forget_old()
 
 
 @task_prerun.connect

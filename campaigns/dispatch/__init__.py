@@ -4,7 +4,8 @@ Idempotent: look for free targets with a planned run, lease, queue. Called after
 everything that a person starts, and by beat every few seconds, so that an emptied broker heals.
 `single` lets one dispatch at a time look, `losing` takes lost leases back, `clock` sees to one that
 was set back, `limits` keeps time budgets and quiet hours, `closing` ends campaigns, `analyses` says
-when one is analysed, `queueing` leases and queues, `sending` sends; `untouched` gives the rows that
+when one is analysed, `hands` asks people, `restoring` has settings set back, `queueing` leases and
+queues, `generators` asks for the generators of a run, `sending` sends; `untouched` gives the rows that
 nobody else is changing.
 
 Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
@@ -24,22 +25,27 @@ from campaigns.dispatch.analyses import (
     request_analysis_of_received,
 )
 from campaigns.dispatch.closing import close_campaigns
+from campaigns.dispatch.generators import ask_generators, due_generators, forget_messages
 from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
+from campaigns.dispatch.restoring import claim_restorations
 from campaigns.dispatch.sending import CONTROL, messages_after_commit, send
 from campaigns.dispatch.single import alone
 from campaigns.importers import waiting
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.queries.clock import database_now
 from campaigns.queries.probes import BETWEEN_SECONDS, busy
+from campaigns.reviews.reopening import look_at_overdue
 
 __all__ = [
+    "ask_generators",
     "dispatch",
     "messages_after_commit",
     "request_analysis",
     "request_analysis_after",
     "request_analysis_of_received",
+    "request_look",
     "request_probe",
     "send_again",
 ]
@@ -48,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 def dispatch() -> None:
-    """Take lost leases back, close what is over, start what may start.
+    """Take lost leases back, close what is over, start what may start; re-open what was overtaken.
 
     A broker that is away is no error: what was queued is sent again when its lease has lapsed.
     """
@@ -64,13 +70,20 @@ def dispatch() -> None:
         close_campaigns()
         analyses = due_analyses()
         files = waiting.due()
+        generators = due_generators()
+        changed = claim_restorations()
         attempts = [] if analysis_goes_on() else list(queue_runs())
     for campaign in analyses:
         send("campaigns.analyse", campaign, CONTROL)
+    for target in changed:
+        send("campaigns.restore_settings", target, CONTROL)
     for submission in files:
         send("campaigns.read_file", submission, CONTROL)
+    for generator, pool in generators:
+        send("campaigns.generate", generator, pool)
     for attempt, pool in attempts:
         send("campaigns.execute_attempt", attempt, pool)
+    look_at_overdue()
 
 
 @transaction.atomic
@@ -80,6 +93,7 @@ def send_again(pools: list[str]) -> None:
     queued = leases.filter(attempt__state=Attempt.State.QUEUED, attempt__pool__in=pools)
     keys = list(queued.values_list("pk", flat=True))
     TargetLease.objects.filter(pk__in=keys).update(expires_at=Now())
+    forget_messages(pools)
 
 
 def request_probe(target: Target) -> str:
@@ -88,4 +102,13 @@ def request_probe(target: Target) -> str:
     if found is not None and not found.its_turn_comes:
         return found.why
     send("campaigns.probe_target", target.pk, CONTROL)
+    return ""
+
+
+def request_look(target: Target) -> str:
+    """Ask the control workers to read a target's settings back; say why not where nobody is to."""
+    found = busy(target, database_now(), 0.0)
+    if found is not None:
+        return found.why
+    send("campaigns.look_at_settings", target.pk, CONTROL)
     return ""

@@ -9,6 +9,7 @@ from campaigns.dispatch.sending import CONTROL
 from campaigns.dispatch.untouched import untouched
 from campaigns.models import Attempt, Campaign, Finding, Run
 from campaigns.queries import workers
+from campaigns.reviews.reopening import look_again
 from campaigns.stats.methods import METHODS
 
 ANALYSIS_SECONDS = 60
@@ -19,7 +20,8 @@ MOST_REST_SECONDS = 60
 def request_analysis(campaign: Campaign) -> None:
     """Note that a campaign has new data; it is analysed between two runs, not beside one.
 
-    A request that waits already keeps its age: however often it is repeated, its turn comes.
+    A request that waits already keeps its age: however often it is repeated, its turn comes. What was
+    concluded from the data of before is re-opened at once, in the transaction of the caller.
     """
     waiting = When(
         analysis_requested_at__isnull=False,
@@ -29,6 +31,7 @@ def request_analysis(campaign: Campaign) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(
         analysis_requested_at=Case(waiting, default=Now()), analysis_sent_at=None
     )
+    look_again(campaign)
 
 
 def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
@@ -45,6 +48,7 @@ def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(
         analysis_requested_at=rested, analysis_sent_at=None
     )
+    look_again(campaign)
 
 
 def request_analysis_after(run: Run) -> None:

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Model
 
-from campaigns.models import Campaign, Dispatcher, GeneratorLease, TargetLease, Worker
+from campaigns.models import Campaign, Delivery, Dispatcher, GeneratorLease, TargetLease, Worker
+from campaigns.notifications.backoff import LONGEST_SECONDS
+from campaigns.notifications.claiming import CLAIM_SECONDS
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,8 @@ def bring_back(now: datetime) -> bool:
         _cap(Campaign, "analysis_requested_at", now),
         _cap(Campaign, "analysis_sent_at", now),
         _cap(Campaign, "counted_from", now),
+        _cap(Delivery, "claimed_until", now + timedelta(seconds=CLAIM_SECONDS)),
+        _cap(Delivery, "not_before", now + timedelta(seconds=LONGEST_SECONDS)),
         *(
             _cap(Campaign, "not_before", now + timedelta(seconds=seconds), seconds)
             for seconds in _cool_downs_ahead(now)

@@ -2,10 +2,12 @@
 
 from django.db.models.functions import Now
 
+from campaigns.activity import Action, record
+from campaigns.announcing import announce
 from campaigns.definition.life.adaptive import add_block
 from campaigns.dispatch.analyses import request_analysis
 from campaigns.dispatch.untouched import untouched
-from campaigns.models import Attempt, Campaign, Finding, LogLine, Run
+from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 
 STOPS = {
     "precise": "precise enough",
@@ -61,4 +63,30 @@ def _end(campaign: Campaign, state: Campaign.State) -> None:
     if state == Campaign.State.FINISHED and campaign.state_reason:
         text += f": {campaign.state_reason}"
     LogLine.objects.create(campaign=campaign, text=text)
+    record(Action.CAMPAIGN_ENDED, user=None, campaign=campaign, state=state)
+    if state == Campaign.State.FINISHED:
+        _announce(campaign)
     request_analysis(campaign)
+
+
+def _announce(campaign: Campaign) -> None:
+    """Tell that it has finished; or that it failed, where it ended early or nothing succeeded."""
+    runs = campaign.runs.filter(purpose=Run.Purpose.MEASURED)
+    all_runs, done = runs.count(), runs.filter(state=Run.State.DONE).count()
+    came = f"{done} of {all_runs} measured runs succeeded"
+    if campaign.state_reason or not done:
+        why = campaign.state_reason.rstrip(".") or "no run succeeded"
+        announce(
+            Announcement.Kind.CAMPAIGN_FAILED,
+            campaign.team,
+            campaign=campaign,
+            what=f"The campaign has ended before its time: {why}; {came}.",
+            to_do="Look at what there is, and at its log; extend it where it should go on.",
+        )
+    else:
+        announce(
+            Announcement.Kind.CAMPAIGN_FINISHED,
+            campaign.team,
+            campaign=campaign,
+            what=f"The campaign has finished: {came}.",
+        )

@@ -66,6 +66,7 @@ def take_back_lost() -> None:
             state=Attempt.State.LOST, reason=reason, finished_at=Now()
         )
         results.release_leases([attempt.pk])
+        results.put_away([attempt.pk])
         results.settle(attempt, attempt.run, Attempt.State.LOST, reason)
         LogLine.objects.create(
             campaign=attempt.run.campaign,

@@ -7,30 +7,46 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from campaigns.dispatch.hands import waits_for_a_hand
 from campaigns.dispatch.limits import may_begin
 from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
 from campaigns.queries import workers
 from campaigns.queries.clock import database_now
 from campaigns.queries.order import ORDER
+from campaigns.queries.pools import generator_pools
+from campaigns.queries.restorations import addresses_held
 
 
 def queue_runs() -> Iterator[tuple[int, str]]:
     """Lease free targets for the next run of each; give (attempt, pool) to be sent."""
     room = _room_by_pool()
     now = database_now()
-    served: set[str] = set()
+    served = addresses_held() | _measured()
     for run in _next_runs():
         campaign = run.campaign
         target = campaign.target
         if target is None or target.address in served or room.get(campaign.pool, 0) < 1:
             continue
+        generators = generator_pools(run)
+        if any(room.get(pool, 0) < 1 for pool in generators):
+            continue
         if not may_begin(run, now):
+            continue
+        if waits_for_a_hand(run):
+            served.add(target.address)
             continue
         attempt = _lease(run, target.address)
         if attempt is not None:
             served.add(target.address)
             room[campaign.pool] -= 1
+            room |= dict.fromkeys(generators, 0)  # another run would have to do with what is left
             yield attempt.pk, campaign.pool
+
+
+def _measured() -> set[str]:
+    """Servers that an attempt holds: nobody is asked to change anything there meanwhile."""
+    running = TargetLease.objects.filter(attempt__state=Attempt.State.RUNNING)
+    return set(running.values_list("address", flat=True))
 
 
 def _next_runs() -> Iterator[Run]:

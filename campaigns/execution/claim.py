@@ -34,7 +34,7 @@ def claim(attempt_pk: int, worker: str, host: str) -> Attempt | None:
     )
     if not mine.update(expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS)):
         return None
-    if not _may_start(attempt.run) or not _lease_host(attempt, host):
+    if not _may_start(attempt.run) or not lease_host(attempt, host):
         release_leases([attempt.pk])
         return None
     Attempt.objects.filter(pk=attempt.pk).update(
@@ -69,17 +69,18 @@ def _within_time(campaign: Campaign) -> bool:
     return silent is None and budget_seconds_left(campaign, now) > 0
 
 
-def _lease_host(attempt: Attempt, host: str) -> bool:
-    """Take the generator host, unless it measures something already.
+def lease_host(attempt: Attempt, host: str) -> bool:
+    """Take a generator host for a run, unless it measures another one already.
 
     However long ago that was renewed: dispatch alone takes a holder as lost, with all that it holds.
+    A run may hold several hosts, and have several generators on each.
     """
     GeneratorLease.objects.get_or_create(host=host)
-    return bool(
-        GeneratorLease.objects.filter(attempt=None, host=host).update(
-            attempt=attempt,
-            holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
-            token=F("token") + 1,
-            expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
-        )
+    lease = GeneratorLease.objects.filter(host=host)
+    taken = lease.filter(attempt=None).update(
+        attempt=attempt,
+        holder=f"run {attempt.run.position} of {attempt.run.campaign.name}"[:200],
+        token=F("token") + 1,
+        expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
     )
+    return bool(taken) or lease.filter(attempt=attempt).exists()

@@ -1,14 +1,19 @@
 """Whether this machine can generate the load of a run: judged before it begins.
 
-`look` reads the figures; `judge` knows no machine, only figures.
+`look` reads the figures; `judge` knows no machine, only figures; `require` acts on both.
 """
 
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
+
 from campaigns import kernel
+from campaigns.drivers.base import DriverError
+from campaigns.models import LogLine
 
 MIB = 2**20
 DESCRIPTORS_BESIDE = 128
@@ -18,6 +23,12 @@ MEMORY_A_CONNECTION = MIB // 2
 LEAST_DISK = 100 * MIB
 GOOD_DISK = 1024 * MIB
 THE_KERNELS_OWN_PORTS = 28_232
+
+
+class MachineTooSmall(DriverError):
+    """The generator lacks what the run needs; nothing was asked of the target."""
+
+    void = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +95,12 @@ def judge(machine: Machine, concurrency: int | None) -> Judgement:
     elif machine.disk < GOOD_DISK:
         warnings.append(f"only {machine.disk // MIB:,} MiB are free in {machine.directory}")
     return Judgement(tuple(problems), tuple(warnings))
+
+
+def require(concurrency: int | None, say: Callable[[str, str], None]) -> None:
+    """Raise MachineTooSmall where the load cannot be generated here; tell what may disturb it."""
+    judgement = judge(look(Path(settings.WORK_DIRECTORY)), concurrency)
+    if judgement.problems:
+        raise MachineTooSmall(" ".join(judgement.problems))
+    for warning in judgement.warnings:
+        say(f"may be disturbed: {warning}", LogLine.Tone.BAD)

@@ -16,6 +16,8 @@ from django.db.models.functions import Now
 from campaigns import log_context, results
 from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
+from campaigns.execution.gathering import Ask
+from campaigns.execution.generating import stop_generators_of
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
 from campaigns.models import Attempt, LogLine, Run
@@ -27,8 +29,12 @@ BURIAL_SECONDS = 10.0
 log = logging.getLogger(__name__)
 
 
-def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
+def execute(
+    attempt_pk: int, worker: str, host: str, ask: Ask = lambda attempt_pk: None
+) -> Run | None:
     """Claim an attempt, run it, store its outcome. Return its run, None where nothing was done.
+
+    ask: sends messages for the generators that an attempt wants.
 
     A bug in a driver is stored with the attempt and raised again.
     """
@@ -40,7 +46,7 @@ def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
     log_context.add(campaign=attempt.run.campaign_id, run=attempt.run.position)
     log.info("Attempt %s of run %s is claimed.", attempt.number, attempt.run.position)
     keeper = Keeper(attempt, asked_at)
-    steps = Steps(attempt, keeper)
+    steps = Steps(attempt, keeper, ask)
     keeper.when_hung = lambda: _bury(attempt, keeper, steps)
     with keeper:
         outcome, bug = steps.go()
@@ -56,9 +62,8 @@ def execute(attempt_pk: int, worker: str, host: str) -> Run | None:
 
 def interrupt_worker(worker: str) -> int:
     """Ask the attempts of a worker that shuts down to stop; they will be tried again."""
-    return Attempt.objects.filter(worker=worker, state=Attempt.State.RUNNING).update(
-        interrupted_at=Now()
-    )
+    mine = Attempt.objects.filter(worker=worker, state=Attempt.State.RUNNING)
+    return mine.update(interrupted_at=Now()) + stop_generators_of(worker)
 
 
 def _say_that_it_is_stored(attempt: Attempt) -> None:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 
 from campaigns.credentials import SecretUnreadable
-from campaigns.definition.limits import excess_of
+from campaigns.definition.reaching import server_of
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import (
@@ -23,19 +23,24 @@ from campaigns.drivers.base import (
     Context,
     Driver,
     DriverError,
+    EffectiveSetting,
     Measured,
     ParametersRefused,
+    Proof,
     Target,
 )
 from campaigns.execution import machine
+from campaigns.execution.allowance import require_allowed
 from campaigns.execution.environment import generator_facts
+from campaigns.execution.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import in_words, unproved_of
 from campaigns.execution.record import Record
+from campaigns.execution.server_steps import Workbench
+from campaigns.execution.targets_own import TargetsOwn
 from campaigns.execution.workplace import workplace
 from campaigns.models import Attempt, EnvironmentFact, LogLine
 from campaigns.plan import told_to_driver
-from campaigns.queries.allowed import allowed_on
 from campaigns.results import MOST_LETTERS, Outcome, storable
 
 Result = TypeVar("Result")
@@ -45,22 +50,10 @@ LOOK_AGAIN_SECONDS = 30.0
 """How long the target may take to tell its facts after the run; what was measured does not wait for it."""
 
 
-class MoreThanAllowed(DriverError):
-    """The target's owner has lowered a limit since the campaign was launched."""
-
-    void = True
-
-
-class MachineTooSmall(DriverError):
-    """The generator lacks what the run needs; nothing was asked of the target."""
-
-    void = True
-
-
 class Steps:
     """Goes through reset, apply, measure and verify of one attempt."""
 
-    def __init__(self, attempt: Attempt, keeper: Keeper) -> None:
+    def __init__(self, attempt: Attempt, keeper: Keeper, ask: Ask) -> None:
         self.attempt = attempt
         self.keeper = keeper
         self.record = Record()
@@ -69,10 +62,14 @@ class Steps:
         run = attempt.run
         self.campaign = run.campaign
         self.driver: Driver
+        self.own: TargetsOwn
+        self.bench: Workbench
+        self.unproved = ""
         self.parameters: dict[str, Any] = {
             **self.campaign.parameters,
             **told_to_driver(run.cell.levels_by_factor),
         }
+        self.gathering = Gathering(attempt, keeper, self.parameters, ask, self._log)
 
     def go(self) -> tuple[Outcome, Exception | None]:
         """Do all that is to be done. The second value is a bug, to be raised again."""
@@ -109,11 +106,16 @@ class Steps:
         if server is None:
             raise DriverError("The campaign has no target; it cannot be executed.")
         self.driver = driver_of(self.campaign.kind)
-        allowed = self.keeper.patiently(lambda: allowed_on(server))
-        if excess := excess_of(allowed, self.driver, self.parameters):
-            raise MoreThanAllowed(excess)
-        self._require_machine()
-        rules = rules_for(server)
+        self.own = self.keeper.patiently(
+            lambda: TargetsOwn.of(server, self.driver, self.parameters)
+        )
+        self.parameters = self.own.others
+        allowed = self.keeper.patiently(
+            lambda: require_allowed(server, self.driver, self.parameters)
+        )
+        elsewhere = self.driver.generators and self.parameters["generators"] > 1
+        asked = None if elsewhere else self.driver.concurrency(self.parameters)
+        machine.require(asked, self._log)
         context = Context(
             cancelled=self.keeper.cancelled,
             lease_seconds=self.keeper.lease_seconds,
@@ -121,35 +123,28 @@ class Steps:
             say=self._log,
             clock=perf_counter_ns,
             directory=directory,
-            rules=rules,
+            rules=rules_for(server),
             deadline_seconds=self.campaign.run_limit_seconds,
             sender=f"perfdash attempt/{self.attempt.pk}",
             most_concurrent=allowed.most_concurrent,
             most_per_second=allowed.most_per_second,
+            gather=self.gathering,
         )
-        return as_driver_sees_it(server), context
-
-    def _require_machine(self) -> None:
-        """Raise MachineTooSmall where the load cannot be generated here; log what may disturb it."""
-        judgement = machine.judge(
-            machine.look(Path(settings.WORK_DIRECTORY)), self.driver.concurrency(self.parameters)
-        )
-        if judgement.problems:
-            raise MachineTooSmall(" ".join(judgement.problems))
-        for warning in judgement.warnings:
-            self._log(f"may be disturbed: {warning}", LogLine.Tone.BAD)
+        reached, patiently = server_of(server, context.sender), self.keeper.patiently
+        self.bench = Workbench(server, reached, context.check, self._log, patiently)
+        return as_driver_sees_it(server, self.own.wanted), context
 
     def _measure_properly(self, target: Target, context: Context) -> Outcome | None:
         """Return the outcome of an attempt that did not come through, else None."""
         record, driver, values = self.record, self.driver, self.parameters
         record.environment[EnvironmentFact.Side.GENERATOR] = generator_facts()
         record.clean_state = self._step(
-            Attempt.Phase.RESET, context, lambda: driver.reset(target, values, context)
+            Attempt.Phase.RESET, context, lambda: self._reset(target, context)
         )
-        if unproved := unproved_of(record.clean_state):
+        if unproved := self.unproved:
             return record.outcome(Attempt.State.VOID, f"Not clean before the run: {unproved}.")
         record.settings = self._step(
-            Attempt.Phase.APPLY, context, lambda: driver.apply(target, values, context)
+            Attempt.Phase.APPLY, context, lambda: self._apply(target, context)
         )
         if wrong := [setting for setting in record.settings if not setting.ok]:
             words = "; ".join(f"{s.name}: asked {s.asked}, in force {s.in_force}" for s in wrong)
@@ -162,9 +157,10 @@ class Steps:
         )
         self._label(facts.get(STAND_IN, ""))
         record.started_at = datetime.now(UTC)
-        measured = record.measured = self._step(
+        measured = self._step(
             Attempt.Phase.MEASURE, context, lambda: driver.measure(target, values, context)
         )
+        measured = record.measured = self.gathering.judged(measured)
         record.finished_at = datetime.now(UTC)
         if not measured.failure:
             record.same_work = self._step(
@@ -174,6 +170,22 @@ class Steps:
             )
         self._look_again(target, context)
         return self._judged(measured)
+
+    def _reset(self, target: Target, context: Context) -> list[Proof]:
+        """Do the target's own reset commands, then the driver's; the first that fails ends it."""
+        self.record.clean_state = mine = self.own.reset(self.bench, self.attempt.run)
+        self.unproved = in_words([proof for proof in mine if not proof.ok])
+        if self.unproved:
+            return mine
+        theirs = self.driver.reset(target, self.parameters, context)
+        self.unproved = unproved_of(theirs)
+        return [*mine, *theirs]
+
+    def _apply(self, target: Target, context: Context) -> list[EffectiveSetting]:
+        """Set the target's settings, then the driver's levels, unless one did not take effect."""
+        self.record.settings = mine = self.own.apply(self.bench, self.campaign)
+        ok = all(setting.ok for setting in mine)
+        return [*mine, *(self.driver.apply(target, self.parameters, context) if ok else ())]
 
     def _judged(self, measured: Measured) -> Outcome | None:
         """Return the outcome of what was measured, and is not to be accepted; else None."""
@@ -239,9 +251,9 @@ class Steps:
         whole_run = float(self.campaign.run_limit_seconds + SLACK_SECONDS)
         if phase == Attempt.Phase.MEASURE:
             return whole_run
-        if phase == Attempt.Phase.APPLY and self.driver.prepares_at_length(self.parameters):
-            return max(whole_run, settings.STEP_SECONDS)
-        return settings.STEP_SECONDS
+        usual = settings.STEP_SECONDS + self.own.seconds(phase)
+        at_length = phase == Attempt.Phase.APPLY and self.driver.prepares_at_length(self.parameters)
+        return max(whole_run, usual) if at_length else usual
 
     def _clean_up(self, target: Target, context: Context) -> None:
         self.keeper.begin("clean-up", settings.STEP_SECONDS)
@@ -254,8 +266,8 @@ class Steps:
         """The outcome of an attempt that a step keeps from ending, though it was told to."""
         if self.looks_again and self.record.measured is not None:
             self.record.facts_unread = self.keeper.why
-            accepted = self.record.outcome(Attempt.State.ACCEPTED)
-            return self._judged(self.record.measured) or accepted
+            judged = self._judged(self.record.measured)
+            return judged or self.record.outcome(Attempt.State.ACCEPTED)
         return self._stopped()
 
     def _too_late(self, reason: str) -> Outcome:

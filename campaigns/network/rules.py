@@ -64,12 +64,14 @@ class Rule:
 class Rules:
     """Where connections may go: `allowed`, but never to `own_services` nor to what NEVER lists.
 
-    `source` names the place where a person changes the rules; each refusal tells it.
+    `source` names the place where a person changes the rules; each refusal tells it. `of`: whose
+    address it is.
     """
 
     allowed: tuple[Rule, ...] = ()
     own_services: tuple[Rule, ...] = ()
     source: str = SETTING
+    of: str = "target"
 
     def check(self, address: str | Address, port: int, host: str = "") -> None:
         """Raise Refused where no connection may go to the resolved `address`, asked for as `host`."""
@@ -80,12 +82,12 @@ class Rules:
             if plain in network:
                 raise Refused(
                     f"Workers never connect to {where}: it is {reason}, which {self.source} "
-                    "cannot allow. Give the target another address."
+                    f"cannot allow. Give the {self.of} another address."
                 )
         if any(rule.covers(plain, port, name) for rule in self.own_services):
             raise Refused(
                 f"Workers never connect to {where}: it is a service of perfdash itself, which "
-                f"{self.source} cannot allow. Give the target another address."
+                f"{self.source} cannot allow. Give the {self.of} another address."
             )
         if not any(rule.covers(plain, port, name) for rule in self.allowed):
             raise Refused(self._nothing_allows(where))
@@ -110,6 +112,7 @@ class Rules:
             "allowed": [str(rule) for rule in self.allowed],
             "own_services": [str(rule) for rule in self.own_services],
             "source": self.source,
+            "of": self.of,
         }
 
     @classmethod
@@ -119,6 +122,7 @@ class Rules:
             allowed=parse_rules("\n".join(values["allowed"])).allowed,
             own_services=parse_rules("\n".join(values["own_services"])).allowed,
             source=str(values["source"]),
+            of=str(values["of"]),
         )
 
     def _nothing_allows(self, where: str) -> str:

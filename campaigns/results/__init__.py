@@ -2,11 +2,12 @@
 
 An attempt is closed once, by whoever holds its lease with the right fencing token; a latecomer
 changes nothing. `closing` closes it, `storing` stores what it observed, `settling` says what becomes
-of its run, `bulk` stores what was measured elsewhere.
+of its run, `generators` what is kept of several that made its load, `bulk` stores what was measured elsewhere.
 """
 
 from campaigns.results.bulk import ReceivedRun, count_received, store_received
 from campaigns.results.closing import Fenced, close
+from campaigns.results.generators import put_away
 from campaigns.results.settling import release_leases, settle
 from campaigns.results.storing import (
     MOST_LETTERS,
@@ -29,6 +30,7 @@ __all__ = [
     "close",
     "count_received",
     "pack_samples",
+    "put_away",
     "release_leases",
     "settle",
     "storable",

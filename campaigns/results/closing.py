@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 
 from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.results.generators import loaded_until, put_away
 from campaigns.results.settling import release_leases, settle
 from campaigns.results.storing import Outcome, stand_in_of, storable, store, without_secrets
 
@@ -51,10 +52,12 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     if not closed:
         raise Fenced(f"Attempt {attempt.pk} is not this keeper's any more.")
     store(attempt, campaign, outcome)
-    release_leases([attempt.pk], targets=not hung)
-    if hung:
-        until = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
-        TargetLease.objects.filter(attempt=attempt).update(expires_at=until)
+    until = loaded_until(attempt)
+    release_leases([attempt.pk], targets=not (hung or until))
+    put_away([attempt.pk])
+    if hung or until:
+        soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
+        TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))
     settle(attempt, run, outcome.state, storable(outcome.reason))
     if campaign.cool_down_seconds:
         Campaign.objects.filter(pk=campaign.pk).update(

@@ -7,7 +7,9 @@ is told by their attempts' order, not by a clock that may have been set.
 
 from django.db.models import Count, Max, Q
 
-from campaigns.models import Campaign, LogLine, Run
+from campaigns.activity import Action, record
+from campaigns.announcing import announce
+from campaigns.models import Announcement, Campaign, LogLine, Run
 
 JUDGED_FROM = 10
 """A share of fewer runs says nothing."""
@@ -39,3 +41,12 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
     campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
     campaign.save(update_fields=["state", "state_reason"])
     LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)
+    record(Action.CAMPAIGN_STOPPED, user=None, campaign=campaign, reason=reason)
+    announce(
+        Announcement.Kind.CAMPAIGN_FAILED,
+        campaign.team,
+        campaign=campaign,
+        what=f"The campaign paused by itself: {what}.",
+        words=last.reason,
+        to_do=WHAT_TO_DO,
+    )

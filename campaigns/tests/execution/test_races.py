@@ -114,7 +114,7 @@ def test_a_run_that_is_claimed_while_it_is_cancelled_is_told_to_stop_or_never_be
             Attempt.objects.filter(pk=attempt.pk).update(state=Attempt.State.CANCELLED)
             Run.objects.filter(pk=attempt.run_id).update(state=Run.State.CANCELLED)
             TargetLease.objects.update(attempt=None)
-            attempt.generatorlease.delete()
+            attempt.generator_leases.all().delete()
         assert campaign.runs.get(position=position).state == Run.State.CANCELLED
 
 

@@ -1,0 +1,178 @@
+"""What keeps a generator's program: the run's lease, and whoever wants it to stop or to begin.
+
+A thread of the worker. The lease belongs to the run, whose own keeper renews it; this one only reads how
+long it lasts, so that no generator outlives the run. It writes that instant into its row, by which
+everybody knows when its load has ended at the latest.
+"""
+
+import logging
+import threading
+from collections.abc import Mapping
+from contextvars import copy_context
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models.functions import Now
+
+from campaigns.engines.deadline import monotonic
+from campaigns.execution.clock_offset import ClockOffset, measure_offset
+from campaigns.execution.keeper import LOOK_SECONDS, NOT_RENEWED
+from campaigns.models import Attempt, Generator
+
+START_LOOK_SECONDS = 0.1
+"""How often it is looked for the start, once the program is ready."""
+LEAST_AHEAD_SECONDS = 0.05
+"""How far ahead the start has to be for the program to hear of it in time."""
+RENEW = """
+    UPDATE campaigns_generator generator SET expires_at = lease.expires_at
+    FROM campaigns_targetlease lease
+    WHERE generator.id = %s AND generator.state IN ('claimed', 'ready', 'started')
+    AND lease.attempt_id = generator.attempt_id AND lease.token = %s
+    RETURNING extract(epoch FROM lease.expires_at - clock_timestamp())::float8
+"""
+
+log = logging.getLogger(__name__)
+
+
+class Hold:
+    """Use as a context manager around the program.
+
+    why: why the program was stopped. late: because it could not begin with the others.
+    stopped_by_run: the fields of the row that say that the run itself was told to stop.
+    """
+
+    def __init__(self, generator: Generator) -> None:
+        self.generator = generator
+        self.cancelled = threading.Event()
+        self.why = ""
+        self.late = False
+        self.stopped_by_run: dict[str, Any] = {}
+        self._ready = threading.Event()
+        self._offset: ClockOffset | None = None
+        self._start_at: float | None = None
+        self._certain_until = 0.0
+        self._renew_at = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._keep,), name="hold", daemon=True
+        )
+
+    def __enter__(self) -> "Hold":
+        """Look once, so that the program has a lease to begin with."""
+        self._try(self._mind)
+        self._stop_where_the_lease_is_over()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._done.set()
+        self._thread.join(timeout=5)
+
+    def lease_seconds(self) -> float:
+        """How long the run's lease is certain; 0 or less: stop at once."""
+        return self._certain_until - monotonic()
+
+    def ready(self, values: Mapping[str, Any]) -> None:
+        """Take note that the program is prepared."""
+        self._ready.set()
+
+    def start_at(self) -> float | None:
+        """Give the instant of `monotonic` at which the program begins; None while nobody knows."""
+        if self._start_at is not None and monotonic() > self._start_at - LEAST_AHEAD_SECONDS:
+            self._come_late(monotonic() - self._start_at)
+            return None
+        return self._start_at
+
+    @property
+    def started(self) -> bool:
+        """Whether the instant of the start was known here."""
+        return self._start_at is not None
+
+    def _keep(self) -> None:
+        try:
+            while not self._done.wait(self._pause()):
+                self._try(self._mind)
+                self._stop_where_the_lease_is_over()
+        finally:
+            connection.close()
+
+    def _pause(self) -> float:
+        waits = self._ready.is_set() and self._start_at is None
+        return START_LOOK_SECONDS if waits else LOOK_SECONDS
+
+    def _try(self, action: Any) -> None:
+        try:
+            action()
+        except (DatabaseError, InterfaceError) as error:
+            connection.close()
+            log.warning("Generator %s hears nothing of its run: %s", self.generator.pk, error)
+
+    def _mind(self) -> None:
+        if self.cancelled.is_set():
+            return
+        if monotonic() >= self._renew_at:
+            self._renew()
+            self._renew_at = monotonic() + settings.RENEW_SECONDS
+        self._look()
+
+    def _renew(self) -> None:
+        asked_at = monotonic()
+        with connection.cursor() as cursor:
+            cursor.execute(RENEW, [self.generator.pk, self.generator.attempt.token])
+            row = cursor.fetchone()
+        if row is None or row[0] is None:
+            self._stop("the run has ended, or lost its lease")
+            return
+        self._certain_until = asked_at + row[0] - settings.LEASE_MARGIN_SECONDS
+
+    def _look(self) -> None:
+        """See whether somebody wants the end, or the start. A row that is gone means the end."""
+        found = Generator.objects.select_related("attempt").filter(pk=self.generator.pk).first()
+        if found is None or found.attempt.state != Attempt.State.RUNNING:
+            self._stop("the run has ended")
+        elif found.attempt.cancel_requested_at or found.attempt.interrupted_at:
+            self.stopped_by_run = {"stop_at": Now()}
+            self._stop("the run was told to stop")
+        elif found.stop_at or found.state not in Generator.LOADING:
+            self._stop(found.reason or "the run needs it no more")
+        elif self._ready.is_set() and self._offset is None:
+            self._say_ready()
+        elif self._offset is not None and self._start_at is None and found.start_at is not None:
+            self._begin(self._offset.here(found.start_at))
+
+    def _say_ready(self) -> None:
+        offset = measure_offset()
+        mine = Generator.objects.filter(pk=self.generator.pk, state=Generator.State.CLAIMED)
+        mine.update(
+            state=Generator.State.READY,
+            ready_at=Now(),
+            clock_offset_seconds=offset.wall,
+            clock_uncertainty_seconds=offset.uncertainty,
+        )
+        self._offset = offset
+
+    def _begin(self, start_at: float) -> None:
+        ahead = start_at - monotonic()
+        if ahead < LEAST_AHEAD_SECONDS:
+            self._come_late(-ahead)
+            return
+        mine = Generator.objects.filter(pk=self.generator.pk, state=Generator.State.READY)
+        mine.update(state=Generator.State.STARTED)  # before the clock runs
+        self._start_at = start_at
+
+    def _come_late(self, seconds: float) -> None:
+        self.late = True
+        self._stop(
+            f"it heard of the start {max(0.0, seconds):.1f} s late: its machine, or its way to the "
+            "database, stood still"
+        )
+
+    def _stop_where_the_lease_is_over(self) -> None:
+        if self.lease_seconds() <= 0:
+            self._stop(NOT_RENEWED)
+
+    def _stop(self, why: str) -> None:
+        if not self.cancelled.is_set():
+            self.why = why
+            self.cancelled.set()

@@ -1,0 +1,64 @@
+"""Try how a target's settings are read and its machine is reached; changes nothing there."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from django.db.models.functions import Now
+
+from campaigns.clients.actions import ActionFailed, HostKeyRefused, look
+from campaigns.credentials import SecretUnreadable
+from campaigns.definition.reaching import access_of, server_of, ssh_of
+from campaigns.drivers.base import Cancelled, DriverError
+from campaigns.execution.server_steps import Workbench
+from campaigns.execution.set_levels import value_of
+from campaigns.models import Setting, SshLogin, Target
+from campaigns.queries.clock import database_now
+from campaigns.queries.probes import busy
+from campaigns.results import storable
+
+MOST_SECONDS = 60.0
+
+
+def look_at_settings(target_pk: int) -> None:
+    """Read every setting back, and log in by SSH; what came out stands beside each."""
+    target = Target.objects.filter(pk=target_pk, retired_at=None).first()
+    if target is None or busy(target, database_now(), 0.0):
+        return
+    ends = monotonic() + MOST_SECONDS
+
+    def check() -> None:
+        if monotonic() > ends:
+            raise Cancelled
+
+    _log_in(target, check)
+    for setting in Setting.objects.filter(target=target):
+        value, failure = None, ""
+        try:
+            bench = Workbench(target, server_of(target), check, lambda _: None, lambda act: act())
+            value = value_of(setting, bench)
+        except (DriverError, SecretUnreadable) as error:
+            failure = str(error)
+        except Cancelled:
+            failure = f"All of it took longer than {MOST_SECONDS:g} s."
+        Setting.objects.filter(pk=setting.pk).update(
+            looked_at=Now(), look_value=value, look_failure=storable(failure)
+        )
+
+
+def _log_in(target: Target, check: Callable[[], None]) -> None:
+    login = ssh_of(target)
+    if login is None:
+        return
+    failure, offered = "", login.offered_key
+    try:
+        look(access_of(login), server_of(target).door.rules, check)
+        offered = ""
+    except HostKeyRefused as refused:
+        failure, offered = str(refused), refused.key
+    except (ActionFailed, SecretUnreadable) as error:
+        failure = str(error)
+    except Cancelled:
+        failure = f"It took longer than {MOST_SECONDS:g} s."
+    SshLogin.objects.filter(pk=login.pk).update(
+        looked_at=Now(), look_failure=storable(failure), offered_key=offered
+    )

@@ -1,0 +1,67 @@
+"""What goes to a generator and what comes back, as it stands in its row: packed, bounded, without secrets in clear."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from campaigns import credentials
+from campaigns.engines.program import Outcome
+
+MOST_REQUEST_BYTES = 32 * 2**20
+MOST_RESULT_BYTES = 8 * 2**20
+MOST_SAMPLE_BYTES = 64 * 2**20
+"""Compressed: tens of millions of samples."""
+
+
+class TooLarge(ValueError):
+    """A parcel is larger than a row may hold; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a program is asked for, and how long it may take from its start to its end."""
+
+    request: Mapping[str, Any]
+    deadline_seconds: float
+
+
+def pack_order(order: Order) -> str:
+    """Pack and encrypt it. Raise TooLarge."""
+    packed = _pack(asdict(order), MOST_REQUEST_BYTES, "request")
+    return credentials.seal(packed)
+
+
+def unpack_order(stored: str) -> Order:
+    """Open what `pack_order` has made. Raise SecretUnreadable."""
+    return Order(**_unpack(credentials.unseal(stored)))
+
+
+def pack_outcome(outcome: Outcome) -> dict[str, bytes]:
+    """Give the fields `result` and `samples` of a row. Raise TooLarge."""
+    values = asdict(outcome)
+    samples = values.pop("samples")
+    return {
+        "result": _pack(values, MOST_RESULT_BYTES, "result"),
+        "samples": _pack(samples, MOST_SAMPLE_BYTES, "samples"),
+    }
+
+
+def unpack_outcome(result: bytes, samples: bytes) -> Outcome:
+    """Put together what `pack_outcome` has taken apart."""
+    return Outcome(**_unpack(result), samples=_unpack(samples) if samples else {})
+
+
+def _pack(value: Any, most: int, what: str) -> bytes:
+    packed = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), level=1)
+    if len(packed) > most:
+        raise TooLarge(
+            f"The {what} of a generator has {len(packed):,} bytes; at most {most:,} are taken. Share the "
+            "load among more generators, or make it shorter."
+        )
+    return packed
+
+
+def _unpack(packed: bytes) -> Any:
+    return json.loads(zlib.decompress(packed))

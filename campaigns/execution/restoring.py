@@ -1,0 +1,91 @@
+"""Set back what a campaign has changed on a target, once it is over."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from time import monotonic
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from campaigns.clients.actions import HAND
+from campaigns.credentials import SecretUnreadable
+from campaigns.definition.reaching import apply_of, seconds_to_set, server_of
+from campaigns.drivers.base import Cancelled, DriverError
+from campaigns.execution.server_steps import Workbench
+from campaigns.execution.set_levels import set_one, value_of
+from campaigns.models import FoundSetting, HandRequest, LogLine, Target
+from campaigns.queries.restorations import MOST_TRIES
+from campaigns.results import storable
+
+AGAIN_SECONDS = 60.0
+"""From a try that failed to the next one: a server that restarts is away for a while."""
+
+
+def restore(target_pk: int) -> None:
+    """Set back what dispatch has claimed of a target; a message that came late does nothing."""
+    target = Target.objects.filter(pk=target_pk).first()
+    claimed = FoundSetting.objects.filter(
+        setting__target=target_pk, restored_at=None, given_up="", claimed_until__gt=Now()
+    )
+    rows = list(claimed.select_related("setting", "campaign"))
+    if target is None or not rows:
+        return
+    ends = monotonic() + seconds_to_set([row.setting for row in rows], target)
+
+    def check() -> None:
+        if monotonic() > ends:
+            raise Cancelled
+
+    for row in rows:
+        _restore(row, target, check)
+
+
+def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> None:
+    setting, name = row.setting, row.setting.name
+    if apply_of(setting).way == HAND:
+        if setting.hand_value == row.value:
+            _tell(row, f"{name} is {row.value}, as it was before the campaign")
+            _done(row)
+            return
+        _tell(row, f"{name} was {row.value} before; somebody is asked to set it back by hand")
+        HandRequest.objects.create(
+            target=target,
+            campaign=row.campaign,
+            setting=setting,
+            value=row.value,
+            words=f"Set {name} back to {row.value}, as it was before the campaign.",
+        )
+        _done(row)
+        return
+    try:
+        server = server_of(target)
+        bench = Workbench(target, server, check, lambda _: None, lambda action: action())
+        if value_of(setting, bench) != row.value:
+            set_one(setting, row.value, bench)
+    except (DriverError, SecretUnreadable, Cancelled) as error:
+        why = storable(str(error) or "it took too long")
+        tries = row.tries + 1
+        FoundSetting.objects.filter(pk=row.pk).update(
+            tries=F("tries") + 1,
+            claimed_until=Now() + timedelta(seconds=AGAIN_SECONDS),
+            given_up=why if tries >= MOST_TRIES else "",
+        )
+        if tries >= MOST_TRIES:
+            _tell(
+                row,
+                f"{name} could not be set back to {row.value}, tried {tries} times: {why} Set it back "
+                "by hand.",
+                LogLine.Tone.BAD,
+            )
+        return
+    _tell(row, f"{name} is {row.value} again, as it was before the campaign")
+    _done(row)
+
+
+def _done(row: FoundSetting) -> None:
+    FoundSetting.objects.filter(pk=row.pk).update(restored_at=Now(), claimed_until=None)
+
+
+def _tell(row: FoundSetting, text: str, tone: str = LogLine.Tone.PLAIN) -> None:
+    if row.campaign is not None:
+        LogLine.objects.create(campaign=row.campaign, text=storable(text), tone=tone)

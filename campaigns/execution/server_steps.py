@@ -1,0 +1,120 @@
+"""Reset commands of a target, and the look whether it is ready again; each leaves a proof."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from campaigns.clients.actions import (
+    HAND,
+    Action,
+    ActionFailed,
+    HostKeyRefused,
+    Server,
+    await_ready,
+    perform,
+)
+from campaigns.definition.reaching import action_of, ssh_of
+from campaigns.drivers.base import DriverError, Proof
+from campaigns.models import HandRequest, Run, Target, TargetStep
+from campaigns.redaction import redact
+
+Result = TypeVar("Result")
+MOST_LETTERS = 90
+BY_HAND = "by hand"
+
+
+class SettingFailed(DriverError):
+    """Something could not be set, read back, reset or awaited; nothing was measured."""
+
+    void = True
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What is needed to do something on a target's machine.
+
+    check: raises where it has to end. say: one line of a log. patiently: does something in the
+    database, however long it is away.
+    """
+
+    target: Target
+    server: Server
+    check: Callable[[], None]
+    say: Callable[[str], None]
+    patiently: Callable[[Callable[[], Any]], Any]
+
+    def steps(self, purpose: str) -> list[tuple[TargetStep, Action]]:
+        """The steps of a purpose, in their order."""
+        rows = TargetStep.objects.filter(target=self.target, purpose=purpose)
+        found = self.patiently(lambda: list(rows.order_by("position", "pk")))
+        return [(step, action_of(step)) for step in found]
+
+
+def seconds_of(actions: Sequence[Action]) -> float:
+    """How long actions may take together."""
+    return sum(action.seconds for action in actions if action.way != HAND)
+
+
+def reset(bench: Workbench, run: Run) -> list[Proof]:
+    """Do the reset commands one after another, and await that the server is ready.
+
+    It ends with the first one that fails; its proof says why.
+    """
+    proofs: list[Proof] = []
+    for step, action in bench.steps(TargetStep.Purpose.RESET):
+        proofs.append(_by_hand(step, run) if action.way == HAND else _done(step, action, bench))
+        if not proofs[-1].ok:
+            return proofs
+    if proofs:
+        proofs += until_ready(bench)
+    return proofs
+
+
+def until_ready(bench: Workbench) -> list[Proof]:
+    """Look until the server is ready; a proof of each look."""
+    proofs = []
+    for step, action in bench.steps(TargetStep.Purpose.READY):
+        try:
+            seconds = await_ready(action, bench.server, bench.check)
+        except ActionFailed as error:
+            note_offered_key(bench.target, error)
+            proofs.append(_proof(step, "ready", redact(str(error)), ok=False))
+            break
+        proofs.append(_proof(step, "ready", "ready", ok=True))
+        bench.say(f"{step.name}: ready after {seconds:.1f} s")
+    return proofs
+
+
+def note_offered_key(target: Target, error: Exception) -> None:
+    """Keep a host key that nobody has accepted, so that an admin can compare it."""
+    login = ssh_of(target) if isinstance(error, HostKeyRefused) else None
+    if login is not None and isinstance(error, HostKeyRefused):
+        login.offered_key = error.key
+        login.save(update_fields=["offered_key"])
+
+
+def _done(step: TargetStep, action: Action, bench: Workbench) -> Proof:
+    expected = "exit code 0" if action.way == "command" else "status 2xx"
+    try:
+        done = perform(action, bench.server, bench.check)
+    except ActionFailed as error:
+        note_offered_key(bench.target, error)
+        return _proof(step, expected, redact(str(error)), ok=False)
+    bench.say(f"{step.name}: {redact(str(done))}")
+    return _proof(step, expected, redact(str(done)), ok=True)
+
+
+def _by_hand(step: TargetStep, run: Run) -> Proof:
+    done = (
+        HandRequest.objects.filter(run=run, step=step, done_at__isnull=False)
+        .order_by("-pk")
+        .select_related("done_by")
+        .first()
+    )
+    if done is None:
+        return _proof(step, BY_HAND, "nobody has said that it is done", ok=False)
+    return _proof(step, BY_HAND, f"{BY_HAND}, says {done.done_by or 'somebody'}", ok=True)
+
+
+def _proof(step: TargetStep, expected: str, measured: str, *, ok: bool) -> Proof:
+    return Proof(step.name[:MOST_LETTERS], expected, measured, "", ok=ok)

@@ -1,0 +1,137 @@
+"""Put settings of a target in force: read, apply what differs, await, read back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from campaigns.clients.actions import HAND, ActionFailed, perform, read_value
+from campaigns.definition.reaching import apply_of, read_of
+from campaigns.definition.variables import as_read
+from campaigns.drivers.base import EffectiveSetting
+from campaigns.execution.proofs import in_words
+from campaigns.execution.server_steps import (
+    SettingFailed,
+    Workbench,
+    note_offered_key,
+    until_ready,
+)
+from campaigns.models import Campaign, FoundSetting, Setting
+from campaigns.redaction import redact
+
+UNKNOWN = "unknown"
+
+
+def put_in_force(
+    wanted: Mapping[str, Any], bench: Workbench, campaign: Campaign | None
+) -> list[EffectiveSetting]:
+    """Give what is in force of each setting that is wanted; only what differs is applied.
+
+    What a setting was before the campaign is kept. Raise SettingFailed where something could not be
+    set or read back; a value that differs is told by an effective setting that is not ok.
+    """
+    rows = {row.name: row for row in bench.patiently(lambda: list(_rows(bench, wanted)))}
+    if missing := [name for name in wanted if name not in rows]:
+        raise SettingFailed(
+            f"“{bench.target.name}” has no setting “{missing[0]}” any more. Define it again, or clone "
+            "the campaign without it."
+        )
+    changed = False
+    for name, value in wanted.items():
+        before = _before(rows[name], bench)
+        if before == value:
+            continue
+        if apply_of(rows[name]).way == HAND:
+            _ask_again(rows[name], bench)
+            continue
+        if campaign is not None and before != UNKNOWN:
+            keep_found(rows[name], before, campaign, bench)
+        _apply(rows[name], value, bench)
+        changed = True
+    if changed:
+        await_all(bench)
+    return [_in_force(rows[name], value, bench) for name, value in wanted.items()]
+
+
+def keep_found(setting: Setting, value: Any, campaign: Campaign, bench: Workbench) -> None:
+    """Keep what a setting was before the campaign first changed it."""
+    restore = campaign.settings_afterwards == Campaign.Afterwards.RESTORE
+    bench.patiently(
+        lambda: FoundSetting.objects.get_or_create(
+            campaign=campaign,
+            setting=setting,
+            restored_at=None,
+            given_up="",
+            defaults={"value": value, "restore": restore},
+        )
+    )
+
+
+def await_all(bench: Workbench) -> None:
+    """Await that the server is ready after a change. Raise SettingFailed."""
+    for proof in until_ready(bench):
+        if not proof.ok:
+            raise SettingFailed(f"{proof.name}: {proof.measured}")
+
+
+def value_of(setting: Setting, bench: Workbench) -> Any:
+    """Read a setting back; by hand: what a person said last. Raise SettingFailed."""
+    action = read_of(setting)
+    if action.way == HAND:
+        return setting.hand_value
+    try:
+        return as_read(setting, read_value(action, bench.server, bench.check))
+    except ActionFailed as error:
+        note_offered_key(bench.target, error)
+        raise SettingFailed(
+            f"The setting {setting.name} cannot be read back: {redact(str(error))}"
+        ) from error
+    except ValueError as error:
+        raise SettingFailed(
+            f"The setting {setting.name} cannot be read back: {redact(str(error))}"
+        ) from None
+
+
+def set_one(setting: Setting, value: Any, bench: Workbench) -> None:
+    """Apply a value, await the server and read it back. Raise SettingFailed."""
+    _apply(setting, value, bench)
+    await_all(bench)
+    found = _in_force(setting, value, bench)
+    if not found.ok:
+        raise SettingFailed(f"{in_words([found])}.")
+
+
+def _rows(bench: Workbench, wanted: Mapping[str, Any]) -> Any:
+    return Setting.objects.filter(target=bench.target, name__in=list(wanted))
+
+
+def _before(setting: Setting, bench: Workbench) -> Any:
+    """What is in force now; UNKNOWN where it cannot be read, which applying may mend."""
+    try:
+        return value_of(setting, bench)
+    except SettingFailed as error:
+        bench.say(f"{error} It is applied anyway.")
+        return UNKNOWN
+
+
+def _apply(setting: Setting, value: Any, bench: Workbench) -> None:
+    try:
+        done = perform(apply_of(setting), bench.server, bench.check, value=value)
+    except ActionFailed as error:
+        note_offered_key(bench.target, error)
+        raise SettingFailed(
+            f"The setting {setting.name} could not be set to {value}: {redact(str(error))}"
+        ) from error
+    bench.say(f"{setting.name} set to {value}: {redact(str(done))}")
+
+
+def _in_force(setting: Setting, value: Any, bench: Workbench) -> EffectiveSetting:
+    found = value_of(setting, bench)
+    return EffectiveSetting(
+        setting.name, value, UNKNOWN if found is None else found, found == value
+    )
+
+
+def _ask_again(setting: Setting, bench: Workbench) -> None:
+    """Nobody knows what is in force any more; dispatch asks for a hand before the next attempt."""
+    rows = Setting.objects.filter(pk=setting.pk)
+    bench.patiently(lambda: rows.update(hand_value=None))
+    setting.hand_value = None

@@ -1,0 +1,95 @@
+"""Deletes raw samples that a team keeps no longer. Nothing that was computed from runs needs them.
+
+Samples are what a run's page lists and draws; measurements, distributions and series stay, and with them
+every finding.
+"""
+
+from collections import Counter
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
+
+from campaigns.activity import Action, record
+from campaigns.models import (
+    Campaign,
+    Conclusion,
+    DeletedSamples,
+    Evidence,
+    LogLine,
+    RawSamples,
+    Retention,
+)
+
+BATCH = 200
+"""Attempts in one transaction; each may have megabytes."""
+MOST = 1000
+"""Attempts at a time; the rest is there the next time."""
+
+
+def delete_old(most: int = MOST) -> int:
+    """Delete what the rules of teams say, a part of it; give of how many attempts.
+
+    Samples of campaigns that go on stay, and of those that a conclusion rests on which is accepted or
+    in review.
+    """
+    deleted = 0
+    for rule in Retention.objects.order_by("team"):
+        while deleted < most:
+            found = _delete_batch(rule, min(BATCH, most - deleted))
+            if not found:
+                break
+            deleted += found
+    return deleted
+
+
+def too_old(rule: Retention) -> QuerySet[RawSamples]:
+    """The raw samples that the rule of a team lets go."""
+    return RawSamples.objects.filter(
+        attempt__run__campaign__team=rule.team_id,
+        attempt__run__campaign__in=let_go(),
+        attempt__finished_at__lt=Now() - timedelta(days=rule.keep_samples_days),
+    )
+
+
+def let_go() -> QuerySet[Campaign]:
+    """Campaigns of which no sample is held back: they are over, and no conclusion stands on them."""
+    standing = Evidence.objects.filter(
+        campaign=OuterRef("pk"), conclusion__state__in=Conclusion.STANDING
+    )
+    return Campaign.objects.exclude(state__in=Campaign.ACTIVE).exclude(Exists(standing))
+
+
+@transaction.atomic
+def _delete_batch(rule: Retention, most: int) -> int:
+    rows = too_old(rule).order_by("pk").values_list("pk", "attempt__run__campaign")[:most]
+    keys = dict(rows)
+    # Whoever sends a conclusion to review locks its campaigns, too: it comes before this, or after.
+    locked = Campaign.objects.select_for_update(no_key=True, skip_locked=True)
+    campaigns = {each.pk: each for each in locked.filter(pk__in=set(keys.values()))}
+    free = set(let_go().filter(pk__in=campaigns).values_list("pk", flat=True))
+    chosen = RawSamples.objects.filter(pk__in=[pk for pk, of in keys.items() if of in free])
+    told = list(chosen.values_list("attempt", "count", "pk"))
+    days = rule.keep_samples_days
+    DeletedSamples.objects.bulk_create(
+        [
+            DeletedSamples(attempt_id=attempt, count=count, kept_days=days)
+            for attempt, count, _ in told
+        ],
+        ignore_conflicts=True,
+    )
+    chosen.delete()
+    for campaign, runs in Counter(keys[pk] for _, _, pk in told).items():
+        _tell(campaigns[campaign], runs, days)
+    return len(told)
+
+
+def _tell(campaign: Campaign, attempts: int, days: int) -> None:
+    """Say it in the log and in the record of who did what."""
+    text = (
+        f"Raw samples of {attempts} attempt{'' if attempts == 1 else 's'} were deleted, as the team keeps "
+        f"them for {days} day{'' if days == 1 else 's'}."
+    )
+    LogLine.objects.create(campaign=campaign, text=text)
+    record(Action.SAMPLES_DELETED, user=None, campaign=campaign, attempts=attempts, kept_days=days)

@@ -1,0 +1,111 @@
+"""A kind that several generators load, and workers that take them, each a thread with a real program."""
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from campaigns import dispatch, drivers, execution
+from campaigns.drivers.base import Measured, parts_of
+from campaigns.execution import gathering, generator_hold, keeper
+from campaigns.execution.generating import generate
+from campaigns.models import Generator, Worker
+from campaigns.tests.execution.beside import Beside
+from campaigns.tests.execution.conftest import StandIn, StandInForm
+
+COUNTING = "campaigns.tests.engines.counting"
+
+
+class TogetherForm(StandInForm):
+    """The same parameters."""
+
+
+class Together(StandIn):
+    """Measures with a program; `request` is what a test adds to what it is asked for."""
+
+    generators = True
+    parameters = TogetherForm
+    request: dict = {"seconds": 0.4}
+    outcome = None
+
+    def measure(self, target, parameters, context):
+        self.context = context
+        self.measuring.set()
+        request = {"seconds": 0.4, "name": "secret key of host 7"} | self.request
+        self.outcome = context.generate(COUNTING, parts_of(request, parameters["generators"]), 20.0)
+        measured = self._measured({"duration": self.outcome.result["seconds"], "rate": 1.0})
+        assert isinstance(measured, Measured)
+        return measured
+
+
+@dataclass
+class Workers:
+    """Takes generators as workers do: `hosts` by the generator's number; those without one wait."""
+
+    hosts: dict[int, str] = field(default_factory=lambda: {1: "a", 2: "b", 3: "c"})
+    taken: list[Beside] = field(default_factory=list)
+
+    def ask(self, attempt_pk):
+        for row in Generator.objects.filter(attempt=attempt_pk, state=Generator.State.WANTED):
+            if row.number in self.hosts:
+                host = self.hosts[row.number]
+                self.taken.append(Beside(generate, row.pk, f"generate@{host}", host))
+
+    def ended(self):
+        return all(taken.ended(10) for taken in self.taken)
+
+
+@pytest.fixture
+def together(stand_in, monkeypatch):
+    driver = Together()
+    monkeypatch.setitem(drivers.all_kinds(), "stand_in", driver)
+    for module in (gathering, keeper, generator_hold):
+        monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(gathering, "START_MARGIN_SECONDS", 0.4)
+    monkeypatch.setattr(generator_hold, "START_LOOK_SECONDS", 0.03)
+    return driver
+
+
+@pytest.fixture
+def workers():
+    found = Workers()
+    yield found
+    assert found.ended(), "a generator did not end"
+
+
+@pytest.fixture
+def run_together(together, workers, launched, open_attempt):
+    """Execute an attempt with so many generators beside the test; give it and a function to join it."""
+
+    Worker.objects.create(name="generate@a", host="a", pools=["generate"], seen_at=timezone.now())
+
+    def begin(generators=3, **request):
+        together.request = request
+        launched(factors={"level": [3]}, parameters={"generators": generators}, repetitions=1)
+        dispatch.dispatch()
+        attempt = open_attempt()
+        executing = Beside(execution.execute, attempt.pk, "measure@here", "here", workers.ask)
+
+        def joined():
+            assert executing.ended(20), "it does not end"
+            executing.get()
+            attempt.refresh_from_db()
+            return attempt
+
+        return attempt, joined
+
+    return begin
+
+
+def until(condition, seconds=10.0):
+    """Wait for a condition of the database, from a thread of the test."""
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        found = condition()
+        if found:
+            return found
+        pause.wait(0.02)
+    connection.close()
+    raise AssertionError("it did not come to it")
