@@ -3,14 +3,15 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from campaigns.definition.access import DAYS, make_token
 from campaigns.definition.checking import Invalid
+from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Scope
 
 
-class Command(BaseCommand):
+class Command(RecordedCommand):
     """`manage.py create_token USER --name NAME --scope read --expires 90d`."""
 
     help = (

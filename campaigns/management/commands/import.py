@@ -4,18 +4,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from campaigns.definition.checking import Invalid
 from campaigns.dispatch import request_analysis
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
+from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Campaign
 from campaigns.readers import BadFile, all_readers
 
 
-class Command(BaseCommand):
+class Command(RecordedCommand):
     """`manage.py import FILE`."""
 
     help = f"Import the runs of a file as a finished campaign. Formats: {', '.join(all_readers())}."

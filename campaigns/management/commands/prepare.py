@@ -1,19 +1,23 @@
 """Makes what a fresh installation needs. Idempotent: a second call changes nothing."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.checks import Tags
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, transaction
 
+from campaigns.activity import Action, record
 from campaigns.definition.checking import Invalid
 from campaigns.dispatch.analyses import request_outdated
-from campaigns.importers import demonstration
+from campaigns.importers import demonstration, stand_ins
+from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team
 
 
-class Command(BaseCommand):
+class Command(RecordedCommand):
     """`manage.py prepare --sandbox-url URL`."""
 
     help = "Make the default team, the owner's account, the sandbox target and the demonstration."
@@ -21,6 +25,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("--sandbox-url", default="", help="Where the sandbox listens, if any.")
+        parser.add_argument(
+            "--katello-url",
+            default="",
+            help="Where its stand-in of Katello listens over TLS, if so.",
+        )
+        parser.add_argument(
+            "--katello-ca", type=Path, metavar="FILE", help="PEM with the certificate of its CA."
+        )
         parser.add_argument("--owner-name", default="owner", help="Name of the owner's account.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,18 +53,47 @@ class Command(BaseCommand):
             noun = "campaign is" if count == 1 else "campaigns are"
             self.stdout.write(f"{count} {noun} analysed anew, by the methods of this version.")
         if options["sandbox_url"]:
-            try:
-                done = demonstration.sandbox_target(options["sandbox_url"], owner)
-            except Invalid as problem:
-                raise CommandError(f"The sandbox cannot be a target: {problem}") from None
-            if done:
-                self.stdout.write(done)
+            self._target(
+                "sandbox", lambda: demonstration.sandbox_target(options["sandbox_url"], owner)
+            )
+        if options["katello_url"]:
+            ca = _certificates(options["katello_ca"])
+            self._target(
+                "stand-in of Katello",
+                lambda: stand_ins.katello_target(options["katello_url"], ca, owner),
+            )
+
+    def _target(self, what: str, make: Callable[[], str]) -> None:
+        try:
+            done = make()
+        except Invalid as problem:
+            raise CommandError(f"The {what} cannot be a target: {problem}") from None
+        if done:
+            self.stdout.write(done)
+
+
+def _certificates(path: Path | None) -> str:
+    """Read the certificates of a file. Raise CommandError."""
+    if path is None:
+        raise CommandError("--katello-url needs --katello-ca FILE, which says whom to trust there.")
+    try:
+        return stand_ins.certificates_in(path.read_text(encoding="ascii"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from None
 
 
 def _owner(name: str) -> User:
-    """The owner's account, made without a password: sign-in links let its owner in."""
+    """The owner's account, made without a password: sign-in links let its owner in.
+
+    Where nobody has all rights in all teams, the owner gets them.
+    """
     owner, made = User.objects.get_or_create(username=name)
     if made:
         owner.set_unusable_password()
         owner.save(update_fields=["password"])
+        record(Action.ACCOUNT_MADE, subject=owner)
+    if not User.objects.filter(is_superuser=True, is_active=True).exists():
+        owner.is_superuser = True
+        owner.save(update_fields=["is_superuser"])
+        record(Action.ACCOUNT_EDITED, subject=owner, is_superuser=True)
     return owner

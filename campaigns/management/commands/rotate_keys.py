@@ -3,20 +3,26 @@
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from campaigns import credentials
+from campaigns.activity import Action, record
 from campaigns.checks import named
+from campaigns.definition import second_factor
 from campaigns.definition.servers import SECRETS
-from campaigns.models import Target
+from campaigns.management.recorded import RecordedCommand
+from campaigns.models import Channel, SshLogin, Target
+
+OF_LOGINS = ("password", "key")
+OF_CHANNELS = ("address", "secret", "former_secret")
 
 
-class Command(BaseCommand):
+class Command(RecordedCommand):
     """`manage.py rotate_keys [--dry-run] [--forget-lost]`."""
 
     help = (
-        "Encrypt the passwords of all targets with the first key of PERFDASH_ENCRYPTION_KEYS; "
+        "Encrypt the passwords of all targets, and second factors, with the first key of PERFDASH_ENCRYPTION_KEYS; "
         "afterwards the older keys can be taken out of the list. All of them, or none."
     )
 
@@ -33,29 +39,49 @@ class Command(BaseCommand):
         """Rotate all, in one transaction; where a key is missing, say so and change nothing."""
         dry, forget = options["dry_run"], options["forget_lost"]
         with transaction.atomic():
-            targets = Target.objects.select_for_update(no_key=True)
+            targets = Target.objects.select_for_update(no_key=True).order_by("pk")
+            logins = SshLogin.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+            channels = (
+                Channel.objects.select_for_update(of=("self",), no_key=True)
+                .select_related("user")
+                .order_by("pk")
+            )
             done, lost = 0, []
-            for target in targets.order_by("pk"):
-                for name in filter(partial(getattr, target), SECRETS):
+            for row, name_of_target, secrets in (
+                *((target, target.name, SECRETS) for target in targets),
+                *((login, login.target.name, OF_LOGINS) for login in logins),
+                *((each, f"{each} of {each.user}", OF_CHANNELS) for each in channels),
+            ):
+                for name in filter(partial(getattr, row), secrets):
                     try:
-                        setattr(target, name, credentials.rotate(getattr(target, name)))
+                        setattr(row, name, credentials.rotate(getattr(row, name)))
                         done += 1
                     except credentials.SecretUnreadable:
-                        setattr(target, name, "")
-                        lost.append(target.name)
+                        setattr(row, name, "")
+                        lost.append(name_of_target)
                 if not dry:
-                    target.save(update_fields=SECRETS)
-            if lost and not forget:
-                raise CommandError(_refusal(done, lost))
+                    row.save(update_fields=secrets)
+            factors, people = second_factor.rotate(dry=dry, forget=forget)
+            done += factors
+            if (lost or people) and not forget:
+                raise CommandError(_refusal(done, _whose(lost, people)))
+            if not dry:
+                forgotten = sorted({*lost, *people})
+                record(Action.KEYS_ROTATED, passwords=done, forgotten=forgotten)
         could = "would be" if dry else "were"
-        if lost:
-            self.stdout.write(f"The lost passwords of {named(lost)} {could} forgotten.")
+        if lost or people:
+            self.stdout.write(f"The lost passwords of {_whose(lost, people)} {could} forgotten.")
         self.stdout.write(f"{done} {'password' if done == 1 else 'passwords'} {could} encrypted.")
 
 
-def _refusal(readable: int, lost: list[str]) -> str:
+def _whose(lost: list[str], people: list[str]) -> str:
+    factors = f"the second factor of {', '.join(people)}" if people else ""
+    return " and ".join(filter(None, (named(lost) if lost else "", factors)))
+
+
+def _refusal(readable: int, whose: str) -> str:
     return (
-        f"No key of PERFDASH_ENCRYPTION_KEYS opens the password of {named(lost)}; {readable} can be "
+        f"No key of PERFDASH_ENCRYPTION_KEYS opens the password of {whose}; {readable} can be "
         "read. Nothing was changed. Put the key that they were saved with back into the list (last), "
         "or enter those passwords again; --forget-lost forgets them."
     )

@@ -3,15 +3,16 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
 from campaigns.definition.access import make_sign_in_link
+from campaigns.management.recorded import RecordedCommand
 
 MOST_MINUTES = 1440
 
 
-class Command(BaseCommand):
+class Command(RecordedCommand):
     """`manage.py sign_in_link --base-url URL`."""
 
     help = "Print one URL that signs its user in, once and for a short time."

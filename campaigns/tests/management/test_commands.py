@@ -3,13 +3,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
 from campaigns import importers
 from campaigns.definition.access import LinkRefused, redeem
 from campaigns.models import ApiToken, Campaign, SignInLink
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ PUBLISHED = Path(importers.__file__).with_name("published_sync_runs.csv")
 
 @pytest.fixture
 def owner():
-    return User.objects.create_user("owner")
+    return somebody("owner")
 
 
 def test_a_sign_in_link_is_one_url_that_works_once(owner, manage):

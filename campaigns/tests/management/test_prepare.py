@@ -6,6 +6,7 @@ from campaigns.definition import checking, drafts, life, preview
 from campaigns.definition.servers import retire_target, save_target
 from campaigns.models import Campaign, Finding, Run, Target, Team
 from campaigns.queries.pages import findings_of
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +32,7 @@ def test_a_fresh_installation_gets_team_owner_target_and_two_campaigns(prepared)
     owner = User.objects.get()
     assert owner.username == "owner"
     assert not owner.has_usable_password()
-    assert not owner.is_superuser
+    assert owner.is_superuser
     target = Target.objects.get()
     assert (target.name, target.base_url) == ("sandbox", URL)
     assert target.confirmed_rule == "127.0.0.1:8099"
@@ -162,7 +163,7 @@ def test_a_sandbox_that_comes_later_brings_its_draft(manage):
 
 
 def test_the_owner_may_have_another_name_and_keeps_a_password(manage):
-    User.objects.create_user("alice", password="a password of her own")  # noqa: S106
+    somebody("alice", password="a password of her own")  # noqa: S106
 
     manage("prepare", "--owner-name", "alice")
 

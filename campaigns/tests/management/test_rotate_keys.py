@@ -9,11 +9,15 @@ from time import monotonic, sleep
 
 import pytest
 from cryptography.fernet import Fernet
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
 from campaigns import credentials
+from campaigns.definition import second_factor
 from campaigns.models import Target
+from campaigns.notifications.channels import rotate_secret, save_channel
+from campaigns.tests.web.signing.conftest import code_of, switched_on
 
 MANAGE = Path(__file__).parents[3] / "manage.py"
 PASSWORDS = {f"server {number}": f"the password of server {number}" for number in range(5)}
@@ -125,6 +129,34 @@ def test_a_start_says_nothing_where_all_can_be_read(targets, capsys):
     assert "PERFDASH_ENCRYPTION_KEYS" not in capsys.readouterr().err
 
 
+def test_second_factors_are_rotated_too(targets, manage, settings):
+    user = User.objects.create_user("anna")
+    secret, codes = switched_on(user)
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+
+    assert manage("rotate_keys") == "7 passwords were encrypted."
+
+    settings.ENCRYPTION_KEYS = [NEW]
+    assert second_factor.check(user, code_of(secret, 1)) == "totp"
+    assert second_factor.check(user, codes[0]) == "recovery_codes"
+
+
+def test_a_second_factor_that_no_key_opens_is_told_by_whose_it_is_and_forgotten_if_asked(
+    targets, manage, settings
+):
+    user = User.objects.create_user("anna")
+    settings.ENCRYPTION_KEYS = [LOST]
+    switched_on(user)
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+
+    with pytest.raises(CommandError, match="the password of the second factor of anna; 5 can"):
+        manage("rotate_keys")
+    assert second_factor.is_on(user)
+    manage("rotate_keys", "--forget-lost")
+
+    assert not second_factor.is_on(user)
+
+
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_rotation_that_is_killed_in_the_middle_leaves_all_as_it_was(targets, manage, settings):
@@ -169,3 +201,20 @@ def _sleeping(process):
             return found[0]
         sleep(0.05)
     raise AssertionError("the command did not come to the fourth row")
+
+
+def test_addresses_and_secrets_of_channels_are_rotated_too(manage, settings, db):
+    settings.ENCRYPTION_KEYS = [OLD]
+    settings.NOTIFICATION_ADDRESSES = "hooks.example:443"
+    data = {"name": "hook", "kind": "webhook", "address": "https://hooks.example/secret"}
+    channel, secret = save_channel(data, User.objects.create_user("ada"))
+    rotate_secret(channel)
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+
+    assert "3 passwords were encrypted." in manage("rotate_keys")
+
+    settings.ENCRYPTION_KEYS = [NEW]
+    channel.refresh_from_db()
+    assert credentials.decrypt(channel.address) == data["address"]
+    assert credentials.decrypt(channel.former_secret) == secret
+    assert credentials.decrypt(channel.secret) != secret

@@ -1,0 +1,17 @@
+"""What all commands share: what they do is recorded as done by a command."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from campaigns.activity import by_means
+from campaigns.activity.acting import COMMAND
+
+
+class RecordedCommand(BaseCommand):
+    """A command of `manage.py`."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run it; the record names the command as the means."""
+        with by_means(COMMAND):
+            return super().execute(*args, **options)

@@ -1,0 +1,103 @@
+import pytest
+from django.core.management import CommandError
+
+from campaigns.definition.servers import as_driver_sees_it, retire_target, save_target
+from campaigns.importers.stand_ins import KATELLO
+from campaigns.models import Target
+from sandbox.katello.authority import Authority
+
+pytestmark = pytest.mark.django_db
+
+URL = "https://127.0.0.1:8399"
+
+
+@pytest.fixture(autouse=True)
+def _owner_confirms(settings):
+    settings.OWNER_CONFIRMS = True
+
+
+@pytest.fixture
+def ca(tmp_path):
+    path = tmp_path / "ca.pem"
+    Authority.kept(path)
+    return path
+
+
+@pytest.fixture
+def prepare(manage, ca):
+    return lambda url=URL, ca=ca: manage("prepare", "--katello-url", url, "--katello-ca", str(ca))
+
+
+def target() -> Target:
+    return Target.objects.get(name=KATELLO)
+
+
+def test_the_stand_in_becomes_a_target_whose_ca_is_trusted(prepare, ca):
+    assert f"Made the target {KATELLO} at {URL}." in prepare()
+
+    seen = as_driver_sees_it(target())
+    assert (seen.family, seen.base_url) == ("katello", URL)
+    assert (seen.username, seen.password) == ("admin", "password")
+    assert seen.tls.verify
+    assert seen.tls.ca_bundle.split() == Authority.kept(ca).pem.split()
+    assert "PRIVATE KEY" not in seen.tls.ca_bundle
+
+
+def test_its_settings_can_be_factors_of_campaigns(prepare):
+    prepare()
+
+    assert list(target().setting_rows.values_list("name", flat=True)) == [
+        *("puma_workers", "puma_threads", "db_pool", "cpus", "memory_gib")
+    ]
+    assert target().setting_rows.get(name="puma_workers").apply == {
+        "way": "http",
+        "method": "PUT",
+        "url": "/stand-in/settings/puma_workers",
+        "body": {"value": "{value}"},
+        "seconds": 60.0,
+    }
+
+
+def test_a_second_call_changes_nothing(prepare):
+    prepare()
+
+    assert prepare() == ""
+
+
+def test_the_target_follows_the_stand_in_to_another_port_and_another_ca(prepare, tmp_path):
+    prepare()
+    Target.objects.update(max_concurrency=40, notes="mine")
+    other = tmp_path / "other.pem"
+    Authority.kept(other)
+
+    said = prepare("https://127.0.0.1:9443", other)
+
+    assert "is at https://127.0.0.1:9443 now" in said
+    assert target().ca_bundle.split() == Authority.kept(other).pem.split()
+    assert (target().max_concurrency, target().notes) == (40, "mine")
+
+
+def test_an_owner_who_retires_it_is_not_given_it_again(prepare):
+    prepare()
+    retire_target(target())
+
+    assert prepare() == ""
+
+
+def test_a_server_that_somebody_gave_its_name_is_left_alone(prepare):
+    save_target(
+        {
+            "name": KATELLO, "family": "katello", "base_url": "https://127.0.0.1:7443",
+            "username": "jane", "password": "word", "confirm_address": True,
+        }
+    )  # fmt: skip
+
+    assert KATELLO not in prepare()
+    assert target().base_url == "https://127.0.0.1:7443"
+
+
+def test_it_is_not_made_without_a_ca(manage, tmp_path):
+    with pytest.raises(CommandError, match="needs --katello-ca"):
+        manage("prepare", "--katello-url", URL)
+    with pytest.raises(CommandError, match=r"none\.pem cannot be read"):
+        manage("prepare", "--katello-url", URL, "--katello-ca", str(tmp_path / "none.pem"))
