@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from campaigns.models import Target
+from campaigns.queries.naming import quoted_target, target_name
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The limits of a server, each with the target that sets it; None where nobody does."""
+    """The limits of a server, each with the target that sets it; None where nobody does.
 
+    team: whose target it is that was asked for; others' targets are not named to it.
+    """
+
+    team: int | None
     concurrency: Target | None
     rate: Target | None
     production: Target | None
@@ -20,6 +25,11 @@ class Allowed:
     def most_concurrent(self) -> int | None:
         """Requests at a time."""
         return self.concurrency.max_concurrency if self.concurrency else None
+
+    @property
+    def by_whom(self) -> str:
+        """Whose limit of requests at a time it is, within a sentence."""
+        return quoted_target(self.concurrency, self.team) if self.concurrency else ""
 
     @property
     def most_per_second(self) -> float | None:
@@ -35,13 +45,18 @@ def same_server(target: Target) -> list[Target]:
 
 
 def names_beside(targets: Sequence[Target]) -> dict[int, tuple[str, ...]]:
-    """The names of the other targets in use that are the same server, by each one's primary key."""
+    """The names of the other targets in use that are the same server, by each one's primary key.
+
+    Those of other teams are not named.
+    """
     addresses = {target.address for target in targets}
     rows = Target.objects.filter(address__in=addresses, retired_at=None).order_by("name")
-    known = list(rows.values_list("pk", "name", "address"))
+    known = list(rows)
     return {
         target.pk: tuple(
-            name for pk, name, address in known if address == target.address and pk != target.pk
+            target_name(row, target.team_id)
+            for row in known
+            if row.address == target.address and row.pk != target.pk
         )
         for target in targets
     }
@@ -51,6 +66,7 @@ def allowed_on(target: Target) -> Allowed:
     """The limits of the server that this target is."""
     rows = same_server(target)
     return Allowed(
+        team=target.team_id,
         concurrency=_strictest(rows, "max_concurrency"),
         rate=_strictest(rows, "max_requests_per_second"),
         production=next((row for row in rows if row.is_production), None),

@@ -14,6 +14,7 @@ LABELS = {
     "primary_contrast": "primary contrast",
     "smallest_effect": "smallest effect of interest",
     "margin": "equivalence margin",
+    "failed_limit": "too many failures",
     "stop_rule": "stop rule",
     "stop_width": "precise enough",
     "stop_most": "most blocks",
@@ -74,7 +75,7 @@ def _words(field: str, value: Any) -> str:
     if value in (None, ""):
         return "none"
     match field:
-        case "smallest_effect" | "margin":
+        case "smallest_effect" | "margin" | "failed_limit":
             return f"{100 * value:g} %"
         case "stop_width":
             return f"±{100 * value:g} %"

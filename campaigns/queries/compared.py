@@ -1,6 +1,6 @@
 """What a comparison of campaigns is made from, in a fixed number of queries. Reads only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
@@ -49,14 +49,14 @@ class Side:
     last_run: datetime | None
 
 
-def sides_of(keys: Sequence[int], metric: str = "") -> list[Side]:
-    """Read campaigns in the order of their keys; those that are not there are left out.
+def sides_of(keys: Sequence[int], teams: Set[int], metric: str = "") -> list[Side]:
+    """Read campaigns in the order of their keys; those that are not there, or not of these teams, are left out.
 
     metric: whose cells are read; empty for the primary one of the first campaign.
     """
     found = {
         each.pk: each
-        for each in Campaign.objects.filter(pk__in=keys)
+        for each in Campaign.objects.filter(pk__in=keys, team__in=teams)
         .select_related("target")
         .prefetch_related("factors__levels")
     }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from campaigns.models import Attempt, Campaign, Exclusion, LogLine, RawSamples, Run
+from campaigns.queries.generators import of_attempts
 
 MOST_SAMPLES = 200_000
 """More are not opened for a page."""
@@ -30,6 +31,8 @@ def attempts_of(run: Run) -> list[Attempt]:
             "environment",
             "series",
             "distributions",
+            "deleted_samples",
+            of_attempts(),
         )
     )
 

@@ -29,10 +29,10 @@ class Format:
 FORMATS: Mapping[str, Format] = {
     "csv": Format(
         "text/csv; charset=utf-8",
-        lambda campaign, _: _gathered(csv_lines(campaign, factors_of(campaign))),
+        lambda campaign, _: gathered(csv_lines(campaign, factors_of(campaign))),
     ),
     "json": Format(
-        "application/json", lambda campaign, told: _gathered(json_pieces(campaign, told))
+        "application/json", lambda campaign, told: gathered(json_pieces(campaign, told))
     ),
     "parquet": Format(
         "application/vnd.apache.parquet", lambda campaign, _: parquet_pieces(campaign)
@@ -52,7 +52,7 @@ def export_version(campaign: Campaign, name: str, definition: Mapping[str, Any])
     return fingerprint(name, __version__, whole_version(campaign), definition, amended)
 
 
-def _gathered(pieces: Iterable[str]) -> Iterator[bytes]:
+def gathered(pieces: Iterable[str]) -> Iterator[bytes]:
     """Put small pieces together: each one that is sent has its price."""
     held: list[str] = []
     letters = 0

@@ -9,8 +9,11 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Extract, Now
 
 from campaigns.models import (
+    Announcement,
     Attempt,
     Campaign,
+    Channel,
+    Delivery,
     Dispatcher,
     GeneratorLease,
     Run,
@@ -51,6 +54,10 @@ class Figures:
     runs: dict[str, int]
     campaigns: dict[str, int]
     analyses_waiting: int
+    announcements_unread: int
+    deliveries: dict[str, int]
+    oldest_delivery_seconds: float
+    channels_off: int
     workers: dict[str, int]
     dispatched_seconds_ago: float | None
 
@@ -68,6 +75,10 @@ def figures() -> Figures:
             runs=_by_state(Run.objects.all(), Run.State.values),
             campaigns=_by_state(Campaign.objects.all(), Campaign.State.values),
             analyses_waiting=Campaign.objects.filter(analysis_requested_at__isnull=False).count(),
+            announcements_unread=Announcement.objects.filter(read_at=None).count(),
+            deliveries=_by_state(Delivery.objects.all(), Delivery.State.values),
+            oldest_delivery_seconds=_oldest_delivery(),
+            channels_off=Channel.objects.filter(is_on=False).exclude(off_reason="").count(),
             workers=present_by_pool(),
             dispatched_seconds_ago=Dispatcher.objects.values_list(
                 Extract(Now() - F("ticked_at"), "epoch"), flat=True
@@ -87,6 +98,13 @@ def _by_state(rows: QuerySet, states: list[str]) -> dict[str, int]:
     """Rows in each state, the states without any too."""
     counted = dict(rows.order_by().values_list("state").annotate(Count("pk")))
     return {state: counted.get(state, 0) for state in states}
+
+
+def _oldest_delivery() -> float:
+    """How long the oldest message has waited; 0 where none waits."""
+    waiting = Delivery.objects.filter(state=Delivery.State.WAITING).order_by("created_at")
+    age = waiting.values_list(Extract(Now() - F("created_at"), "epoch"), flat=True).first()
+    return float(age or 0)
 
 
 def _queues() -> Iterator[Queue]:

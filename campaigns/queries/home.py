@@ -1,6 +1,6 @@
 """What the first page and the lists of targets show. Reads only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +12,9 @@ from django.utils import timezone
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.queries.allowed import names_beside
+from campaigns.queries.generators import busy_workers
 from campaigns.queries.live import seconds_left
+from campaigns.queries.queues import held_by
 from campaigns.queries.waiting import Wait, waiting_for
 from campaigns.queries.workers import present
 
@@ -79,7 +81,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TargetRow:
-    """A target with who holds it; `run` and `campaign` are None while it is free.
+    """A target with who holds it; `run` and `campaign` are None while it is free, or another team's.
 
     same: the names of the other targets that are the same server.
     """
@@ -103,11 +105,11 @@ class WorkerRow:
     position: int | None
 
 
-def open_campaigns(most: int = 8) -> list[OpenCampaign]:
-    """Campaigns that run, wait or stop, and drafts that are tried out; the oldest first."""
+def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
+    """Campaigns of teams that run, wait or stop, and drafts that are tried out; the oldest first."""
     tried = Q(state=Campaign.State.DRAFT, runs__attempts__state__in=Attempt.OPEN)
     found = (
-        Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried)
+        Campaign.objects.filter(Q(state__in=Campaign.ACTIVE) | tried, team__in=teams)
         .select_related("target")
         .distinct()
         .order_by("launched_at", "pk")[:most]
@@ -115,10 +117,10 @@ def open_campaigns(most: int = 8) -> list[OpenCampaign]:
     return [_open_campaign(campaign) for campaign in found]
 
 
-def latest_answers(most: int = 6) -> list[Answer]:
-    """The newest answers of closed campaigns, with what their sparks are drawn from."""
+def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
+    """The newest answers of closed campaigns of teams, with what their sparks are drawn from."""
     found = (
-        Finding.objects.filter(name="answer")
+        Finding.objects.filter(name="answer", campaign__team__in=teams, campaign__archived_at=None)
         .exclude(campaign__state__in=Campaign.ACTIVE)
         .select_related("campaign")
         .order_by("-computed_at")[:most]
@@ -165,41 +167,52 @@ def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
     return dict(rows)
 
 
-def target_rows(targets: Sequence[Target] | None = None) -> list[TargetRow]:
-    """Targets (all that are in use) with the runs that hold their addresses now."""
+def target_rows(teams: Set[int], targets: Sequence[Target] | None = None) -> list[TargetRow]:
+    """Targets (all of teams that are in use) with the runs that hold their addresses now."""
     if targets is None:
-        targets = list(Target.objects.filter(retired_at=None))
+        targets = list(Target.objects.filter(retired_at=None, team__in=teams))
     leases = {
         lease.address: lease
         for lease in TargetLease.objects.filter(
             address__in=[target.address for target in targets],
             attempt__isnull=False,
             expires_at__gt=Now(),
-        ).select_related("attempt__run")
+        ).select_related("attempt__run__campaign")
     }
     same = names_beside(targets)
-    return [_target_row(target, leases.get(target.address), same[target.pk]) for target in targets]
+    return [
+        _target_row(target, leases.get(target.address), same[target.pk], teams)
+        for target in targets
+    ]
 
 
-def worker_rows() -> list[WorkerRow]:
-    """Workers that ever answered within the last day; the silent ones are lost."""
+def worker_rows(teams: Set[int]) -> list[WorkerRow]:
+    """Workers that ever answered within the last day; the silent ones are lost.
+
+    They work for everybody; runs of other teams are not told.
+    """
     busy = {
         attempt.worker: attempt
-        for attempt in Attempt.objects.filter(state=Attempt.State.RUNNING).select_related("run")
-    }
+        for attempt in Attempt.objects.filter(state=Attempt.State.RUNNING).select_related(
+            "run__campaign"
+        )
+    } | busy_workers()
     answered = set(present().values_list("pk", flat=True))
     workers = Worker.objects.filter(seen_at__gt=Now() - timedelta(days=1))
     return [
-        _worker_row(worker, busy.get(worker.name), lost=worker.pk not in answered)
+        _worker_row(worker, busy.get(worker.name), teams, lost=worker.pk not in answered)
         for worker in workers
     ]
 
 
-def demonstration() -> Campaign | None:
+def demonstration(teams: Set[int]) -> Campaign | None:
     """The draft that can be launched with one click: the newest one with the tag “demo”."""
     return (
         Campaign.objects.filter(
-            state=Campaign.State.DRAFT, tags__contains=["demo"], target__retired_at=None
+            state=Campaign.State.DRAFT,
+            tags__contains=["demo"],
+            target__retired_at=None,
+            team__in=teams,
         )
         .select_related("target")
         .order_by("-created_at")
@@ -273,19 +286,26 @@ def _mean(summary: Mapping[str, Any]) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _target_row(target: Target, lease: TargetLease | None, same: tuple[str, ...]) -> TargetRow:
+def _target_row(
+    target: Target, lease: TargetLease | None, same: tuple[str, ...], teams: Set[int]
+) -> TargetRow:
     if lease is None or lease.attempt is None:
         return TargetRow(target, "", None, None, same)
-    run = lease.attempt.run
-    return TargetRow(target, lease.holder or f"run {run.position}", run.pk, run.campaign_id, same)
+    run, held = lease.attempt.run, held_by(lease, teams)
+    if run.campaign.team_id not in teams:
+        return TargetRow(target, held, None, None, same)
+    return TargetRow(target, held, run.pk, run.campaign_id, same)
 
 
-def _worker_row(worker: Worker, attempt: Attempt | None, *, lost: bool) -> WorkerRow:
+def _worker_row(
+    worker: Worker, attempt: Attempt | None, teams: Set[int], *, lost: bool
+) -> WorkerRow:
+    seen = attempt is not None and not lost and attempt.run.campaign.team_id in teams
     return WorkerRow(
         name=worker.name,
         pools=", ".join(str(pool) for pool in worker.pools),
         state="lost" if lost else "busy" if attempt else "idle",
         seen_at=worker.seen_at,
-        run=attempt.run_id if attempt and not lost else None,
-        position=attempt.run.position if attempt and not lost else None,
+        run=attempt.run_id if attempt and seen else None,
+        position=attempt.run.position if attempt and seen else None,
     )

@@ -65,6 +65,7 @@ def _on(kind: str, metric: str, target: Target) -> dict[str, Any]:
         "campaign__kind": kind,
         "campaign__primary_metric": metric,
         "campaign__target__address": target.address,
+        "campaign__team": target.team_id,
         "campaign__state": Campaign.State.FINISHED,
     }
 

@@ -109,6 +109,7 @@ class Findings:
     matrix: Mapping[str, Any] | None
     surroundings: Mapping[str, Any] | None
     sessions: Mapping[str, Any] | None
+    sensitivity: Mapping[str, Any] | None
     answer: Mapping[str, Any] | None
     charts: Mapping[str, Mapping[str, Any]]
     metrics: tuple[str, ...]
@@ -202,7 +203,7 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted = ["answer", "pairs", "levels", "checks", "with_excluded", "outlook", "matrix"]
-    wanted += ["calibration", "surroundings", "sessions"]
+    wanted += ["calibration", "surroundings", "sessions", "sensitivity"]
     read = f"brief:{shown}" if brief else cells
     told = current.filter(name__in=[*wanted, read])
     rows = [_Stored(*row) for row in told.values_list(*_Stored._fields)]
@@ -220,6 +221,7 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
         matrix=results.get("matrix"),
         surroundings=results.get("surroundings"),
         sessions=results.get("sessions"),
+        sensitivity=results.get("sensitivity"),
         answer=results.get("answer"),
         charts=LateResults(
             {

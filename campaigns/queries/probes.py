@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.queries.naming import quoted_target
 
 BETWEEN_SECONDS = 5.0
 """From the end of a probe to the next one that somebody asks for."""
@@ -29,12 +30,14 @@ def busy(target: Target, now: datetime, between: float) -> Busy | None:
     if on.exists():
         return Busy(f"“{target}” is being measured, and left alone meanwhile.")
     rows = Target.objects.filter(address=target.address).order_by("pk")
-    found = [each for row in rows for each in _of(row, now, between, is_itself=row.pk == target.pk)]
+    found = [each for row in rows for each in _of(row, target, now, between)]
     return min(found, key=lambda each: each.its_turn_comes, default=None)
 
 
-def _of(row: Target, now: datetime, between: float, *, is_itself: bool) -> Iterator[Busy]:
-    known = f"“{row}”" if is_itself else f"The same server, “{row}”,"
+def _of(row: Target, target: Target, now: datetime, between: float) -> Iterator[Busy]:
+    is_itself = row.pk == target.pk
+    name = quoted_target(row, target.team_id)
+    known = name if is_itself else f"The same server, {name},"
     if row.probe_began_at and _seconds(now, row.probe_began_at) < GIVEN_UP_SECONDS:
         yield Busy(f"{known} is being probed already.", not is_itself)
     elif row.probed_at and (ago := _seconds(now, row.probed_at)) < between:

@@ -9,10 +9,14 @@ from django.db.models.functions import Now
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.queries.allowed import same_server
 from campaigns.queries.live import seconds_left
+from campaigns.queries.naming import CAMPAIGN, quoted_campaign
 from campaigns.queries.order import ORDER
+from campaigns.queries.pools import needed_pools
+from campaigns.queries.rights import May
 from campaigns.queries.waiting import Wait, waiting_for
 from campaigns.queries.workers import present_by_pool
 
+DRAFT, HOLDER = "a draft of another team", "another team"
 WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 
 
@@ -20,11 +24,12 @@ WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 class Waiting:
     """A campaign in a queue; times in seconds.
 
-    place: from 1. seconds_left: None where nothing tells it. begins_in: until it is its turn; None
+    pk: None of a team that whoever looks does not belong to; then it has no name. may_move: whoever
+    looks may give it another place. place: from 1. seconds_left: None where nothing tells it. begins_in: until it is its turn; None
     where nobody knows. on: the position of its run that is on. why: None while one is on.
     """
 
-    pk: int
+    pk: int | None
     name: str
     state: str
     target: str
@@ -36,13 +41,17 @@ class Waiting:
     why: Wait | None
     first: bool
     last: bool
+    may_move: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TryOut:
-    """A try-out of a draft that waits or is on; it goes before every campaign."""
+    """A try-out of a draft that waits or is on; it goes before every campaign.
 
-    campaign: int
+    campaign: None of a team that whoever looks does not belong to.
+    """
+
+    campaign: int | None
     name: str
     position: int
     on: bool
@@ -52,7 +61,8 @@ class TryOut:
 class Queue:
     """Everybody who wants one server. `empty_pools`: those that no worker serves.
 
-    held_by: the run that loads the server now, in words; holder: its campaign.
+    held_by: the run that loads the server now, in words; holder: its campaign, None where whoever
+    looks may not see it. targets: those that he may.
     """
 
     address: str
@@ -80,19 +90,24 @@ class Place:
     before: str
 
 
-def queues() -> list[Queue]:
-    """One for each server in use, or that somebody waits for; the longest first."""
-    targets = Target.objects.filter(Q(retired_at=None) | Q(campaign__state__in=WAITING)).distinct()
+def queues(may: May) -> list[Queue]:
+    """One for each server in use, or that somebody waits for, of which one sees a target.
+
+    The longest first.
+    """
+    used = Q(retired_at=None) | Q(campaign__state__in=WAITING)
+    targets = Target.objects.filter(used, team__in=may.see).distinct()
     by_address: dict[str, list[Target]] = {}
     for target in targets:
         by_address.setdefault(target.address, []).append(target)
-    found = [_queue(address, rows) for address, rows in by_address.items()]
+    found = [_queue(address, rows, may) for address, rows in by_address.items()]
     return sorted(found, key=lambda queue: (-len(queue.waiting), queue.name))
 
 
-def queue_of(target: Target) -> Queue:
-    """The queue of a server, with all targets that are the same server."""
-    return _queue(target.address, same_server(target))
+def queue_of(target: Target, may: May) -> Queue:
+    """The queue of a server, with all targets that are the same server and that one sees."""
+    seen = [row for row in same_server(target) if row.team_id in may.see]
+    return _queue(target.address, seen, may)
 
 
 def place_of(campaign: Campaign) -> Place | None:
@@ -100,15 +115,25 @@ def place_of(campaign: Campaign) -> Place | None:
     if campaign.target is None:
         return None
     rows = Campaign.objects.filter(target__address=campaign.target.address, state__in=WAITING)
-    names = dict(rows.order_by(*ORDER).values_list("pk", "name"))
-    if campaign.pk not in names:
+    queue = list(rows.order_by(*ORDER).only("pk", "name", "team"))
+    index = next((at for at, row in enumerate(queue) if row.pk == campaign.pk), None)
+    if index is None:
         return None
-    index = list(names).index(campaign.pk)
-    before = list(names.values())[index - 1] if index else ""
-    return Place(campaign.pk, campaign.target.name, index + 1, len(names), before)
+    before = quoted_campaign(queue[index - 1], campaign.team_id) if index else ""
+    return Place(campaign.pk, campaign.target.name, index + 1, len(queue), before)
 
 
-def _queue(address: str, targets: Sequence[Target]) -> Queue:
+def held_by(lease: TargetLease | None, teams: Set[int]) -> str:
+    """Who loads a server, in words, for somebody in these teams; empty where nobody does."""
+    attempt = lease.attempt if lease else None
+    if lease is None or attempt is None:
+        return ""
+    if attempt.run.campaign.team_id not in teams:
+        return HOLDER
+    return lease.holder or f"run {attempt.run.position}"
+
+
+def _queue(address: str, targets: Sequence[Target], may: May) -> Queue:
     lease = (
         TargetLease.objects.filter(address=address, attempt__isnull=False, expires_at__gt=Now())
         .select_related("attempt__run__campaign")
@@ -125,56 +150,61 @@ def _queue(address: str, targets: Sequence[Target]) -> Queue:
             run__campaign__target__address=address, state=Attempt.State.RUNNING
         ).values_list("run__campaign", "run__position")
     )
-    empty = _empty_pools({campaign.pool for campaign in campaigns})
+    empty = _empty_pools(frozenset[str]().union(*map(needed_pools, campaigns)))
     return Queue(
         address=address,
         targets=tuple(targets),
-        held_by=(lease.holder or f"run {attempt.run.position}") if lease and attempt else "",
-        holder=attempt.run.campaign_id if attempt else None,
-        try_outs=_try_outs(address),
-        waiting=_waiting(campaigns, on, empty),
+        held_by=held_by(lease, may.see),
+        holder=attempt.run.campaign_id
+        if attempt and attempt.run.campaign.team_id in may.see
+        else None,
+        try_outs=_try_outs(address, may),
+        waiting=_waiting(campaigns, on, empty, may),
         empty_pools=tuple(sorted(empty)),
     )
 
 
 def _waiting(
-    campaigns: Sequence[Campaign], on: Mapping[int, int], empty_pools: Set[str]
+    campaigns: Sequence[Campaign], on: Mapping[int, int], empty_pools: Set[str], may: May
 ) -> tuple[Waiting, ...]:
     left = _runs_left(campaigns)
     entries: list[Waiting] = []
     ahead: float | None = 0.0
-    leader = ""
+    leader: Campaign | None = None
     for place, campaign in enumerate(campaigns, start=1):
         seconds = seconds_left(campaign, None)
-        runs = campaign.state == Campaign.State.RUNNING
-        why = None if campaign.pk in on else _why(campaign, leader)
+        runs, seen = campaign.state == Campaign.State.RUNNING, campaign.team_id in may.see
+        why = _why(campaign, leader) if seen and campaign.pk not in on else None
         entries.append(
             Waiting(
-                pk=campaign.pk,
-                name=campaign.name,
+                pk=campaign.pk if seen else None,
+                name=campaign.name if seen else CAMPAIGN,
                 state=campaign.state,
-                target=campaign.target.name if campaign.target else "",
+                target=campaign.target.name if campaign.target and seen else "",
                 place=place,
                 runs_left=left.get(campaign.pk, 0),
                 seconds_left=seconds,
                 begins_in=ahead if runs else None,
-                on=on.get(campaign.pk),
+                on=on.get(campaign.pk) if seen else None,
                 why=why,
                 first=place == 1,
                 last=place == len(campaigns),
+                may_move=campaign.team_id in may.operate,
             )
         )
-        if runs and left.get(campaign.pk) and campaign.pool not in empty_pools:
-            leader = leader or campaign.name
+        blocked = empty_pools and needed_pools(campaign) & empty_pools
+        if runs and left.get(campaign.pk) and not blocked:
+            leader = leader or campaign
             known = ahead is not None and seconds is not None and not (why and why.open_end)
             ahead = (ahead or 0.0) + (seconds or 0.0) if known else None
     return tuple(entries)
 
 
-def _why(campaign: Campaign, leader: str) -> Wait:
+def _why(campaign: Campaign, leader: Campaign | None) -> Wait:
     """Why a campaign does not go on; it waits for the first that may, before anything else."""
     if leader and campaign.state == Campaign.State.RUNNING:
-        return Wait(f"Waits until “{leader}” has made its runs.")
+        first = quoted_campaign(leader, campaign.team_id)
+        return Wait(f"Waits until {first} has made its runs.")
     return waiting_for(campaign)
 
 
@@ -192,7 +222,7 @@ def _runs_left(campaigns: Sequence[Campaign]) -> dict[int, int]:
     return dict(rows)
 
 
-def _try_outs(address: str) -> tuple[TryOut, ...]:
+def _try_outs(address: str, may: May) -> tuple[TryOut, ...]:
     runs = Run.objects.filter(
         campaign__target__address=address,
         campaign__state=Campaign.State.DRAFT,
@@ -201,6 +231,8 @@ def _try_outs(address: str) -> tuple[TryOut, ...]:
     ).select_related("campaign")
     return tuple(
         TryOut(run.campaign_id, run.campaign.name, run.position, run.state == Run.State.RUNNING)
+        if run.campaign.team_id in may.see
+        else TryOut(None, DRAFT, run.position, run.state == Run.State.RUNNING)
         for run in runs.order_by("pk")
     )
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from campaigns.models import Target
 from campaigns.queries.allowed import same_server
+from campaigns.queries.naming import target_name
 from campaigns.quiet_hours import BadQuietHours, QuietHours, parse
 from campaigns.units import roughly
 
@@ -24,7 +25,7 @@ def on_by(target: Target, now: datetime) -> Target | None:
 
 def holding_back(target: Target, now: datetime, seconds: float) -> str:
     """Say why a run of that many seconds does not begin now; empty where it may."""
-    reasons = (_holding_back(row, now, seconds) for row in setters(target))
+    reasons = (_holding_back(row, now, seconds, target.team_id) for row in setters(target))
     return next(filter(None, reasons), "")
 
 
@@ -35,21 +36,21 @@ def _are_on(target: Target, now: datetime) -> bool:
         return True
 
 
-def _holding_back(target: Target, now: datetime, seconds: float) -> str:
-    zone = target.quiet_zone
+def _holding_back(target: Target, now: datetime, seconds: float, team: int | None) -> str:
+    name, zone = target_name(target, team), target.quiet_zone
     try:
         hours = _hours(target)
         ends_at = hours.ends_at(now, zone)
         if ends_at is not None:
-            return f"waits for the end of the quiet hours of {target} at {_at(ends_at, now, zone)}"
+            return f"waits for the end of the quiet hours of {name} at {_at(ends_at, now, zone)}"
         begins_at = hours.begins_at(now, zone)
         if begins_at is None or (begins_at - now).total_seconds() >= seconds:
             return ""
         ends_at = hours.ends_at(begins_at, zone) or begins_at
     except BadQuietHours as error:
-        return f"waits until somebody mends the quiet hours of {target}: {error}"
+        return f"waits until somebody mends the quiet hours of {name}: {error}"
     return (
-        f"waits for the end of the quiet hours of {target} at {_at(ends_at, now, zone)}: they "
+        f"waits for the end of the quiet hours of {name} at {_at(ends_at, now, zone)}: they "
         f"begin at {_at(begins_at, now, zone)}, and a run takes about {roughly(seconds)}"
     )
 

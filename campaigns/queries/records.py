@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.db.models import BigIntegerField, Case, Count, F, Prefetch, Q, QuerySet, Value, When
 
 from campaigns.models import Attempt, Campaign, Exclusion, Run
+from campaigns.queries.generators import of_attempts
 
 STATES = tuple(Run.State.values)
 AFTER_ALL = 10**10
@@ -69,6 +70,8 @@ def order_of_runs(campaign: Campaign) -> str:
 def run_at(campaign: Campaign, position: int, *, trial: bool = False) -> Run:
     """A run, or a try-out, with all that its attempts observed. Raise Run.DoesNotExist."""
     evidence = ("proofs", "phases", "effective_settings", "environment")
-    found = runs(campaign).prefetch_related(*(f"attempts__{name}" for name in evidence))
+    found = runs(campaign).prefetch_related(
+        *(f"attempts__{name}" for name in evidence), of_attempts("attempts__generators")
+    )
     of_purpose = Q(purpose=Run.Purpose.TRIAL)
     return found.get(of_purpose if trial else ~of_purpose, position=position)

@@ -7,7 +7,11 @@ from campaigns.models import Campaign, Run, TargetLease
 from campaigns.queries import quiet
 from campaigns.queries.clock import database_now
 from campaigns.queries.expected import expected_seconds
+from campaigns.queries.hands import open_requests
+from campaigns.queries.naming import quoted_campaign
 from campaigns.queries.order import ORDER
+from campaigns.queries.pools import needed_pools
+from campaigns.queries.restorations import addresses_held
 from campaigns.queries.workers import present_by_pool
 
 
@@ -29,12 +33,13 @@ def waiting_for(campaign: Campaign) -> Wait:
         return Wait(_capitalised(why), open_end=True)
     if campaign.state == Campaign.State.CANCELLING:
         return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
-    if campaign.pool not in present_by_pool():
-        pool = campaign.pool
+    for pool in sorted(needed_pools(campaign) - present_by_pool().keys()):
         return Wait(
             f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",
             open_end=True,
         )
+    if hands := list(open_requests(campaign).exclude(run=None)[:1]):
+        return Wait(f"Waiting for a hand: {hands[0].words}", open_end=True)
     if campaign.not_before is not None and campaign.not_before > now:
         return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
     if campaign.target is not None:
@@ -57,6 +62,10 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     lease = leases.exclude(attempt__run__campaign=campaign).first()
     if lease is not None and lease.holder:
         return Wait(f"Waiting for the target: it is held by {lease.holder}.", open_end=True)
+    if target.address in addresses_held():
+        return Wait(
+            "Waiting until settings that an earlier campaign changed are set back.", open_end=True
+        )
     queue = Campaign.objects.filter(
         target__address=target.address,
         state=Campaign.State.RUNNING,
@@ -64,7 +73,10 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     )
     first = queue.distinct().order_by(*ORDER).first()
     if campaign.state == Campaign.State.RUNNING and first is not None and first != campaign:
-        return Wait(f"Behind “{first.name}” in the queue of the target.", open_end=True)
+        return Wait(
+            f"Behind {quoted_campaign(first, campaign.team_id)} in the queue of the target.",
+            open_end=True,
+        )
     return None
 
 

@@ -1,0 +1,71 @@
+"""The record as a file, a row at a time: it may be long, and is never held as a whole."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from campaigns.models import AuditEvent
+from campaigns.queries.csv_lines import lines_of
+from campaigns.queries.exports import gathered
+
+CHUNK = 1000
+COLUMNS: Mapping[str, str] = {
+    "id": "pk",
+    "at": "at",
+    "user": "user__username",
+    "means": "means",
+    "team": "team__name",
+    "action": "action",
+    "subject_kind": "subject_kind",
+    "subject_id": "subject_key",
+    "subject": "subject_name",
+    "campaign": "campaign_key",
+    "details": "details",
+}
+"""What a row is called in the file, and in the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files: its media type, and its bytes."""
+
+    media_type: str
+    pieces: Callable[[QuerySet[AuditEvent]], Iterator[bytes]]
+
+
+def _rows(found: QuerySet[AuditEvent]) -> Iterator[dict[str, Any]]:
+    for values in found.values_list(*COLUMNS.values()).iterator(chunk_size=CHUNK):
+        row = dict(zip(COLUMNS, values, strict=True))
+        row["at"] = row["at"].isoformat()
+        yield row
+
+
+def _csv(found: QuerySet[AuditEvent]) -> Iterator[bytes]:
+    def lines() -> Iterator[list[Any]]:
+        yield list(COLUMNS)
+        for row in _rows(found):
+            yield [*list(row.values())[:-1], _json(row["details"])]
+
+    return gathered(lines_of(lines()))
+
+
+def _json_lines(found: QuerySet[AuditEvent]) -> Iterator[bytes]:
+    return gathered(f"{_json(row)}\n" for row in _rows(found))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format("text/csv; charset=utf-8", _csv),
+    "jsonl": Format("application/jsonl; charset=utf-8", _json_lines),
+}
+
+
+def attachment(name: str) -> str:
+    """Say in a header how the file is called."""
+    return f'attachment; filename="activity.{name}"'

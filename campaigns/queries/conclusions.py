@@ -1,0 +1,97 @@
+"""Which conclusions there are, and who may see them. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from campaigns.models import (
+    AuditEvent,
+    Campaign,
+    Conclusion,
+    Decision,
+    Evidence,
+    Reviewer,
+)
+from campaigns.queries.rights import teams_with, visible
+
+MOST_EVENTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Somebody who was asked, or decided unasked, on the revision of now."""
+
+    name: str
+    asked_at: datetime | None
+    asked_by: str
+    decision: Decision | None
+
+
+def conclusions_seen_by(user: User | AnonymousUser) -> QuerySet[Conclusion]:
+    """Conclusions of his teams, but for those that rest on a campaign that he may not see."""
+    return without_hidden(visible(Conclusion.objects.all(), user), user)
+
+
+def without_hidden(rows: QuerySet[Conclusion], user: User | AnonymousUser) -> QuerySet[Conclusion]:
+    """Leave out what rests on a campaign of a team that somebody does not see."""
+    if user.is_active and user.is_superuser:
+        return rows
+    teams = teams_with(user).order_by().values("pk")
+    hidden = Evidence.objects.filter(conclusion=OuterRef("pk")).exclude(campaign__team__in=teams)
+    return rows.exclude(Exists(hidden))
+
+
+def conclusions_on(campaign: Campaign, user: User | AnonymousUser) -> QuerySet[Conclusion]:
+    """Conclusions that rest on a campaign, the newest first."""
+    rows = conclusions_seen_by(user).filter(
+        pk__in=Evidence.objects.filter(campaign=campaign).values("conclusion")
+    )
+    return rows.select_related("author", "team").order_by("-pk")
+
+
+def waiting_for(user: User) -> QuerySet[Conclusion]:
+    """Conclusions in review on which somebody was asked to decide and has not."""
+    decided = Decision.objects.filter(
+        conclusion=OuterRef("pk"), revision=OuterRef("revision"), user=user.pk
+    )
+    asked = Reviewer.objects.filter(user=user.pk).values("conclusion")
+    rows = conclusions_seen_by(user).filter(state=Conclusion.State.IN_REVIEW, pk__in=asked)
+    return rows.exclude(Exists(decided))
+
+
+def mine(user: User) -> QuerySet[Conclusion]:
+    """What somebody wrote, alone or with others."""
+    writes = Q(author=user.pk) | Q(pk__in=user.conclusions_written.values("pk"))
+    return conclusions_seen_by(user).filter(writes)
+
+
+def asked_of(conclusion: Conclusion) -> list[Asked]:
+    """Who was asked, and who decided, on the revision of now."""
+    rows = conclusion.decisions.filter(revision=conclusion.revision).select_related("user")
+    decided = {row.user_id: row for row in rows}
+    asked = conclusion.reviewers.select_related("user", "asked_by").order_by("asked_at", "pk")
+    found = [
+        Asked(
+            each.user.get_username(),
+            each.asked_at,
+            each.asked_by.get_username() if each.asked_by else "",
+            decided.pop(each.user_id, None),
+        )
+        for each in asked
+    ]
+    return found + [Asked(row.user.get_username(), None, "", row) for row in decided.values()]
+
+
+def former_decisions(conclusion: Conclusion) -> Sequence[Decision]:
+    """Decisions on former revisions; they count no more."""
+    rows = conclusion.decisions.exclude(revision=conclusion.revision).select_related("user")
+    return list(rows.order_by("-revision", "pk"))
+
+
+def events_of(conclusion: Conclusion) -> Sequence[AuditEvent]:
+    """What happened to it, the newest first."""
+    rows = AuditEvent.objects.filter(subject_kind="conclusion", subject_key=conclusion.pk)
+    return list(rows.select_related("user")[:MOST_EVENTS])

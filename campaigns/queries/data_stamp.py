@@ -1,0 +1,42 @@
+"""A cheap stamp of what a campaign's data are: where it is the same, nothing came and nothing went."""
+
+from typing import Any
+
+from django.db.models import Count, Max, QuerySet, Sum
+
+from campaigns.models import Amendment, Attempt, Campaign, Exclusion, Run
+
+
+def stamp_of(campaign: Campaign) -> dict[str, Any]:
+    """Count runs by state and attempts that gave values; name exclusions, amendments and the target.
+
+    As JSON holds it. It takes five short queries, where the data hash reads every value.
+    """
+    states = campaign.runs.filter(purpose=Run.Purpose.MEASURED).order_by().values_list("state")
+    attempts = attempts_with_values(campaign).aggregate(
+        count=Count("pk"), last=Max("pk"), total=Sum("pk")
+    )
+    target = campaign.target
+    return {
+        "runs": dict(sorted(states.annotate(Count("pk")))),
+        "attempts": {name: int(value or 0) for name, value in attempts.items()},
+        "exclusions": list(exclusions_of(campaign).order_by("pk").values_list("pk", flat=True)),
+        "amendments": list(
+            Amendment.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True)
+        ),
+        "target": target.own_address if target else "",
+    }
+
+
+def attempts_with_values(campaign: Campaign) -> QuerySet[Attempt]:
+    """Attempts at measured runs that an analysis reads."""
+    return Attempt.objects.filter(
+        run__campaign=campaign,
+        run__purpose=Run.Purpose.MEASURED,
+        state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+    )
+
+
+def exclusions_of(campaign: Campaign) -> QuerySet[Exclusion]:
+    """Exclusions in force."""
+    return Exclusion.objects.filter(run__campaign=campaign, withdrawn_at=None)

@@ -1,0 +1,67 @@
+"""What needs a target: asked before it is retired or deleted. Reads only."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from campaigns.models import Campaign, Conclusion, Target, Template
+
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Dependants:
+    """One kind of what depends on a target: how many, and the first of them by key and name."""
+
+    kind: str
+    count: int
+    first: tuple[tuple[int, str], ...]
+    then: str
+
+    @property
+    def more(self) -> int:
+        """How many are not named."""
+        return self.count - len(self.first)
+
+
+def dependants_of(target: Target) -> list[Dependants]:
+    """Whatever names the target, kind by kind; nothing where nothing does. Then it may be deleted."""
+    return [each for each in _all(target) if each.count]
+
+
+def _all(target: Target) -> Iterator[Dependants]:
+    own = Campaign.objects.filter(target=target).order_by("-pk")
+    yield _of(
+        "going on, or in the queue",
+        own.filter(state__in=Campaign.ACTIVE),
+        "It cannot be retired meanwhile.",
+    )
+    yield _of(
+        "campaigns",
+        own.filter(state__in=Campaign.CLOSED),
+        "They stay as they are, and are not extended any more.",
+    )
+    yield _of(
+        "drafts",
+        own.filter(state=Campaign.State.DRAFT),
+        "They cannot be launched; choose another target in each.",
+    )
+    templates = Template.objects.filter(definition__target=target.pk, retired_at=None)
+    yield _of(
+        "templates",
+        templates.order_by("name"),
+        "Campaigns that begin with them need another target.",
+    )
+    resting = Conclusion.objects.filter(evidence__campaign__target=target).distinct()
+    yield _of(
+        "conclusions",
+        resting.order_by("-pk"),
+        "They stay as they are; none of it can be measured once more.",
+    )
+
+
+def _of(kind: str, rows: QuerySet[Any], then: str) -> Dependants:
+    first = tuple((row.pk, str(row)) for row in rows[:MOST_NAMED])
+    return Dependants(kind, rows.count(), first, then)

@@ -1,0 +1,75 @@
+"""Which settings the stored findings favour; what to do about it is a person's to say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.queries.pages import Findings
+
+Levels = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Favoured:
+    """Levels by factor that are favoured; `at`: for which levels of the others, empty for all."""
+
+    levels: Levels
+    at: Levels
+    why: str
+
+
+def favoured_by(findings: Findings, contrast: Mapping[str, Any] | None = None) -> list[Favoured]:
+    """Give what the findings favour, nothing where they favour neither side.
+
+    contrast: narrows it to the levels of others that it names (`at`). Of pairs it is the side that is
+    better in a stratum; of levels the first setting that is shown to be within the smallest effect of
+    interest of the best one. The same in every stratum or group is told once.
+    """
+    at = (contrast or {}).get("at") or {}
+    if findings.pairs:
+        found = _of_pairs(findings.pairs)
+    elif findings.levels:
+        found = _of_levels(findings.levels)
+    else:
+        found = []
+    return _once([each for each in found if _fits(each.at, at)])
+
+
+def _fits(where: Levels, at: Levels) -> bool:
+    return all(where.get(name, level) == level for name, level in at.items())
+
+
+def _of_pairs(pairs: Mapping[str, Any]) -> list[Favoured]:
+    factor = pairs["factor"]
+    sides = {"better": pairs["candidate"], "worse": pairs["baseline"]}
+    found = []
+    for stratum in pairs["strata"]:
+        word = stratum["comparison"]["verdict"]["word"]
+        if word in sides:
+            others = {name: lv for name, lv in stratum["levels"].items() if name != factor}
+            found.append(Favoured({factor: sides[word]}, others, "better in pairs"))
+    return found if len(found) == len(pairs["strata"]) else []
+
+
+def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
+    factor, share = levels["factor"], levels["delta_pct"]
+    found = []
+    for group in levels["groups"]:
+        best = group["best"]
+        if not best:
+            continue
+        rows = zip(best["cells"], best["upper_pct"], strict=True)
+        cell = next((cell for cell, upper in rows if upper <= share), None)
+        if cell is not None:
+            values = dict(zip(group["cells"], group["values"], strict=True))
+            is_best = cell == best["seen"]
+            why = f"shown to be within {share:g} % of the best"
+            why = f"the best measured, and none below it is {why}" if is_best else why
+            found.append(Favoured({factor: values[cell]}, group["levels"], why))
+    return found
+
+
+def _once(found: Sequence[Favoured]) -> list[Favoured]:
+    if found and all(each.levels == found[0].levels for each in found):
+        return [Favoured(found[0].levels, {}, found[0].why)]
+    return list(found)

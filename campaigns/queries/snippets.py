@@ -1,0 +1,44 @@
+"""The favoured settings of a campaign as the target's own tools take them. Reads only."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from campaigns.clients.actions import COMMAND, HAND
+from campaigns.clients.actions.values import PLACE
+from campaigns.drivers.base import Snippet
+from campaigns.models import Campaign, Setting
+from campaigns.queries.metrics import driver_if_known
+
+OWN = "the command by which perfdash sets it on the target"
+BY_HAND = "what perfdash asks a person to do on the target"
+
+
+def snippets_of(
+    campaign: Campaign, levels: Mapping[str, Any], *, own: bool = True
+) -> tuple[list[Snippet], list[str]]:
+    """Give the snippets for levels, and the names of those for which none is known.
+
+    own: also what the target's own settings say of how they are set; it may name machines.
+    """
+    driver = driver_if_known(campaign.kind)
+    family = campaign.target.family if campaign.target else ""
+    found = list(driver.snippets(family, levels, campaign.parameters)) if driver else []
+    known = {name for snippet in found for name in snippet.names}
+    if own and campaign.target:
+        rows = campaign.target.setting_rows.filter(name__in=levels.keys() - known)
+        found += [snippet for row in rows if (snippet := _own(row, levels[row.name]))]
+    known = {name for snippet in found for name in snippet.names}
+    return found, [name for name in levels if name not in known]
+
+
+def _own(setting: Setting, value: Any) -> Snippet | None:
+    """A command of SSH or the words for a hand; a request is no tool that people paste."""
+    action: Mapping[str, Any] = setting.apply
+    if action.get("way") == COMMAND:
+        words = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]
+        return Snippet("shell of the target", shlex.join(words), (setting.name,), OWN)
+    if action.get("way") == HAND and action.get("words"):
+        text = f"{action['words']}: {value}"
+        return Snippet("by hand", text, (setting.name,), BY_HAND)
+    return None

@@ -1,0 +1,77 @@
+"""How much of the database campaigns take, by kind of data. Reads only, and unpacks nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import BigIntegerField, Count, F, Func, Model, Sum
+
+from campaigns.models import Campaign, Distribution, Finding, Measurement, RawSamples, Series
+from campaigns.queries.rights import visible
+
+SAMPLES, SERIES, DISTRIBUTIONS = "raw samples", "series", "distributions"
+MEASUREMENTS, FINDINGS = "measurements", "findings"
+KINDS = (SAMPLES, SERIES, DISTRIBUTIONS, MEASUREMENTS, FINDINGS)
+PACKED: Mapping[str, tuple[type[Model], str, str]] = {
+    SAMPLES: (RawSamples, "columns", "attempt__run__campaign"),
+    SERIES: (Series, "values", "attempt__run__campaign"),
+    DISTRIBUTIONS: (Distribution, "encoded", "attempt__run__campaign"),
+    FINDINGS: (Finding, "result", "campaign"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Bytes that a campaign takes, by kind of data, compressed as they are stored."""
+
+    campaign: Campaign
+    bytes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Of all kinds."""
+        return sum(self.bytes.values())
+
+    @property
+    def by_kind(self) -> list[int]:
+        """In the order of KINDS."""
+        return [self.bytes.get(kind, 0) for kind in KINDS]
+
+
+def used_by_campaigns(user: User) -> list[Used]:
+    """What each campaign takes that somebody may see, the largest first.
+
+    A row of measurements is small: it counts as much as the average one with its index.
+    """
+    found: dict[int, dict[str, int]] = {}
+    for kind, (model, column, path) in PACKED.items():
+        size = Func(F(column), function="pg_column_size", output_field=BigIntegerField())
+        rows = model._default_manager.order_by().values_list(path).annotate(taken=Sum(size))
+        for campaign, count in rows:
+            found.setdefault(campaign, {})[kind] = count
+    rows = (
+        Measurement.objects.order_by()
+        .values_list("attempt__run__campaign")
+        .annotate(Count("metric"))
+    )
+    counts = dict(rows)
+    each = _bytes_of_table(Measurement) / max(1, sum(counts.values()))
+    for campaign, count in counts.items():
+        found.setdefault(campaign, {})[MEASUREMENTS] = round(count * each)
+    seen = visible(Campaign.objects.select_related("team"), user).in_bulk(found)
+    used = [Used(campaign, found[key]) for key, campaign in seen.items()]
+    return sorted(used, key=lambda one: (-one.total, one.campaign.pk))
+
+
+def database_bytes() -> int:
+    """All of the database, with indexes and what is not of campaigns."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        return int(cursor.fetchone()[0])
+
+
+def _bytes_of_table(model: type[Model]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_total_relation_size(%s::regclass)", [model._meta.db_table])
+        return int(cursor.fetchone()[0])

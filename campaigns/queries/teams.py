@@ -1,0 +1,44 @@
+"""Teams with their members, and people with their teams. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Prefetch, QuerySet
+
+from campaigns.models import Membership, Role, Team
+from campaigns.queries.rights import teams_with
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRow:
+    """A team in a list. roles: of whoever looks, in words; empty where he is no member."""
+
+    team: Team
+    members: int
+    roles: str
+
+
+def team_rows(user: User) -> list[TeamRow]:
+    """The teams that somebody sees, by name."""
+    own = dict(Membership.objects.filter(user=user).values_list("team", "roles"))
+    teams = teams_with(user).annotate(members=Count("memberships"))
+    return [TeamRow(team, team.members, in_words(own.get(team.pk, ()))) for team in teams]
+
+
+def members_of(team: Team) -> QuerySet[Membership]:
+    """The members of a team, by name."""
+    return team.memberships.select_related("user").order_by("user__username")
+
+
+def people() -> QuerySet[User]:
+    """All accounts with their memberships, by name; those in no team first."""
+    memberships = Membership.objects.select_related("team").order_by("team__name")
+    teams = Prefetch("memberships", memberships)
+    rows = User.objects.annotate(number=Count("memberships"))
+    return rows.prefetch_related(teams).order_by("number", "username")
+
+
+def in_words(roles: Sequence[str]) -> str:
+    """Roles as a sentence names them."""
+    return ", ".join(Role(role).label for role in roles)

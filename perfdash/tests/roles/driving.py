@@ -1,0 +1,86 @@
+"""Sends requests as anybody, at real rows, and says in a word what came of it."""
+
+import re
+from collections.abc import Mapping
+from http.cookies import SimpleCookie
+from typing import Any
+
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+OWN = ("tokens", "channels", "sessions")
+"""Addresses of rows of the one who asks."""
+BY_NAME = ("user", "exclusion", "link", "kind", "chart")
+"""Parts of an address that are called the same everywhere."""
+OF_NOBODY = 2**40
+"""A primary key that no row has."""
+NAME = re.compile(r"<(\w+)>")
+
+
+def addresses(patterns: Any = None, prefix: str = "/") -> dict[str, Any]:
+    """Every address there is, as the table writes it, with its view."""
+    found: dict[str, Any] = {}
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        text = re.sub(r"<\w+:(\w+)>", r"<\1>", str(pattern.pattern))
+        text = prefix + text.removeprefix("^").removesuffix("/?$")
+        if isinstance(pattern, URLPattern):
+            found[text] = pattern.callback
+        else:
+            found |= addresses(pattern.url_patterns, text)
+    return found
+
+
+def filled(address: str, named: Mapping[str, Any]) -> str:
+    """Write real names into an address. Raise KeyError for what rows.py does not make yet."""
+
+    def value(match: re.Match[str]) -> str:
+        before = address[: match.start()].rstrip("/").rpartition("/")[2]
+        by_name = match[1] in BY_NAME
+        for key in (match[1], before) if by_name else (before, match[1]):
+            if key in named:
+                return str(named[key])
+        raise KeyError(f"{address}: perfdash/tests/roles/rows.py makes no “{before}” {match[0]}")
+
+    return NAME.sub(value, address)
+
+
+def is_named(address: str, named: Mapping[str, Any]) -> bool:
+    """Whether an address names a row of a team."""
+    before = address.partition("<pk>")[0].rstrip("/").rpartition("/")[2]
+    return "<pk>" in address and before in named and before not in OWN
+
+
+def answer(client: Client, method: str, path: str) -> Any:
+    """Send it, and take back what it did."""
+    send = getattr(client, method.lower())
+    sent: dict[str, Any] = {}
+    if method not in ("GET", "HEAD"):
+        is_api = path.startswith("/api/") and path != "/api/v1/docs"
+        sent = {
+            "data": "{}" if is_api else "",
+            "content_type": "application/json" if is_api else FORM,
+        }
+    cookies: SimpleCookie = SimpleCookie()
+    cookies.update(client.cookies)
+    with transaction.atomic():
+        response = send(path, REMOTE_ADDR="192.0.2.1", **sent)
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        transaction.set_rollback(True)
+    client.cookies = cookies  # signing out is taken back, too
+    response.told = body
+    return response
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def word_of(response: Any) -> str:
+    """How the table says it: yes, a refusal by its number, or the way to the sign-in page."""
+    status = int(response.status_code)
+    if status in (301, 302) and response["Location"].startswith("/sign-in/?next="):
+        return "sign in"
+    if status in (401, 403, 404, 405):
+        return str(status)
+    return "yes" if status < 500 else f"a crash: {status}"

@@ -1,0 +1,216 @@
+"""Every address, by every method, as everybody, at rows of the own and of another team: as the table says."""
+
+import json
+import logging
+import re
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
+from django.test import Client
+
+from campaigns.definition.access import make_token
+from campaigns.models import Membership, Role, Team
+from campaigns.models.teams import default_team
+from campaigns.tests.people import somebody
+from campaigns.tests.toy import toy
+from perfdash.tests.roles import table
+from perfdash.tests.roles.driving import (
+    METHODS,
+    OF_NOBODY,
+    addresses,
+    answer,
+    filled,
+    is_named,
+    word_of,
+)
+from perfdash.tests.roles.rows import own_of, rows_of
+
+__all__ = ["toy"]
+
+pytestmark = pytest.mark.django_db
+IN_TEAM = tuple(map(str, Role))
+NOT_A_MEMBER = ("owner", "no team", "anonymous")
+WHATEVER = re.compile(rb'[0-9a-f]{16}|X-CSRFToken": "\w+"|name="csrfmiddlewaretoken" value="\w+"')
+"""What differs from one answer to the next: the request's id, tokens of forms."""
+
+
+class House:
+    """Two teams with rows, somebody of each kind who is signed in, and what belongs to each."""
+
+    def __init__(self) -> None:
+        other = Team.objects.create(name="Others")
+        self.home = rows_of(Team.objects.get(pk=default_team()), 9001)
+        self.other = rows_of(other, 9002)
+        people = {role: somebody(role, role) for role in IN_TEAM}
+        people["owner"] = User.objects.create_superuser("root")
+        people["no team"] = User.objects.create_user("lost")
+        self.clients = {"anonymous": Client()}
+        self.own = {"anonymous": {"tokens": 1, "channels": 1, "sessions": 1}}
+        for name, person in people.items():
+            self.clients[name] = Client()
+            self.clients[name].force_login(person)
+            self.clients[name].get("/account/")  # notes the session
+            session = UserSession.objects.get(user=person).pk
+            self.own[name] = {**own_of(person), "sessions": session}
+
+    def path(self, address, who, *, other=False):
+        rows = self.other if other else self.home
+        return filled(address, {"token": "x", **rows.named, **self.own[who]})
+
+
+@pytest.fixture
+def house(toy, settings):
+    settings.OWNER_CONFIRMS = True
+    logging.disable(logging.CRITICAL)
+    try:
+        yield House()
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def test_every_address_stands_in_the_table_and_no_other():
+    written = table.by_address()
+
+    missing = sorted(set(addresses()) - set(written))
+    assert missing == [], "Add a line for each to docs/reference/roles.md."
+    assert sorted(set(written) - set(addresses())) == []
+
+
+@pytest.mark.slow
+def test_everybody_gets_what_the_table_says(house):
+    written, wrong = table.by_address(), []
+    for address in sorted(addresses()):
+        for method in METHODS:
+            words = written[address].get(method)
+            if words is None:
+                wrong += refused_by_method(house, address, method)
+            else:
+                wrong += differing(house, address, method, words)
+
+    assert wrong == []
+
+
+def refused_by_method(house, address, method):
+    """A method that no line names is refused, whoever asks."""
+    for who in ("owner", *IN_TEAM[:1], "no team"):
+        word = word_of(answer(house.clients[who], method, house.path(address, who)))
+        if word != "405":
+            yield f"{method} {address}, {who}: {word}, and the table has no line for it"
+
+
+def differing(house, address, method, words):
+    """What an address gives beside what the table says."""
+    for who in (*IN_TEAM, *NOT_A_MEMBER):
+        response = answer(house.clients[who], method, house.path(address, who))
+        word = word_of(response)
+        if word != words[who]:
+            yield f"{method} {address}, {who}: {word}, not {words[who]}"
+        elif word == "yes" and method in ("GET", "HEAD") and response.status_code not in ALLOWED:
+            yield f"{method} {address}, {who}: {response.status_code}; give it what it needs"
+    if not is_named(address, house.home.named):
+        if words["elsewhere"] != "–":
+            yield f"{address} names no row of a team: write – under “elsewhere”"
+        return
+    for who in IN_TEAM:
+        path = house.path(address, who, other=True)
+        word = word_of(answer(house.clients[who], method, path))
+        if word != words["elsewhere"]:
+            yield f"{method} {address} of another team, {who}: {word}, not {words['elsewhere']}"
+
+
+ALLOWED = {200, 204, 286, 301, 302, 400, 422}
+"""Of reading: 400 and 422 where the query names nothing yet."""
+
+
+@pytest.mark.slow
+def test_what_another_team_has_and_what_nobody_has_are_answered_alike(house):
+    differ = []
+    for address, methods in table.by_address().items():
+        if not is_named(address, house.home.named):
+            continue
+        for method, words in methods.items():
+            if words["elsewhere"] != "404":
+                continue
+            before = address.partition("<pk>")[0].rstrip("/").rpartition("/")[2]
+            nobodys = {"token": "x", **house.other.named, before: OF_NOBODY}
+            told = {
+                bare(answer(house.clients["admin"], method, path), path)
+                for path in (house.path(address, "admin", other=True), filled(address, nobodys))
+            }
+            if len(told) > 1:
+                differ.append(f"{method} {address}")
+
+    assert differ == []
+
+
+def bare(response, path):
+    """Status and body, without the address that was asked for and what differs every time."""
+    return response.status_code, WHATEVER.sub(b"", response.told).replace(path.encode(), b"")
+
+
+@pytest.mark.parametrize("what", ["tokens", "channels", "sessions"])
+def test_what_belongs_to_one_person_does_not_exist_for_another(house, what):
+    for address, methods in table.by_address().items():
+        if f"/{what}/<pk>" not in address:
+            continue
+        path = filled(address, house.own["author"])
+        for method in methods:
+            response = answer(house.clients["owner"], method, path)
+            assert response.status_code == 404, (method, path)
+
+
+@pytest.mark.slow
+def test_a_post_of_a_browser_without_the_token_of_its_page_is_refused_everywhere(house):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(User.objects.get(username="root"))
+    let_through = []
+    for address, methods in table.by_address().items():
+        for method in set(methods) - {"GET", "HEAD"}:
+            response = answer(browser, method, house.path(address, "owner"))
+            if response.status_code != 403:
+                let_through.append(f"{method} {address}: {response.status_code}")
+
+    assert let_through == []
+
+
+@pytest.mark.slow
+def test_no_list_of_a_team_names_what_another_team_has(house):
+    word = "zebra"
+    house.other.campaign.name = house.other.campaign.question = f"Does the {word} run?"
+    house.other.campaign.tags = [word]
+    house.other.campaign.save()
+    target = house.other.campaign.target
+    target.name = f"{word} server"
+    target.save()
+    told = []
+    for address, methods in table.by_address().items():
+        if "GET" not in methods or is_named(address, house.home.named) or "<" in address:
+            continue
+        response = answer(house.clients["admin"], "GET", address)
+        if word.encode() in response.told:
+            told.append(address)
+    for query in (f"?q={word}", f"?tag={word}", f"?target={target.pk}"):
+        page = house.clients["admin"].get(f"/campaigns/{query}").content.decode()
+        assert f"{word} server" not in page
+        assert "Does the" not in page
+
+    assert told == []
+
+
+def test_a_role_that_is_taken_away_counts_at_the_next_click_and_for_tokens(house):
+    person = User.objects.get(username="operator")
+    bearer = {"Authorization": f"Bearer {make_token(person, 'ci')[1]}"}
+    campaign = house.home.named["campaigns"]
+    client = house.clients["operator"]
+    assert client.get(f"/campaigns/{campaign}/edit/").status_code == 302
+
+    Membership.objects.filter(user=person).update(roles=["viewer"])
+    assert client.post(f"/campaigns/{campaign}/launch/").status_code == 403
+    refused = Client(headers=bearer).post(f"/api/v1/campaigns/{campaign}/launch")
+    assert refused.status_code == 403
+    assert "operator or admin" in json.loads(refused.content)["detail"]
+
+    Membership.objects.filter(user=person).delete()
+    assert client.post(f"/campaigns/{campaign}/launch/").status_code == 404
+    assert Client(headers=bearer).get(f"/api/v1/campaigns/{campaign}").status_code == 404
