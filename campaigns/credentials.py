@@ -71,3 +71,22 @@ def new_token() -> str:
 def token_hash(token: str) -> str:
     """Hash a token for storage: SHA-256 is enough for 256 random bits. Hex."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def seal(data: bytes) -> str:
+    """Encrypt bytes that hold secrets among other things; see `unseal`."""
+    return _fernet().encrypt(data).decode()
+
+
+def unseal(stored: str) -> bytes:
+    """Decrypt what `seal` made. Raise SecretUnreadable where no key fits.
+
+    What is in it is not taken out of logs: nobody knows which parts of it are secrets.
+    """
+    try:
+        return _fernet().decrypt(stored.encode())
+    except InvalidToken:
+        raise SecretUnreadable(
+            "What another worker has encrypted cannot be read with any key of "
+            "PERFDASH_ENCRYPTION_KEYS. Give all workers the same keys."
+        ) from None

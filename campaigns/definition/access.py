@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
+from campaigns.activity import Action, record
 from campaigns.credentials import new_token, token_hash
 from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import Text
@@ -48,6 +49,7 @@ class TokenForm(forms.Form):
     )
 
 
+@transaction.atomic
 def make_token(
     user: User, name: str, may: str = Scope.OPERATE, expires: str = "never"
 ) -> tuple[ApiToken, str]:
@@ -67,6 +69,8 @@ def make_token(
         expires_at=None if days is None else Now() + timedelta(days=days),
     )
     token.refresh_from_db()
+    expiry = token.expires_at and token.expires_at.isoformat()
+    record(Action.TOKEN_MADE, user=user, subject=token, scopes=token.scopes, expires_at=expiry)
     return token, text
 
 
@@ -77,17 +81,21 @@ def may_in_words(token: ApiToken) -> str:
     return MAY[tuple(scope for scope in Scope if scope in token.scopes)]
 
 
+@transaction.atomic
 def revoke(token: ApiToken) -> None:
     """End a token for good; its row stays as a record. A second call changes nothing."""
-    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now())
+    if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now()):
+        record(Action.TOKEN_REVOKED, user=token.user, subject=token)
 
 
+@transaction.atomic
 def make_sign_in_link(user: User, minutes: float = 10) -> str:
     """Make the token of a link that signs `user` in, once, within that many minutes."""
     text = new_token()
     SignInLink.objects.create(
         user=user, hash=token_hash(text), expires_at=Now() + timedelta(minutes=minutes)
     )
+    record(Action.SIGN_IN_LINK_MADE, subject=user, minutes=minutes)
     return text
 
 

@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from campaigns.activity import Action, record
+from campaigns.definition.allowing import require_right
 from campaigns.definition.contrasts import read_contrast
 from campaigns.definition.errors import Invalid, many_for_one
 from campaigns.definition.forms import FEWEST_ADAPTIVE, DesignForm, Text
@@ -16,11 +18,13 @@ from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Amendment, Campaign
 from campaigns.queries.metrics import metrics_of
+from campaigns.queries.rights import Right
 from campaigns.queries.work import work_of
 
 PERCENT = {
     "smallest_effect_percent": "smallest_effect",
     "margin_percent": "margin",
+    "failed_limit_percent": "failed_limit",
     "stop_width_percent": "stop_width",
 }
 STOP = ("stop_rule", "stop_width", "stop_most")
@@ -46,6 +50,7 @@ def amend(
     stop rule would go on loading a production server; Invalid with every error by field.
     """
     campaign = locked(campaign)
+    require_right(user, campaign, Right.WRITE)
     if campaign.state == Campaign.State.DRAFT:
         raise NotPossible("Nothing is locked before launch; edit the draft.")
     errors = {
@@ -66,11 +71,19 @@ def amend(
         raise Invalid({"": ["Nothing would change; what you sent is what the campaign has."]})
     if any(name in STOP for name in changed):
         _require_open(campaign)
+        require_right(user, campaign, Right.OPERATE)
         require_confirmed(campaign, confirmed_name)
     for name in changed:
         setattr(campaign, name, after[name])
     campaign.save(update_fields=changed)
     log(campaign, f"amended by {name_of(user)}: {', '.join(changed).replace('_', ' ')}; {reason}")
+    record(
+        Action.CAMPAIGN_AMENDED,
+        user=user,
+        campaign=campaign,
+        reason=reason,
+        changes={name: {"before": before[name], "after": after[name]} for name in changed},
+    )
     return Amendment.objects.bulk_create(
         Amendment(
             campaign=campaign,

@@ -54,6 +54,7 @@ def calibration_of(definition: Definition) -> Definition:
         seed=SystemRandom().randrange(2**31),
         stop_rule=Campaign.StopRule.FIXED,
         primary_contrast=None,
+        hard_to_change=(),
         tags=tuple(dict.fromkeys([*definition.tags, TAG])),
     )
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from random import SystemRandom
 from typing import Any
 
+from django.db.models import QuerySet
+
 from campaigns import network
 from campaigns.definition.contrasts import read_contrast
 from campaigns.definition.errors import Invalid, is_list_of_words, many_for_one, messages_of
@@ -14,13 +16,15 @@ from campaigns.definition.parts import (
     note_misfits,
     read_excluded,
     read_factors,
+    read_hard,
     read_paired,
     read_parameters,
     read_target,
 )
+from campaigns.definition.variables import variables_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
-from campaigns.models import Target
+from campaigns.models import Campaign, Target
 from campaigns.plan import Design, Unplannable, plan_runs, possible_cells, told_to_driver
 from campaigns.queries.allowed import Allowed, allowed_on
 
@@ -54,11 +58,14 @@ class Definition:
     primary_metric: str
     smallest_effect: float
     margin: float
+    failed_limit: float
     stop_rule: str
     stop_width: float
     stop_most: int
     primary_contrast: dict[str, Any] | None
     tags: tuple[str, ...]
+    hard_to_change: tuple[str, ...] = ()
+    settings_afterwards: str = Campaign.Afterwards.RESTORE
 
     @property
     def design(self) -> Design:
@@ -71,23 +78,27 @@ class Definition:
             excluded=self.excluded,
             paired_factor=self.paired_factor,
             warm_ups=self.warm_ups,
+            hard=self.hard_to_change,
         )
 
 
 KNOWN_FIELDS = frozenset(
     {field.name for field in fields(Definition)}
-    - {"smallest_effect", "margin", "max_failed_share", "stop_width"}
+    - {"smallest_effect", "margin", "failed_limit", "max_failed_share", "stop_width"}
     | {
         "smallest_effect_percent",
         "margin_percent",
+        "failed_limit_percent",
         "max_failed_percent",
         "stop_width_percent",
     }
 )
 
 
-def check(data: Mapping[str, Any]) -> Definition:
+def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> Definition:
     """Check everything at once. Raise Invalid with every error that was found.
+
+    targets: those that may be measured, such as those of a team; all unless given.
 
     `data` is what the REST API takes: `kind`, `target` (primary key or name), `parameters` (by name),
     `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
@@ -104,9 +115,11 @@ def check(data: Mapping[str, Any]) -> Definition:
         driver = driver_of(str(data.get("kind", "")))
     except UnknownKind as error:
         raise Invalid(errors | {"kind": [str(error)]}) from None
-    target = read_target(data, driver, errors)
-    factors = read_factors(data, driver, errors)
-    parameters = read_parameters(data, driver, told_to_driver(factors), errors)
+    target = read_target(data, driver, errors, targets)
+    variables = variables_of(driver, target)
+    factors = read_factors(data, variables, errors)
+    parameters = read_parameters(data, driver, variables, told_to_driver(factors), errors)
+    hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors)
     if target is not None:
         note_misfits(target, driver, parameters, told_to_driver(factors), errors)
     excluded = read_excluded(data, driver, factors, errors)
@@ -145,10 +158,13 @@ def check(data: Mapping[str, Any]) -> Definition:
         primary_metric=metric,
         smallest_effect=clean["smallest_effect_percent"] / 100,
         margin=clean["margin_percent"] / 100,
+        failed_limit=clean["failed_limit_percent"] / 100,
         stop_rule=clean["stop_rule"],
         stop_width=clean["stop_width_percent"] / 100,
         stop_most=clean["stop_most"],
         primary_contrast=contrast,
+        hard_to_change=hard,
+        settings_afterwards=clean["settings_afterwards"],
         tags=tuple(clean["tags"]),
     )
     _check_plan(definition, driver)

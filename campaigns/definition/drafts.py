@@ -5,10 +5,14 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models.functions import Now
 
-from campaigns.definition.checking import Definition
-from campaigns.models import Attempt, Campaign, Cell, Factor, Level
-from campaigns.plan import cells_of
+from campaigns.activity import Action, record
+from campaigns.definition.allowing import require_of_asker, require_right
+from campaigns.definition.checking import Definition, Invalid
+from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
+from campaigns.plan import BLIND_LABEL, cells_of
+from campaigns.queries.rights import Right
 
 
 class NotADraft(ValueError):
@@ -22,14 +26,35 @@ def create(
     clone_of: Campaign | None = None,
     *,
     with_cells: bool = True,
+    team: Team | None = None,
 ) -> Campaign:
-    """Store a draft with its factors, levels and cells; these may come with what was measured."""
+    """Store a draft with its factors, levels and cells; these may come with what was measured.
+
+    It belongs to the team of its target; without one to `team`, else to the default one. Raise
+    NotVisible, NotAllowed.
+    """
     campaign = Campaign(author=author, clone_of=clone_of)
+    if definition.target is not None:
+        campaign.team = definition.target.team
+    elif team is not None:
+        campaign.team = team
+    require_right(author, campaign, Right.WRITE)
+    if clone_of is not None and clone_of.team_id != campaign.team_id:
+        campaign.clone_of = clone_of = None  # what another team has is not told in this one
     _fill(campaign, definition)
     campaign.save()
     if with_cells:
         _make_cells(campaign, definition)
+        _record_beginning(campaign, clone_of)
     return campaign
+
+
+def _record_beginning(campaign: Campaign, clone_of: Campaign | None) -> None:
+    action = Action.CAMPAIGN_CLONED if clone_of else Action.CAMPAIGN_CREATED
+    if campaign.factors.filter(name=BLIND_LABEL).exists():
+        action = Action.CAMPAIGN_CALIBRATED
+    of = {"campaign": clone_of.pk, "name": clone_of.name} if clone_of else None
+    record(action, user=campaign.author, campaign=campaign, clone_of=of)
 
 
 @transaction.atomic
@@ -38,6 +63,11 @@ def change(campaign: Campaign, definition: Definition) -> Campaign:
     locked = _locked_with_runs(campaign)
     if locked.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
+    if definition.target is not None and definition.target.team_id != locked.team_id:
+        raise Invalid({"target": ["It belongs to another team than the campaign."]})
+    waiting = LaunchRequest.objects.filter(campaign=locked, state=LaunchRequest.State.WAITING)
+    waiting.update(state=LaunchRequest.State.OUTDATED, decided_at=Now())
+    before = as_data(locked)
     _fill(locked, definition)
     locked.save()
     locked.runs.all().delete()
@@ -47,6 +77,12 @@ def change(campaign: Campaign, definition: Definition) -> Campaign:
     locked.factors.all().delete()
     locked.findings.all().delete()
     _make_cells(locked, definition)
+    after = as_data(locked)
+    record(
+        Action.CAMPAIGN_EDITED,
+        campaign=locked,
+        fields=[name for name in after.keys() | before if after.get(name) != before.get(name)],
+    )
     return locked
 
 
@@ -61,6 +97,7 @@ def require_draft(campaign: Campaign) -> None:
 def _locked_with_runs(campaign: Campaign) -> Campaign:
     """Lock a draft and its try-outs, so that nothing begins meanwhile. Raise NotADraft."""
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    require_of_asker(locked, Right.WRITE)
     require_draft(locked)
     list(locked.runs.select_for_update())
     return locked
@@ -72,6 +109,7 @@ def delete(campaign: Campaign) -> None:
     locked = _locked_with_runs(campaign)
     if locked.runs.filter(attempts__state=Attempt.State.RUNNING).exists():
         raise NotADraft("A try-out run is going on; delete the draft when it has ended.")
+    record(Action.CAMPAIGN_DELETED, campaign=locked)
     locked.runs.all().delete()
     locked.delete()
 
@@ -103,9 +141,11 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
         "primary_metric": campaign.primary_metric,
         "smallest_effect_percent": round(campaign.smallest_effect * 100, 6),
         "margin_percent": round(campaign.margin * 100, 6),
+        "failed_limit_percent": round(campaign.failed_limit * 100, 6),
         "stop_rule": campaign.stop_rule,
         **_precision(campaign),
         **_contrast(campaign),
+        **_of_settings(campaign),
         "tags": campaign.tags,
     }
 
@@ -136,6 +176,23 @@ def _contrast(campaign: Campaign) -> dict[str, Any]:
     return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
 
 
+def _of_settings(campaign: Campaign) -> dict[str, Any]:
+    """Only where factors are hard to change, or settings are left as they were last."""
+    hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
+    keep = campaign.settings_afterwards != Campaign.Afterwards.RESTORE
+    told: dict[str, Any] = {"settings_afterwards": campaign.settings_afterwards} if keep else {}
+    if hard or _varies_settings(campaign):
+        told["hard_to_change"] = hard
+    return told
+
+
+def _varies_settings(campaign: Campaign) -> bool:
+    """Whether a factor is one that a target's setting might say to be hard to change."""
+    target = campaign.target
+    names = [factor.name for factor in campaign.factors.all()]
+    return target is not None and target.setting_rows.filter(name__in=names).exists()
+
+
 def _fill(campaign: Campaign, definition: Definition) -> None:
     campaign.name = definition.name
     campaign.question = definition.question
@@ -159,15 +216,22 @@ def _fill(campaign: Campaign, definition: Definition) -> None:
     campaign.primary_contrast = definition.primary_contrast
     campaign.smallest_effect = definition.smallest_effect
     campaign.margin = definition.margin
+    campaign.failed_limit = definition.failed_limit
     campaign.stop_rule = definition.stop_rule
     campaign.stop_width = definition.stop_width
     campaign.stop_most = definition.stop_most
+    campaign.settings_afterwards = definition.settings_afterwards
 
 
 def _make_cells(campaign: Campaign, definition: Definition) -> None:
     known: dict[tuple[str, str], Level] = {}
     for position, (name, levels) in enumerate(definition.factors.items(), start=1):
-        factor = Factor.objects.create(campaign=campaign, name=name, position=position)
+        factor = Factor.objects.create(
+            campaign=campaign,
+            name=name,
+            position=position,
+            hard_to_change=name in definition.hard_to_change,
+        )
         made = Level.objects.bulk_create(
             Level(factor=factor, position=number, value=value)
             for number, value in enumerate(levels, start=1)

@@ -12,6 +12,7 @@ from campaigns.definition.durations import DurationField
 from campaigns.models import Campaign
 
 MOST_REPETITIONS = 200
+USUAL_FAMILY = "http"
 FEWEST_ADAPTIVE = 8
 """Blocks that a campaign has before its precision may end it."""
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -110,6 +111,11 @@ class DesignForm(forms.Form):
     margin_percent = _percent(
         "Equivalence margin", "“Equivalent” means inside this margin.", initial=2
     )
+    failed_limit_percent = _percent(
+        "Too many failures",
+        "A larger share of a cell's work that failed is the result; it is not judged by the rest.",
+        initial=5,
+    )
     stop_rule = forms.ChoiceField(
         choices=Campaign.StopRule.choices, initial=Campaign.StopRule.FIXED, required=False
     )
@@ -129,6 +135,14 @@ class DesignForm(forms.Form):
         required=False,
         label="Most blocks",
         help_text="Where it is not precise by then, it ends.",
+    )
+
+    settings_afterwards = forms.ChoiceField(
+        choices=Campaign.Afterwards.choices,
+        initial=Campaign.Afterwards.RESTORE,
+        required=False,
+        label="Settings of the target at the end",
+        help_text="When the campaign is finished or cancelled.",
     )
 
     def clean(self) -> dict[str, Any]:
@@ -284,7 +298,10 @@ class TargetForm(forms.Form):
 
     def __init__(self, *arguments: Any, families: list[str], **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.fields["family"] = forms.ChoiceField(choices=[(family, family) for family in families])
+        self.fields["family"] = forms.ChoiceField(
+            choices=[(family, family) for family in families],
+            initial=USUAL_FAMILY if USUAL_FAMILY in families else None,
+        )
 
     def clean_quiet_hours(self) -> str:
         """Refuse lines that cannot be read."""

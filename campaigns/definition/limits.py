@@ -14,7 +14,7 @@ def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -
         return ""
     return (
         f"{asked:,} requests at a time are more than the {most:,} that the owner of "
-        f"“{allowed.concurrency}” allows. Take fewer, or have the owner raise the limit."
+        f"{allowed.by_whom} allows. Take fewer, or have the owner raise the limit."
     )
 
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 
-from campaigns.definition.errors import many_for_one, messages_of
+from campaigns.definition.errors import is_list_of_words, many_for_one, messages_of
 from campaigns.definition.forms import CONTROL
 from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
+from campaigns.definition.variables import Variables, cleaned
 from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
 from campaigns.plan import BLIND_LABEL, BLIND_LEVELS, number_of_cells
@@ -17,16 +19,26 @@ MOST_FACTORS = 6
 
 
 def read_target(
-    data: Mapping[str, Any], driver: Driver, errors: dict[str, list[str]]
+    data: Mapping[str, Any],
+    driver: Driver,
+    errors: dict[str, list[str]],
+    targets: QuerySet[Target] | None = None,
 ) -> Target | None:
-    """The server to measure; None where the kind needs none, or the one that was sent will not do."""
+    """The server to measure; None where the kind needs none, or the one that was sent will not do.
+
+    targets: among which it is looked for; all unless given.
+    """
     given = data.get("target")
     if given in (None, ""):
         if driver.executable:
             errors["target"] = ["Choose the server to measure."]
         return None
-    target = _target_in_use(given)
-    if target is None:
+    found = _targets_in_use(given, Target.objects.all() if targets is None else targets)
+    target = found[0] if len(found) == 1 else None
+    if found and target is None:
+        teams = ", ".join(f"{row.pk} in {row.team}" for row in found)
+        errors["target"] = [f"Several teams have a target of that name; give its number: {teams}."]
+    elif target is None:
         errors["target"] = [f"There is no target {given!r:.80}."]
     elif target.family not in driver.families:
         errors["target"] = [
@@ -36,20 +48,20 @@ def read_target(
     return target
 
 
-def _target_in_use(given: Any) -> Target | None:
+def _targets_in_use(given: Any, targets: QuerySet[Target]) -> list[Target]:
     """Find a target by its primary key; by its name, where that is a text and no such key."""
-    in_use = Target.objects.filter(retired_at=None)
+    in_use = targets.filter(retired_at=None)
     try:
-        found = in_use.filter(pk=int(str(given))).first()
+        found = list(in_use.filter(pk=int(str(given))))
     except (ValueError, OverflowError):
-        found = None
-    if found is None and isinstance(given, str) and not CONTROL.search(given):
-        found = in_use.filter(name=given).first()
+        found = []
+    if not found and isinstance(given, str) and not CONTROL.search(given):
+        found = list(in_use.filter(name=given).select_related("team"))
     return found
 
 
 def read_factors(
-    data: Mapping[str, Any], driver: Driver, errors: dict[str, list[str]]
+    data: Mapping[str, Any], variables: Variables, errors: dict[str, list[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """Levels by factor, as each field reads them; those that are wrong are left out."""
     given = data.get("factors") or {}
@@ -64,16 +76,18 @@ def read_factors(
         path = f"factors.{name}"
         if name == BLIND_LABEL:
             continue
-        if name not in driver.factors:
+        if name not in variables.factors:
             errors[path] = [
-                f"“{name}” cannot vary; those that can are {', '.join(driver.factors)}."
+                f"“{name}” cannot vary; those that can are {', '.join(variables.factors)}."
             ]
         elif not isinstance(levels, list | tuple) or not levels:
             errors[path] = ["Give at least one level."]
         elif len(levels) > MOST_CELLS:
             errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
         else:
-            checked[name] = read_levels(driver.parameters.base_fields[name], levels, path, errors)
+            checked[name] = read_levels(variables.fields[name], levels, path, errors)
+            if None in checked[name] or "" in checked[name]:
+                errors.setdefault(path, []).append("An empty level says nothing; give a value.")
     checked |= _blind(data, given, errors)
     if number_of_cells(checked) > MOST_CELLS:
         errors["factors"] = [
@@ -105,19 +119,23 @@ def _blind(
 def read_parameters(
     data: Mapping[str, Any],
     driver: Driver,
+    variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> dict[str, Any]:
-    """Check the fixed parameters together with the first level of each factor."""
+    """Check the fixed parameters together with the first level of each factor.
+
+    A setting of the target is among them only where it was given: else it stays as it is.
+    """
     given = data.get("parameters") or {}
     if not isinstance(given, Mapping):
         errors["parameters"] = ["Give the parameters by name: {“concurrency”: 10}."]
         return {}
     known = driver.parameters.base_fields
     for name in given:
-        if name not in known:
+        if name not in variables.fields:
             errors[f"parameters.{name}"] = [
-                f"There is no parameter “{name}”; there are {', '.join(known)}."
+                f"There is no parameter “{name}”; there are {', '.join(variables.fields)}."
             ]
     values = {name: field.initial for name, field in known.items() if field.initial is not None}
     values |= {name: value for name, value in given.items() if name in known}
@@ -136,7 +154,55 @@ def read_parameters(
             fixed_values[name] = plain(form.cleaned_data.get(name))
         except ValidationError as error:
             errors[f"parameters.{name}"] = error.messages
-    return fixed_values
+    return fixed_values | _settings(given, asked, variables, errors)
+
+
+def _settings(
+    given: Mapping[str, Any], factors: Any, variables: Variables, errors: dict[str, list[str]]
+) -> dict[str, Any]:
+    """The fixed values of the target's settings; those that are empty are left as they are."""
+    found = {}
+    for name, setting in variables.settings.items():
+        value = given.get(name)
+        if value in (None, "") or (isinstance(factors, Mapping) and name in factors):
+            continue
+        if isinstance(value, list | dict):
+            errors[f"parameters.{name}"] = ["Give one value, not a list or an object."]
+            continue
+        try:
+            found[name] = cleaned(setting, value)
+        except ValidationError as error:
+            errors[f"parameters.{name}"] = error.messages
+    return found
+
+
+def read_hard(
+    data: Mapping[str, Any],
+    order: str,
+    variables: Variables,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> tuple[str, ...]:
+    """Factors that are changed as seldom as possible: as sent, else as the settings say."""
+    given = data.get("hard_to_change")
+    in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+    if given is None:
+        return tuple(name for name in factors if in_blocks and name in variables.hard)
+    if not is_list_of_words(given):
+        errors["hard_to_change"] = ["Give a list of factors, such as [“puma_workers”]."]
+        return ()
+    if unknown := [name for name in given if name not in factors and not _is_wrong(name, errors)]:
+        errors["hard_to_change"] = [f"“{unknown[0][:60]}” does not vary; name factors alone."]
+    elif given and not in_blocks:
+        errors["hard_to_change"] = [
+            f"In the order “{order}” any run may change any level. Choose “interleaved” or “paired”, "
+            "or let nothing be hard to change."
+        ]
+    return tuple(name for name in factors if name in given)
+
+
+def _is_wrong(name: str, errors: Mapping[str, list[str]]) -> bool:
+    return f"factors.{name}" in errors
 
 
 def note_misfits(

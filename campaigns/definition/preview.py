@@ -7,7 +7,7 @@ from campaigns.definition.checking import Definition
 from campaigns.definition.detection import Sight, sight_of
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
-from campaigns.plan import BLIND_LABEL, Plan, plan_runs, told_to_driver
+from campaigns.plan import BLIND_LABEL, Plan, plan_runs, told_to_driver, whole_plots
 from campaigns.queries.runs import usual_run
 from campaigns.units import written
 
@@ -80,7 +80,7 @@ def _remarks(
     seconds: float,
     sight: Sight | None,
 ) -> list[tuple[str, str]]:
-    remarks = [_remark_on_order(definition, plan)]
+    remarks = [_remark_on_order(definition, plan), *_remark_on_hard(definition, plan)]
     if sight is not None:
         remarks.append((sight.tone, sight.text))
     if definition.repetitions < 3:
@@ -105,6 +105,25 @@ def _remarks(
             )
         )
     return remarks
+
+
+def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]:
+    """What a factor that is hard to change does to the order, and to what can be said of it."""
+    hard = [name for name in definition.hard_to_change if len(definition.factors[name]) > 1]
+    if not hard or definition.order not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+        return []
+    named = " and ".join(hard)
+    plots = whole_plots(plan.cells, hard)
+    if len(plots) == len(plan.cells) or definition.order == Campaign.Order.PAIRED:
+        return [("info", f"Hard to change: {named}. It changes as seldom as this order lets it.")]
+    return [
+        (
+            "info",
+            f"Split plot: within each block {named} is set {len(plots)} times, in random order, and the "
+            "other factors vary in between. Its changes are judged by the noise between such settings, so "
+            "they need more blocks than the others.",
+        )
+    ]
 
 
 def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:

@@ -6,11 +6,15 @@ Targets with the same address share a queue. Nothing is sent; the caller asks di
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from campaigns.activity import Action, record
+from campaigns.definition.allowing import require_right
 from campaigns.definition.life import NotPossible
 from campaigns.definition.life.rows import name_of
 from campaigns.models import Campaign, LogLine
+from campaigns.queries.naming import quoted_campaign
 from campaigns.queries.order import ORDER
 from campaigns.queries.queues import WAITING
+from campaigns.queries.rights import Right
 
 
 def move_up(campaign: Campaign, user: User | None) -> Campaign:
@@ -29,6 +33,7 @@ def move_down(campaign: Campaign, user: User | None) -> Campaign:
 @transaction.atomic
 def _move(campaign: Campaign, step: int, user: User | None) -> Campaign:
     queue = _locked_queue(campaign)
+    require_right(user, campaign, Right.OPERATE)
     if campaign.pk not in [waiting.pk for waiting in queue]:
         state = Campaign.objects.values_list("state", flat=True).get(pk=campaign.pk)
         raise NotPossible(f"“{campaign.name}” is {state}; it waits in no queue.")
@@ -40,7 +45,15 @@ def _move(campaign: Campaign, step: int, user: User | None) -> Campaign:
     moved, neighbour = queue[place], queue[place + step]
     moved.queue_place, neighbour.queue_place = neighbour.queue_place, moved.queue_place
     Campaign.objects.bulk_update(queue, ["queue_place"])
-    _log(moved, neighbour, "before" if step < 0 else "behind", user)
+    side = "before" if step < 0 else "behind"
+    _log(moved, neighbour, side, user)
+    record(
+        Action.CAMPAIGN_MOVED,
+        user=user,
+        campaign=moved,
+        side=side,
+        neighbour=quoted_campaign(neighbour, moved.team_id),
+    )
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -68,13 +81,16 @@ def _give_places(queue: list[Campaign]) -> None:
 
 
 def _log(moved: Campaign, neighbour: Campaign, side: str, user: User | None) -> None:
-    by = name_of(user)
+    by, of_one_team = name_of(user), moved.team_id == neighbour.team_id
+    beside = quoted_campaign(neighbour, moved.team_id)
+    mine = quoted_campaign(moved, neighbour.team_id)
+    by_whom = f" by {by}" if of_one_team else ""
     LogLine.objects.bulk_create(
         [
-            LogLine(campaign=moved, text=f"moved {side} “{neighbour.name}” in the queue by {by}"),
+            LogLine(campaign=moved, text=f"moved {side} {beside} in the queue by {by}"),
             LogLine(
                 campaign=neighbour,
-                text=f"“{moved.name}” was moved {side} this one in the queue by {by}",
+                text=f"{mine} was moved {side} this one in the queue{by_whom}",
             ),
         ]
     )

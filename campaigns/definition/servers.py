@@ -9,17 +9,23 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from campaigns import credentials, network, redaction
+from campaigns.activity import Action, record
 from campaigns.clients.tls import BadCertificate, Tls, context_of
+from campaigns.definition.allowing import require_of_asker
 from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
 from campaigns.definition.own_services import own_addresses
+from campaigns.definition.target_record import record_saved, stored
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Target, Team
 from campaigns.queries.allowed import names_beside
+from campaigns.queries.naming import TARGET
+from campaigns.queries.rights import Right
 
 SECRETS = ("password", "client_key")
+SSH_SECRETS = ("ssh__password", "ssh__key")
 CERTIFICATES = ("ca_bundle", "skip_verification", "client_certificate", "client_key")
 PLAIN = ("username", "notes", "is_dedicated", "hardware", "ca_bundle", "client_certificate")
 OWNERS_LIMITS = (
@@ -56,8 +62,11 @@ def rules_for(target: Target) -> network.Rules:
     return rules
 
 
-def as_driver_sees_it(target: Target) -> TargetView:
-    """The target with its password opened: for drivers only. Raise SecretUnreadable."""
+def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -> TargetView:
+    """The target with its password opened: for drivers only. Raise SecretUnreadable.
+
+    wanted: values of its settings that a run puts in force.
+    """
     return TargetView(
         name=target.name,
         family=target.family,
@@ -73,6 +82,7 @@ def as_driver_sees_it(target: Target) -> TargetView:
         ),
         dedicated=target.is_dedicated,
         hardware=target.hardware,
+        wanted=dict(wanted or {}),
     )
 
 
@@ -83,8 +93,11 @@ def without_user_info(url: str) -> str:
 
 def unreadable_targets(database: str = "default") -> list[str]:
     """Names of the targets that hold a secret which no key opens."""
-    stored = Target.objects.using(database).order_by("name").values_list("name", *SECRETS)
-    return [name for name, *held in stored if not all(map(credentials.is_readable, held))]
+    targets = Target.objects.using(database).order_by("name")
+    stored = targets.values_list("name", *SECRETS, *SSH_SECRETS)
+    return [
+        name for name, *held in stored if not all(map(credentials.is_readable, filter(None, held)))
+    ]
 
 
 def as_data(target: Target) -> dict[str, Any]:
@@ -94,8 +107,10 @@ def as_data(target: Target) -> dict[str, Any]:
     return stored | {"skip_verification": not target.verify_tls}
 
 
-def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target:
-    """Create a target, or change one. Raise Invalid with messages by field.
+def save_target(
+    data: Mapping[str, Any], target: Target | None = None, team: Team | None = None
+) -> Target:
+    """Create a target of a team (the default one unless given), or change one. Raise Invalid with messages by field.
 
     The address of a target that a campaign is measuring does not change. One that is found to be
     the same server as another shares its address.
@@ -104,7 +119,7 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
     if not form.is_valid():
         raise Invalid(messages_of(form))
     clean = form.cleaned_data
-    target = target or Target()
+    target = target or (Target(team=team) if team else Target())
     try:
         own = network.normalised_address(clean["base_url"])
     except network.NetworkError as error:
@@ -144,6 +159,8 @@ def save_target(data: Mapping[str, Any], target: Target | None = None) -> Target
 def _store(
     clean: Mapping[str, Any], target: Target, rule: str, hosts: Hosts, *, moved: bool
 ) -> Target:
+    require_of_asker(target, Right.OPERATE)
+    before = stored(target)
     target.address = share_address(target, clean["base_url"], hosts)
     target.confirmed_rule = rule
     if moved:
@@ -169,6 +186,7 @@ def _store(
             target.save(update_fields=None if target._state.adding else _written(moved))
     except IntegrityError:
         raise Invalid({"name": [f"There is a target “{clean['name']}” already."]}) from None
+    record_saved(target, before)
     return target
 
 
@@ -211,7 +229,7 @@ def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
     """What whoever saved a target should know of it, in sentences."""
     told = []
     if names := names_beside([target])[target.pk]:
-        known = ", ".join(f"“{name}”" for name in names)
+        known = ", ".join(name if name == TARGET else f"“{name}”" for name in names)
         told.append(
             f"This is the same server as {known}: they share one queue, one run at a time, and the "
             "limits, quiet hours and production mark of each."
@@ -227,10 +245,13 @@ def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
     return told
 
 
+@transaction.atomic
 def retire_target(target: Target) -> None:
     """Take a target out of the lists, with its limits. Raise Invalid while its server is measured."""
+    require_of_asker(target, Right.OPERATE)
     if campaigns := measuring(target.address):
         raise Invalid({"": [f"{_is_measuring(target, campaigns)} Retire it afterwards."]})
+    record(Action.TARGET_RETIRED, subject=target)
     target.retired_at = timezone.now()
     target.name = f"{target.name[:70]} (retired {target.pk})"
     target.save(update_fields=["retired_at", "name"])
@@ -242,9 +263,15 @@ def _is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
     if found.target_id == target.pk:
         return f"The campaign “{found.name}” is measuring this target."
     return (
-        f"The campaign “{found.name}” is measuring the same server, as “{found.target}”; the limits "
-        "of this target count for it too."
+        f"{_campaign(found, target)} is measuring the same server; the limits of this target count "
+        "for it too."
     )
+
+
+def _campaign(found: Campaign, target: Target) -> str:
+    if found.team_id != target.team_id:
+        return "A campaign of another team"
+    return f"The campaign “{found.name}”, as “{found.target}”,"
 
 
 def _says_about_password(clean: Mapping[str, Any]) -> bool:

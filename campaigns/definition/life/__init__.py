@@ -5,14 +5,25 @@ Each function changes rows in one transaction and sends nothing; the caller asks
 what they share. `confirmed_name` is what a person typed as the name of a production server.
 """
 
-from campaigns.definition.life.campaigns import cancel, extend, launch, pause, resume, try_one
+from campaigns.definition.life.asking import takes_two, waiting_of
+from campaigns.definition.life.campaigns import (
+    cancel,
+    extend,
+    launch,
+    pause,
+    resume,
+    try_one,
+    try_or_ask,
+)
 from campaigns.definition.life.guards import NotConfirmed, NotPossible, production_server
 from campaigns.definition.life.planning import design_of
 from campaigns.definition.life.runs import cancel_run, exclude, include, run_again
+from campaigns.definition.life.seconds import approve, refuse, withdraw
 
 __all__ = [
     "NotConfirmed",
     "NotPossible",
+    "approve",
     "cancel",
     "cancel_run",
     "design_of",
@@ -22,7 +33,12 @@ __all__ = [
     "launch",
     "pause",
     "production_server",
+    "refuse",
     "resume",
     "run_again",
+    "takes_two",
     "try_one",
+    "try_or_ask",
+    "waiting_of",
+    "withdraw",
 ]

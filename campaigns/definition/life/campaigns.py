@@ -7,8 +7,11 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
 
+from campaigns.activity import Action, record
+from campaigns.definition.allowing import require_right
 from campaigns.definition.drafts import require_draft
 from campaigns.definition.forms import MOST_REPETITIONS
+from campaigns.definition.life import asking
 from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
 from campaigns.definition.life.planning import design_of, new_session, planned_sessions, store_plan
 from campaigns.definition.life.rows import (
@@ -20,22 +23,37 @@ from campaigns.definition.life.rows import (
     open_for_dispatch,
     stop_everything,
 )
-from campaigns.models import Attempt, Block, Campaign, Cell, LogLine, Run, Session
+from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
 from campaigns.plan import plan_runs
+from campaigns.queries.rights import Right
 
 MOST_RUNS_EVER = 20_000
 
 
 @transaction.atomic
-def launch(campaign: Campaign, user: User | None, confirmed_name: str = "") -> Campaign:
-    """Lock the definition, plan the runs and open the campaign for dispatch."""
+def launch(
+    campaign: Campaign,
+    user: User | None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
+) -> Campaign:
+    """Lock the definition, plan the runs and open the campaign for dispatch.
+
+    Where that takes two people and `second` is no second one's yes, it is asked for: then the campaign
+    that comes back still is a draft.
+    """
     campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
     require_executable(campaign)
     require_confirmed(campaign, confirmed_name)
     lock_open_runs(campaign)
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotPossible("A try-out run is going on; launch when it has ended.")
+    if user is not None and second is None and asking.takes_two(campaign):
+        asking.ask(campaign, LaunchRequest.Step.LAUNCH, user)
+        return _fresh(campaign)
     campaign.runs.filter(state=Run.State.PLANNED).update(
         state=Run.State.CANCELLED, reason="launched before it began", finished_at=Now()
     )
@@ -50,15 +68,29 @@ def launch(campaign: Campaign, user: User | None, confirmed_name: str = "") -> C
         f"launched: {len(plan.runs)} runs, order {campaign.order}, seed {campaign.seed}, "
         f"by {name_of(user)}",
     )
+    record(
+        Action.CAMPAIGN_LAUNCHED,
+        user=user,
+        campaign=campaign,
+        runs=len(plan.runs),
+        seed=campaign.seed,
+        confirmed_name=confirmed_name,
+    )
     return _fresh(campaign)
 
 
 @transaction.atomic
 def extend(
-    campaign: Campaign, blocks: int, user: User | None, confirmed_name: str = ""
+    campaign: Campaign,
+    blocks: int,
+    user: User | None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
 ) -> Campaign:
-    """Add repetitions to a launched campaign, in a session of their own."""
+    """Add repetitions to a launched campaign, in a session of their own; `second`: as for `launch`."""
     campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
     possible = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
     if campaign.state not in possible:
         raise NotPossible(
@@ -68,6 +100,9 @@ def extend(
     require_confirmed(campaign, confirmed_name)
     if not 1 <= blocks <= MOST_REPETITIONS:
         raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
+    if user is not None and second is None and asking.takes_two(campaign):
+        asking.ask(campaign, LaunchRequest.Step.EXTEND, user, blocks=blocks)
+        return _fresh(campaign)
     last = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
         last_position=Max("position"),
         last_block=Max("block__number"),
@@ -93,6 +128,14 @@ def extend(
         campaign,
         f"extended by {name_of(user)}: {blocks} more repetitions, {len(plan.runs)} more runs",
     )
+    record(
+        Action.CAMPAIGN_EXTENDED,
+        user=user,
+        campaign=campaign,
+        repetitions=blocks,
+        runs=len(plan.runs),
+        confirmed_name=confirmed_name,
+    )
     return _fresh(campaign)
 
 
@@ -100,8 +143,25 @@ def extend(
 def try_one(
     campaign: Campaign, user: User | None, cell: Cell | None = None, confirmed_name: str = ""
 ) -> Run:
-    """Plan one run of a draft that no analysis will ever see."""
+    """Plan one run of a draft that no analysis will ever see. Raise NotPossible where it takes two."""
+    made = try_or_ask(campaign, user, cell, confirmed_name)
+    if isinstance(made, LaunchRequest):
+        raise NotPossible("A try-out on this server takes a second person's yes.")
+    return made
+
+
+@transaction.atomic
+def try_or_ask(
+    campaign: Campaign,
+    user: User | None,
+    cell: Cell | None = None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
+) -> Run | LaunchRequest:
+    """Plan one run of a draft, or ask for a second person's yes; `second`: as for `launch`."""
     campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
     require_executable(campaign)
     require_confirmed(campaign, confirmed_name)
@@ -109,6 +169,8 @@ def try_one(
         raise NotPossible("A try-out run is waiting or going on already.")
     if cell is None:
         cell = campaign.cells.order_by("position")[0]
+    if user is not None and second is None and asking.takes_two(campaign):
+        return asking.ask(campaign, LaunchRequest.Step.TRY, user, cell=cell.position)
     last = campaign.runs.aggregate(Max("position"))["position__max"] or 0
     session = campaign.sessions.filter(kind=Session.Kind.TRIAL).first()
     if session is None:
@@ -124,31 +186,41 @@ def try_one(
         attempts_allowed=1,
     )
     log(campaign, f"try-out of {str(cell) or 'the only cell'} asked for by {name_of(user)}", run)
+    record(
+        Action.CAMPAIGN_TRIED, user=user, campaign=campaign, run=run.position, cell=cell.position
+    )
     return run
 
 
 @transaction.atomic
 def pause(campaign: Campaign, user: User | None = None) -> Campaign:
     """Begin no further run; the one that is going on ends as planned."""
+    require_right(user, campaign, Right.OPERATE)
     text = f"paused by {name_of(user)}; a run that is on ends as planned"
-    return _move(campaign, Campaign.State.RUNNING, Campaign.State.PAUSED, text)
+    moved = _move(campaign, Campaign.State.RUNNING, Campaign.State.PAUSED, text)
+    record(Action.CAMPAIGN_PAUSED, user=user, campaign=moved)
+    return moved
 
 
 @transaction.atomic
 def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "") -> Campaign:
     """Go on after a pause; time budget and failures count anew."""
     campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
     if campaign.state == Campaign.State.PAUSED:
         require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
     anew = counted_anew(campaign) | {"state_reason": ""}
-    return _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text, **anew)
+    moved = _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text, **anew)
+    record(Action.CAMPAIGN_RESUMED, user=user, campaign=moved, confirmed_name=confirmed_name)
+    return moved
 
 
 @transaction.atomic
 def cancel(campaign: Campaign, reason: str, user: User | None = None) -> Campaign:
     """End a campaign: what is planned is cancelled, what is going on is told to stop."""
     campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
         raise NotPossible(
             f"Only a running or paused campaign can be cancelled; it is {campaign.state}."
@@ -160,6 +232,7 @@ def cancel(campaign: Campaign, reason: str, user: User | None = None) -> Campaig
     lock_open_runs(campaign)
     stop_everything(campaign, reason)
     log(campaign, f"cancelled by {name_of(user)}: {reason}", tone=LogLine.Tone.BAD)
+    record(Action.CAMPAIGN_CANCELLED, user=user, campaign=campaign, reason=reason)
     return _fresh(campaign)
 
 

@@ -7,6 +7,7 @@ from campaigns.drivers import UnknownKind, driver_of
 from campaigns.models import Campaign, Target
 from campaigns.plan import told_to_driver
 from campaigns.queries.allowed import allowed_on
+from campaigns.queries.naming import quoted_target
 
 
 class NotPossible(ValueError):
@@ -46,7 +47,11 @@ def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:
     typed = (
         f"“{confirmed_name:.60}” is not its name." if confirmed_name else "Nobody typed its name."
     )
-    also = "" if production == target else f" (it is the same server as “{production.name}”)"
+    also = (
+        ""
+        if production == target
+        else f" (it is the same server as {quoted_target(production, target.team_id)})"
+    )
     raise NotConfirmed(
         f"“{target.name}” is a production server{also}, which others depend on. {typed} Confirm the "
         "load by its exact name."

@@ -11,17 +11,16 @@ def design_of(
     campaign: Campaign, *, repetitions: int | None = None, warm_ups: int | None = None
 ) -> Design:
     """Read a stored campaign's design."""
+    factors = list(campaign.factors.prefetch_related("levels"))
     return Design(
-        factors={
-            factor.name: [level.value for level in factor.levels.all()]
-            for factor in campaign.factors.prefetch_related("levels")
-        },
+        factors={factor.name: [level.value for level in factor.levels.all()] for factor in factors},
         order=campaign.order,
         repetitions=campaign.repetitions if repetitions is None else repetitions,
         seed=campaign.seed,
         excluded=campaign.excluded,
         paired_factor=campaign.paired_factor,
         warm_ups=campaign.warm_ups if warm_ups is None else warm_ups,
+        hard=tuple(factor.name for factor in factors if factor.hard_to_change),
     )
 
 

@@ -4,6 +4,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
+from campaigns.activity import Action, record
+from campaigns.definition.allowing import require_right
 from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
 from campaigns.definition.life.rows import (
     locked_run,
@@ -13,12 +15,14 @@ from campaigns.definition.life.rows import (
     withdraw_queued,
 )
 from campaigns.models import Attempt, Campaign, Exclusion, LogLine, Run
+from campaigns.queries.rights import Right
 
 
 @transaction.atomic
 def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
     """End one run; the campaign goes on without it."""
     run = locked_run(run)
+    require_right(user, run.campaign, Right.OPERATE)
     if run.state in Run.CLOSED:
         raise NotPossible(f"Run {run.position} is {run.state} already.")
     reason = reason.strip() or "no reason given"
@@ -34,6 +38,7 @@ def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
         run.save(update_fields=["state", "reason", "finished_at"])
     text = f"run {run.position} {done} by {name_of(user)}: {reason}"
     log(run.campaign, text, run, LogLine.Tone.BAD)
+    record(Action.RUN_CANCELLED, user=user, subject=run, reason=reason)
     return Run.objects.get(pk=run.pk)
 
 
@@ -41,6 +46,7 @@ def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
 def run_again(run: Run, user: User | None, confirmed_name: str = "") -> Run:
     """Plan a failed or void run once more; its former attempts stay on record."""
     run = locked_run(run)
+    require_right(user, run.campaign, Right.OPERATE)
     campaign = run.campaign
     if run.state not in (Run.State.FAILED, Run.State.VOID):
         raise NotPossible(
@@ -64,6 +70,14 @@ def run_again(run: Run, user: User | None, confirmed_name: str = "") -> Run:
         run,
         LogLine.Tone.BAD,
     )
+    record(
+        Action.RUN_REPEATED,
+        user=user,
+        subject=run,
+        state=run.state,
+        reason=run.reason,
+        confirmed_name=confirmed_name,
+    )
     run.state, run.reason, run.started_at, run.finished_at = Run.State.PLANNED, "", None, None
     run.attempts_allowed = run.attempts.filter(interrupted_at=None).count() + 1
     run.save(update_fields=["state", "reason", "started_at", "finished_at", "attempts_allowed"])
@@ -78,6 +92,7 @@ def exclude(run: Run, user: User | None, reason: str) -> Exclusion:
     if not reason.strip():
         raise NotPossible("Say why the run is excluded.")
     run = locked_run(run)
+    require_right(user, run.campaign, Right.WRITE)
     if run.purpose != Run.Purpose.MEASURED:
         raise NotPossible(f"A {run.get_purpose_display()} run is in no analysis anyway.")
     if run.state not in Run.CLOSED:
@@ -86,13 +101,17 @@ def exclude(run: Run, user: User | None, reason: str) -> Exclusion:
         raise NotPossible(f"Run {run.position} is excluded already.")
     text = f"run {run.position} excluded by {name_of(user)}: {reason.strip()}"
     log(run.campaign, text, run, LogLine.Tone.BAD)
+    record(Action.RUN_EXCLUDED, user=user, subject=run, reason=reason.strip())
     return Exclusion.objects.create(run=run, user=user, reason=reason.strip())
 
 
 @transaction.atomic
 def include(run: Run, user: User | None = None) -> None:
     """Withdraw the exclusion of a run; the record of it stays."""
+    run = locked_run(run)
+    require_right(user, run.campaign, Right.WRITE)
     if not run.exclusions.filter(withdrawn_at=None).update(withdrawn_at=Now()):
         raise NotPossible(f"Run {run.position} is not excluded.")
     text = f"run {run.position} counts again, says {name_of(user)}"
     log(run.campaign, text, run, LogLine.Tone.BAD)
+    record(Action.RUN_INCLUDED, user=user, subject=run)

@@ -16,6 +16,7 @@ from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.queries import quiet
 from campaigns.queries.clock import database_now
 from campaigns.queries.expected import budget_seconds_left
+from campaigns.queries.naming import target_name
 from campaigns.units import written
 
 
@@ -40,9 +41,9 @@ def measuring() -> QuerySet[Attempt]:
 def heed_quiet_hours(attempt: Attempt, now: datetime) -> None:
     """Stop an attempt where quiet hours have begun; its run goes on afterwards."""
     target = attempt.run.campaign.target
-    silent = target and quiet.on_by(target, now)
-    if silent is not None:
-        _give_back(attempt, f"the quiet hours of {silent} began")
+    silent = quiet.on_by(target, now) if target else None
+    if target is not None and silent is not None:
+        _give_back(attempt, f"the quiet hours of {target_name(silent, target.team_id)} began")
 
 
 def heed_budget(campaign: Campaign, now: datetime) -> None:

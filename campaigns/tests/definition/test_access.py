@@ -3,15 +3,15 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from campaigns.definition import access
+from campaigns.tests.people import somebody
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_link_that_is_just_being_used_signs_nobody_else_in():
-    user = User.objects.create_user("owner")
+    user = somebody("owner")
     text = access.make_sign_in_link(user)
 
     def use():

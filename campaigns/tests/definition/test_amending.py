@@ -7,6 +7,7 @@ from campaigns.definition.checking import Invalid, check
 from campaigns.importers import demonstration
 from campaigns.models import Campaign, LogLine
 from campaigns.queries.amendments import amendments_of
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -17,6 +18,7 @@ EVERY = {
     "primary_contrast": {"factor": "workers", "candidate": 8, "baseline": 2},
     "smallest_effect_percent": 2,
     "margin_percent": 1,
+    "failed_limit_percent": 10,
     "stop_rule": "precision",
     "stop_width_percent": 4,
     "stop_most": 12,
@@ -27,6 +29,7 @@ STORED = {
     "primary_contrast": {"factor": "workers", "candidate": 8, "baseline": 2, "at": {}},
     "smallest_effect": 0.02,
     "margin": 0.01,
+    "failed_limit": 0.1,
     "stop_rule": "precision",
     "stop_width": 0.04,
     "stop_most": 12,
@@ -72,8 +75,8 @@ def test_no_plain_edit_changes_a_launched_campaign(campaign, name):
     assert drafts.as_data(campaign).get(name) == before
 
 
-def test_who_when_why_and_from_what_to_what_is_on_record(campaign, django_user_model):
-    ann = django_user_model.objects.create(username="ann")
+def test_who_when_why_and_from_what_to_what_is_on_record(campaign):
+    ann = somebody("ann")
 
     (made,) = amend(campaign, {"smallest_effect_percent": "2.5"}, "2.5 % pays already.", ann)
 
@@ -177,8 +180,8 @@ def test_to_go_on_loading_a_production_server_takes_its_name(campaign):
     assert amend(campaign, {"stop_rule": "precision"}, "agreed", None, campaign.target.name)
 
 
-def test_an_amended_answer_says_so(campaign, django_user_model):
-    ann = django_user_model.objects.create(username="ann")
+def test_an_amended_answer_says_so(campaign):
+    ann = somebody("ann")
     amend(campaign, {"smallest_effect_percent": 2}, "It pays.", ann)
 
     analysis.analyse(campaign)

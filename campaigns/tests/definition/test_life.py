@@ -1,7 +1,6 @@
 from itertools import pairwise
 
 import pytest
-from django.contrib.auth.models import User
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -10,6 +9,7 @@ from campaigns.definition.checking import check
 from campaigns.definition.servers import retire_target
 from campaigns.models import Attempt, Campaign, Run, Session, TargetLease
 from campaigns.plan import plan_runs
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def user():
-    return User.objects.create_user("owner")
+    return somebody("owner")
 
 
 @pytest.fixture

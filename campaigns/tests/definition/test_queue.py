@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -12,6 +11,7 @@ from campaigns.definition import drafts, life, queue, servers
 from campaigns.definition.checking import check
 from campaigns.models import Attempt, Campaign, LogLine
 from campaigns.queries import queues
+from campaigns.tests.people import everywhere, somebody
 from campaigns.tests.toy import definition, worker
 
 __all__ = ["worker"]
@@ -29,7 +29,7 @@ def launched(target):
 
 
 def order(target):
-    return [entry.name for entry in queues.queue_of(target).waiting]
+    return [entry.name for entry in queues.queue_of(target, everywhere()).waiting]
 
 
 def test_campaigns_wait_in_the_order_of_their_launch(launched, target):
@@ -166,7 +166,7 @@ def test_campaigns_of_an_earlier_version_have_no_place_and_can_be_moved(launched
 
 
 def test_both_logs_say_who_moved_what(launched):
-    user = User.objects.create_user("owner")
+    user = somebody("owner")
     first, second = launched("a"), launched("b")
 
     queue.move_up(second, user)

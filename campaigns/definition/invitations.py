@@ -1,0 +1,151 @@
+"""Links that make whoever opens them a member of a team: once, for some days, until they are revoked."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from campaigns import activity
+from campaigns.activity import Action
+from campaigns.credentials import new_token, token_hash
+from campaigns.definition.errors import Invalid, messages_of
+from campaigns.definition.forms import Text
+from campaigns.models import Invitation, Membership, Role, Team
+from campaigns.queries.rights import Right, may, require
+
+USUAL_DAYS, MOST_DAYS = 7, 30
+
+
+class InvitationRefused(ValueError):
+    """The link makes nobody a member; the message says why, and what to do."""
+
+
+class InvitationForm(forms.Form):
+    """For whom a link is, and for how long."""
+
+    roles = forms.MultipleChoiceField(
+        choices=Role.choices, label="Roles", error_messages={"required": "Choose a role at least."}
+    )
+    note = Text(
+        max_length=200,
+        required=False,
+        label="For whom?",
+        help_text="A word that lets you find it again. Whoever has the link gets in.",
+    )
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_DAYS,
+        label="Good for",
+        help_text="1 to 30 days; the link works once.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A new invitation; `text` is the only copy of what its link ends with."""
+
+    invitation: Invitation
+    text: str
+
+
+@transaction.atomic
+def make(user: User, team: Team, *, roles: Iterable[str], note: str, days: str | int) -> Made:
+    """Make an invitation. Raise Invalid at what is wrong, NotVisible, NotAllowed."""
+    require(user, team, Right.MANAGE)
+    form = InvitationForm({"roles": list(roles), "note": note, "days": days})
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    text, data = new_token(), form.cleaned_data
+    invitation = Invitation.objects.create(
+        team=team,
+        roles=in_order(data["roles"]),
+        note=data["note"],
+        hash=token_hash(text),
+        made_by=user,
+        expires_at=Now() + timedelta(days=data["days"]),
+    )
+    invitation.refresh_from_db()
+    activity.record(
+        Action.INVITATION_MADE,
+        user=user,
+        subject=invitation,
+        roles=invitation.roles,
+        note=data["note"],
+    )
+    return Made(invitation, text)
+
+
+def of(team: Team) -> QuerySet[Invitation]:
+    """List the invitations of a team, the latest first."""
+    return Invitation.objects.filter(team=team).select_related("made_by", "used_by")
+
+
+@transaction.atomic
+def revoke(user: User, invitation: Invitation) -> None:
+    """End an invitation that nobody used. A second call changes nothing. Raise NotVisible, NotAllowed."""
+    require(user, invitation.team, Right.MANAGE)
+    ended = Invitation.objects.filter(pk=invitation.pk, revoked_at=None, used_at=None)
+    if ended.update(revoked_at=Now()):
+        activity.record(Action.INVITATION_REVOKED, user=user, subject=invitation)
+
+
+def find(text: str) -> Invitation:
+    """Give the invitation of a link that holds. Raise InvitationRefused."""
+    return _holding(Invitation.objects.filter(hash=token_hash(text)))
+
+
+@transaction.atomic
+def accept(user: User, pk: int) -> Invitation:
+    """Use an invitation up: `user` becomes a member, or gets its roles beside his own.
+
+    The row is locked while it is looked at: of many who come at once, one gets in. Raise
+    InvitationRefused.
+    """
+    invitation = _holding(Invitation.objects.select_for_update(of=("self",)).filter(pk=pk))
+    give_roles(user, invitation.team, invitation.roles)
+    Invitation.objects.filter(pk=pk).update(used_at=Now(), used_by=user)
+    activity.record(Action.INVITATION_USED, user=user, subject=invitation, roles=invitation.roles)
+    return invitation
+
+
+def give_roles(user: User, team: Team, roles: Iterable[str]) -> None:
+    """Add roles to those that somebody has in a team, in the caller's transaction."""
+    member, _ = Membership.objects.select_for_update().get_or_create(
+        team=team, user=user, defaults={"roles": in_order(roles)}
+    )
+    together = in_order({*member.roles, *roles})
+    if together != member.roles:
+        member.roles = together
+        member.save(update_fields=["roles"])
+
+
+def in_order(roles: Iterable[str]) -> list[str]:
+    """Give roles in the order of their rights."""
+    chosen = set(roles)
+    return [role.value for role in Role if role in chosen]
+
+
+def _holding(rows: QuerySet[Invitation]) -> Invitation:
+    found = rows.select_related("team", "made_by").annotate(now=Now()).first()
+    if found is None:
+        raise InvitationRefused(
+            "This invitation is unknown. Copy the whole link, or ask for a new one."
+        )
+    if found.used_at is not None:
+        raise InvitationRefused(
+            "This invitation was used already; each works once. Ask for a new one."
+        )
+    if found.revoked_at is not None:
+        raise InvitationRefused("This invitation was revoked. Ask the team's admin for a new one.")
+    if found.expires_at <= found.now:
+        raise InvitationRefused("This invitation has expired. Ask the team's admin for a new one.")
+    if not may(found.made_by, found.team, Right.MANAGE):
+        raise InvitationRefused(
+            f"{found.made_by} made this invitation and is no admin of the team any more. Ask one for another."
+        )
+    return found

@@ -1,0 +1,80 @@
+"""Whether loading a production server takes a second person's yes, and asking for it."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models.functions import Now
+
+from campaigns.activity import Action, record
+from campaigns.announcing import announce
+from campaigns.definition.drafts import as_data
+from campaigns.definition.life.guards import NotPossible, production_server
+from campaigns.definition.life.rows import log, name_of
+from campaigns.models import Announcement, Campaign, LaunchRequest
+from campaigns.queries.rights import Right, people_with
+
+State = LaunchRequest.State
+
+
+def takes_two(campaign: Campaign) -> bool:
+    """Whether one person alone may not load the server: by the rule of the team, or of its owner's."""
+    production = production_server(campaign)
+    if production is None:
+        return False
+    return campaign.team.second_for_production or production.team.second_for_production
+
+
+def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any) -> LaunchRequest:
+    """Ask the other operators of the team. The campaign must be locked. Raise NotPossible.
+
+    Who asks again for the same keeps the request that waits.
+    """
+    wanted = definition_hash(campaign)
+    waiting = waiting_of(campaign)
+    if waiting is not None and waiting.definition_hash != wanted:
+        outdate(campaign)
+    elif waiting is not None:
+        if (waiting.asked_by_id, waiting.step, waiting.options) == (user.pk, step, options):
+            return waiting
+        raise NotPossible(
+            f"“{name_of(waiting.asked_by)}” asked for the {waiting.get_step_display()} already, and it "
+            "waits for a second person's yes. Decide on that request first."
+        )
+    made = LaunchRequest.objects.create(
+        campaign=campaign, step=step, options=options, definition_hash=wanted, asked_by=user
+    )
+    word = made.get_step_display()
+    log(campaign, f"{word} asked for by {name_of(user)}; it waits for a second person's yes")
+    record(Action.LAUNCH_ASKED, user=user, campaign=campaign, step=step, **options)
+    announce(
+        Announcement.Kind.LAUNCH_ASKED,
+        campaign.team,
+        campaign=campaign,
+        to=people_with(campaign.team, Right.OPERATE).exclude(pk=user.pk),
+        by=user,
+        what=f"{name_of(user)} asks for the {word} of “{campaign.name}” on a production server.",
+        to_do="Look at its definition, and say yes or no on its page.",
+    )
+    return made
+
+
+def waiting_of(campaign: Campaign) -> LaunchRequest | None:
+    """The request that nobody has decided on; None where none waits."""
+    rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
+    return rows.select_related("asked_by").first()
+
+
+def definition_hash(campaign: Campaign) -> str:
+    """Hash of what is asked for: the definition, and where its load would go."""
+    target = campaign.target
+    where = target and {"url": target.base_url, "address": target.address}
+    text = json.dumps([as_data(campaign), where], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def outdate(campaign: Campaign) -> None:
+    """A request for another definition than this one is void. The campaign must be locked."""
+    rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
+    rows.update(state=State.OUTDATED, decided_at=Now())

@@ -1,0 +1,127 @@
+"""Where an account is signed in: noted while it is used, shown to its owner, ended one by one.
+
+A session is Django's, in the database; what is known of it stands in django-allauth's `UserSession`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.utils import timezone
+
+UNKNOWN_ADDRESS = "::"
+LONGEST_AGENT = 200
+CHANGING = ("user", "ip", "user_agent", "last_seen_at", "data")
+AGENTS = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("HeadlessChrome/", "Chromium"),
+    ("Chromium/", "Chromium"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+    ("curl/", "curl"),
+)
+SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+"""Words of a User-Agent, and what they mean; the first that is there counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """One session. `by`: the door it came in by; `here`: the one that asks."""
+
+    pk: int
+    since: datetime
+    seen: datetime
+    address: str
+    browser: str
+    by: str
+    here: bool
+
+
+def note(key: str, user: User, address: str | None, agent: str, by: str) -> None:
+    """Note that a session was used now, and from where; one query."""
+    row = UserSession(
+        session_key=key,
+        user=user,
+        ip=address or UNKNOWN_ADDRESS,
+        user_agent=agent[:LONGEST_AGENT],
+        data={"by": by},
+    )
+    UserSession.objects.bulk_create(
+        [row], update_conflicts=True, unique_fields=["session_key"], update_fields=CHANGING
+    )
+
+
+def of(user: User, key: str) -> Sequence[SignedIn]:
+    """List the sessions of an account that go on, the latest first; forget the ended ones. `key`: of who asks."""
+    _forget_ended(user)
+    rows = UserSession.objects.filter(user=user).order_by("-last_seen_at", "-pk")
+    return [_shown(row, key) for row in rows]
+
+
+@transaction.atomic
+def end(user: User, pk: int) -> bool:
+    """End a session of the account, at once. False where it has none of this number."""
+    row = UserSession.objects.select_for_update().filter(user=user, pk=pk).first()
+    if row is None:
+        return False
+    row.end()
+    return True
+
+
+def end_others(user: User, key: str) -> int:
+    """End all sessions of the account but the one of this key; give how many."""
+    _forget_ended(user)
+    rows = list(UserSession.objects.filter(user=user).exclude(session_key=key))
+    for row in rows:
+        row.end()
+    return len(rows)
+
+
+def renamed(before: str, after: str) -> None:
+    """The session goes on under another key."""
+    UserSession.objects.filter(session_key=before).update(session_key=after)
+
+
+def forget_expired() -> None:
+    """Delete the sessions of everybody that ended by themselves, and those that nobody signed in to."""
+    SessionStore.clear_expired()
+    UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()
+
+
+def browser(agent: str) -> str:
+    """Say in two words what a User-Agent means: `Firefox on Linux`."""
+    name = next((word for mark, word in AGENTS if mark in agent), "another program")
+    system = next((word for mark, word in SYSTEMS if mark in agent), "")
+    return f"{name} on {system}" if system else name
+
+
+def _forget_ended(user: User) -> None:
+    going_on = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
+    UserSession.objects.filter(user=user).exclude(session_key__in=going_on).delete()
+
+
+def _shown(row: Any, key: str) -> SignedIn:
+    return SignedIn(
+        pk=row.pk,
+        since=row.created_at,
+        seen=row.last_seen_at,
+        address="" if row.ip == UNKNOWN_ADDRESS else row.ip,
+        browser=browser(row.user_agent),
+        by=row.data.get("by", ""),
+        here=row.session_key == key,
+    )

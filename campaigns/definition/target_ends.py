@@ -1,0 +1,27 @@
+"""The end of a target that nothing depends on."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import ProtectedError
+
+from campaigns.activity import Action, record
+from campaigns.definition.life import NotPossible
+from campaigns.models import Target
+from campaigns.queries.dependants import dependants_of
+
+
+@transaction.atomic
+def delete_target(target: Target, user: User) -> None:
+    """Delete a target with its settings, steps and login. Raise NotPossible where something needs it."""
+    locked = Target.objects.select_for_update().get(pk=target.pk)
+    found = dependants_of(locked)
+    if found:
+        told = ", ".join(f"{each.kind}: {each.count}" for each in found)
+        raise NotPossible(
+            f"“{locked.name}” is needed ({told}). Retire it instead; nothing is lost."
+        )
+    record(Action.TARGET_DELETED, user=user, subject=locked)
+    try:
+        locked.delete()
+    except ProtectedError:
+        raise NotPossible(f"“{locked.name}” is needed since a moment ago.") from None

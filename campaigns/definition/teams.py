@@ -1,0 +1,162 @@
+"""Teams: who is in them with which roles, and the rules that hold there."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from campaigns.activity import Action, record
+from campaigns.definition.errors import Invalid, messages_of
+from campaigns.definition.forms import Text
+from campaigns.models import Membership, Role, Team
+from campaigns.queries.rights import NotAllowed, Right, require
+
+RULES = ("name", "approvals_needed", "second_for_production")
+
+
+class RulesForm(forms.Form):
+    """The name of a team, and its rules."""
+
+    name = Text(max_length=100)
+    approvals_needed = forms.IntegerField(
+        min_value=1,
+        max_value=10,
+        initial=1,
+        label="Approvals needed",
+        help_text="So many people beside the author approve a conclusion before it is accepted.",
+    )
+    second_for_production = forms.BooleanField(
+        required=False,
+        label="Two people for a launch on a production server",
+        help_text="A launch, an extension or a try-out there waits until another operator says yes.",
+    )
+
+
+class MemberForm(forms.Form):
+    """An account that becomes a member."""
+
+    user = Text(max_length=150, label="Account", help_text="Its name, as it signs in.")
+
+
+@transaction.atomic
+def create_team(name: str, user: User) -> Team:
+    """Make a team, with its maker as admin. Raise Invalid, NotAllowed."""
+    require_owner(user)
+    team = _stored(Team(), {"name": name, "approvals_needed": 1, "second_for_production": False})
+    record(Action.TEAM_CREATED, user=user, subject=team)
+    Membership.objects.create(team=team, user=user, roles=[Role.ADMIN])
+    record(Action.MEMBER_ADDED, user=user, subject=team, member=user.username, roles=[Role.ADMIN])
+    return team
+
+
+def require_owner(user: User) -> None:
+    """Raise NotAllowed for anybody but the owner of the installation."""
+    if not user.is_superuser:
+        raise NotAllowed("Only the owner of the installation makes teams.")
+
+
+@transaction.atomic
+def change_rules(team: Team, data: Mapping[str, Any], user: User) -> Team:
+    """Change name and rules. Raise Invalid, NotVisible, NotAllowed."""
+    team = _locked(team, user)
+    before = {name: getattr(team, name) for name in RULES}
+    changed = _stored(team, before | dict(data))
+    after = {name: getattr(changed, name) for name in RULES}
+    moved = {name: [before[name], after[name]] for name in RULES if before[name] != after[name]}
+    if moved:
+        record(Action.TEAM_EDITED, user=user, subject=changed, changes=moved)
+    return changed
+
+
+@transaction.atomic
+def set_roles(team: Team, name: str, roles: Iterable[str], user: User) -> Membership:
+    """Make an account a member with these roles, or change the roles of one.
+
+    Raise Invalid, which also keeps the last admin; NotVisible, NotAllowed.
+    """
+    team = _locked(team, user)
+    wanted = _roles(roles)
+    person = User.objects.filter(username=name, is_active=True).first() if name else None
+    if person is None:
+        raise Invalid(
+            {"user": [f"There is no account “{name[:150]}” that is in use. Invite them by a link."]}
+        )
+    known = Membership.objects.filter(team=team, user=person).first()
+    if known is None:
+        record(Action.MEMBER_ADDED, user=user, subject=team, member=person.username, roles=wanted)
+        return Membership.objects.create(team=team, user=person, roles=wanted)
+    if Role.ADMIN not in wanted:
+        _require_another_admin(team, known)
+    if known.roles != wanted:
+        record(
+            Action.MEMBER_CHANGED,
+            user=user,
+            subject=team,
+            member=person.username,
+            before=known.roles,
+            roles=wanted,
+        )
+    known.roles = wanted
+    known.save(update_fields=["roles"])
+    return known
+
+
+@transaction.atomic
+def remove_member(member: Membership, user: User) -> None:
+    """Take somebody out of a team. Raise Invalid for the last admin; NotVisible, NotAllowed."""
+    team = _locked(member.team, user)
+    known = Membership.objects.select_related("user").filter(pk=member.pk).first()
+    if known is None:
+        return
+    _require_another_admin(team, known)
+    record(
+        Action.MEMBER_REMOVED,
+        user=user,
+        subject=team,
+        member=known.user.username,
+        roles=known.roles,
+    )
+    known.delete()
+
+
+def _locked(team: Team, user: User) -> Team:
+    """Lock a team, so that two admins do not remove each other at once, and look at the right then."""
+    found = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    require(user, found, Right.MANAGE)
+    return found
+
+
+def _require_another_admin(team: Team, member: Membership) -> None:
+    admins = Membership.objects.filter(
+        team=team, roles__contains=[Role.ADMIN], user__is_active=True
+    )
+    if Role.ADMIN in member.roles and not admins.exclude(pk=member.pk).exists():
+        raise Invalid(
+            {"roles": ["This is the last admin of the team. Make somebody else an admin first."]}
+        )
+
+
+def _roles(given: Iterable[str]) -> list[str]:
+    wanted = set(map(str, given))
+    if unknown := sorted(wanted - set(Role.values)):
+        known = ", ".join(Role.values)
+        raise Invalid({"roles": [f"There is no role “{unknown[0][:50]}”; there are {known}."]})
+    if not wanted:
+        raise Invalid({"roles": ["Give at least one role, or remove the member."]})
+    return [role for role in Role.values if role in wanted]
+
+
+def _stored(team: Team, data: Mapping[str, Any]) -> Team:
+    form = RulesForm(data)
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    for name in RULES:
+        setattr(team, name, form.cleaned_data[name])
+    try:
+        with transaction.atomic():
+            team.save()
+    except IntegrityError:
+        raise Invalid({"name": [f"There is a team “{team.name}” already."]}) from None
+    return team

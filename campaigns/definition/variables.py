@@ -1,0 +1,103 @@
+"""What a campaign of a kind on a target may set or vary: the kind's parameters, the target's settings.
+
+Both have plain names; a setting that is called like a parameter of a kind for its target is refused.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil, floor
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.definition.forms import Text
+from campaigns.definition.levels import plain
+from campaigns.drivers.base import Driver
+from campaigns.models import Setting, Target
+
+MOST_LETTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """Fields by name, those that may vary, and the settings among them."""
+
+    fields: Mapping[str, forms.Field]
+    factors: tuple[str, ...]
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    @property
+    def hard(self) -> frozenset[str]:
+        """Settings that are hard to change unless a campaign says something else."""
+        return frozenset(name for name, each in self.settings.items() if each.hard_to_change)
+
+
+def variables_of(driver: Driver, target: Target | None) -> Variables:
+    """Give what may be set; a setting never hides a parameter of the kind."""
+    own: dict[str, forms.Field] = dict(driver.parameters.base_fields)
+    if target is None or not driver.executable or target.family not in driver.families:
+        return Variables(own, tuple(driver.factors))
+    found = {each.name: each for each in target.setting_rows.all() if each.name not in own}
+    fields = {name: field_of(each) for name, each in found.items()}
+    return Variables({**own, **fields}, (*driver.factors, *found), found)
+
+
+def field_of(setting: Setting) -> forms.Field:
+    """How values of a setting are read; empty: it is left as it is."""
+    words = f"{setting.label or setting.name}{f', {setting.unit}' if setting.unit else ''}"
+    common: dict[str, Any] = {
+        "required": False,
+        "label": setting.label or setting.name.replace("_", " ").capitalize(),
+        "help_text": f"Setting of the target: {words}. Empty: as it is.",
+    }
+    low, high = setting.minimum, setting.maximum
+    match setting.type:
+        case Setting.Type.INTEGER:
+            return forms.IntegerField(
+                min_value=None if low is None else ceil(low),
+                max_value=None if high is None else floor(high),
+                **common,
+            )
+        case Setting.Type.NUMBER:
+            return forms.FloatField(min_value=low, max_value=high, **common)
+        case Setting.Type.CHOICE:
+            choices = [(str(each), str(each)) for each in setting.choices]
+            return forms.ChoiceField(choices=[("", "as it is"), *choices], **common)
+    return SettingText(max_length=MOST_LETTERS, **common)
+
+
+class SettingText(Text):
+    """A text that no program takes for an option of its own."""
+
+    def validate(self, value: str) -> None:
+        """Refuse what begins with a dash. Raise ValidationError."""
+        super().validate(value)
+        if value.startswith("-"):
+            raise ValidationError("A value that begins with - would be taken for an option.")
+
+
+def as_read(setting: Setting, raw: Any) -> Any:
+    """Give what was read back as the setting's type has it. Raise ValueError, saying what came."""
+    text = (json.dumps(raw) if isinstance(raw, bool) else str(raw)).strip()
+    shown = text if len(text) <= 60 else f"{text[:60]}…"
+    if raw is None or (isinstance(raw, bool) and setting.type in ("integer", "number")):
+        raise ValueError(f"It reads back {shown!r}, which is no {setting.type}.")
+    if setting.type == Setting.Type.CHOICE:
+        return text
+    if setting.type == Setting.Type.TEXT:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    whole = setting.type == Setting.Type.INTEGER
+    if number != number or abs(number) == float("inf") or (whole and not number.is_integer()):
+        raise ValueError(f"It reads back {shown!r}, which is no {setting.type}.")
+    return int(number) if whole else number
+
+
+def cleaned(setting: Setting, given: Any) -> Any:
+    """Read a value that somebody gave. Raise ValidationError."""
+    return plain(field_of(setting).clean("" if isinstance(given, dict | list) else given))
