@@ -5,16 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from campaigns.analysis.taken import taken
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
-from campaigns.stats.summary import summarise
+from campaigns.stats.cells import too_many_failures
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.summary import CellSummary, summarise
 
 
 def summarise_cells(
-    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun]
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
 ) -> dict[str, Any]:
-    """Summaries of all cells in the order of their levels, with the runs behind them."""
+    """Summaries of all cells in the order of their levels, with the runs behind them.
+
+    A metric of what came through alone has no number where too much failed.
+    """
     by_cell: dict[int, list[ObservedRun]] = {}
     for run in runs:
         by_cell.setdefault(run.cell, []).append(run)
@@ -27,8 +33,8 @@ def summarise_cells(
             {
                 "cell": cell.pk,
                 "levels": cell.levels_by_factor,
-                "summary": _summary(by_cell.get(cell.pk, [])),
-                "counts": _counts(by_cell.get(cell.pk, [])),
+                "summary": asdict(_summary(by_cell.get(cell.pk, []), metric, criteria)),
+                "counts": _counts(by_cell.get(cell.pk, []), criteria),
                 "runs": [_run(run) for run in by_cell.get(cell.pk, [])],
             }
             for cell in campaign.cells.order_by("position")
@@ -50,7 +56,7 @@ def without_runs(cells: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _summary(runs: Sequence[ObservedRun]) -> dict[str, Any]:
+def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) -> CellSummary:
     def count(*states: str) -> int:
         return sum(run.state in states for run in runs)
 
@@ -61,10 +67,12 @@ def _summary(runs: Sequence[ObservedRun]) -> dict[str, Any]:
         lost=count("lost", "cancelled", "bound"),
         saturated=count("bound"),
     )
-    return asdict(summary)
+    if metric.of_survivors and too_many_failures(taken(runs), criteria):
+        return summary.without_estimates("too_many_failures")
+    return summary
 
 
-def _counts(runs: Sequence[ObservedRun]) -> dict[str, Any]:
+def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
     """Runs by state, the lowest limit of those that timed out, and the work of those that count."""
     limits = [run.value for run in runs if run.state == "censored" and run.value is not None]
     worked = [run for run in runs if run.state == "ok" and run.units_done + run.units_failed > 1]
@@ -74,6 +82,7 @@ def _counts(runs: Sequence[ObservedRun]) -> dict[str, Any]:
         "lowest_limit": min(limits, default=None),
         "units": sum(run.units_done + run.units_failed for run in worked),
         "units_failed": sum(run.units_failed for run in worked),
+        "too_many_failures": too_many_failures(taken(runs), criteria) is not None,
     }
 
 

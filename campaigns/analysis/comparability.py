@@ -40,7 +40,7 @@ class Differs:
 
 def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
     """Say why no cell of two campaigns may be compared, with both values; empty where some may be."""
-    fields = _differences(_measure_of(baseline), _measure_of(candidate))
+    fields = _measure_differences(baseline, candidate)
     if baseline.campaign.kind != candidate.campaign.kind:  # what follows differs of course
         return fields
     varied = {*baseline.factors, *candidate.factors}
@@ -68,7 +68,7 @@ def cell_differences(
     baseline: Side, one: Cell, candidate: Side, other: Cell, *, amounts: bool = True
 ) -> list[Differs]:
     """Say why two cells may not be compared, with both values; empty where they may be."""
-    fields = _differences(_measure_of(baseline), _measure_of(candidate))
+    fields = _measure_differences(baseline, candidate)
     fields += _differences(_work_of(baseline, one["levels"]), _work_of(candidate, other["levels"]))
     counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
     return fields + (_differences(*counted) if amounts and all(counted) else [])
@@ -113,12 +113,25 @@ def text_of(value: Any) -> str:
 WAYS = {True: "lower is better", False: "higher is better", None: "neither way is better"}
 
 
+def _measure_differences(baseline: Side, candidate: Side) -> list[Differs]:
+    """Say why the metrics may not be compared: a metric without a better way has no verdict either."""
+    found = _differences(_measure_of(baseline), _measure_of(candidate))
+    if not found and _direction(baseline) is None:
+        found.append(Differs("direction", WAYS[None], f"{WAYS[None]}, so nothing can be judged"))
+    return found
+
+
+def _direction(side: Side) -> bool | None:
+    found: bool | None = (side.cells or {}).get("lower_is_better", True)
+    return found
+
+
 def _measure_of(side: Side) -> dict[str, Told]:
     """What was measured, on what kind of server."""
     campaign, driver, cells = side.campaign, _driver(side), side.cells or {}
     unit = str(cells.get("unit", ""))
     family = campaign.target.family if campaign.target else ""
-    lower = cells.get("lower_is_better", True)
+    lower = _direction(side)
     return {
         "kind": Told(campaign.kind, driver.label if driver else campaign.kind),
         "family of servers": Told(family, family or "none"),

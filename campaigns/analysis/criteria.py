@@ -13,5 +13,6 @@ def criteria_of(campaign: Campaign, cells: int, *, adaptive: bool) -> Criteria:
         alpha=alpha_for(2 if paired else cells) if adaptive else Criteria().alpha,
         delta=campaign.smallest_effect,
         margin=campaign.margin,
+        failed_limit=campaign.failed_limit,
         seed=campaign.seed % 2**32,
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from campaigns.analysis.groups import Group
 from campaigns.analysis.sessions import split_sessions, standing_of
 from campaigns.analysis.taken import taken
+from campaigns.analysis.whole_plots import hard_factors, places_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
@@ -43,6 +44,8 @@ class Family:
         runs: Sequence[ObservedRun],
     ) -> None:
         self.metric, self.criteria, self.cells = metric, criteria, cells
+        self.hard = hard_factors(campaign)
+        self.places = places_of(campaign, cells)
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
@@ -78,7 +81,7 @@ class Family:
             "values": list(group.values),
             "cells": [self.cells[place].pk for place in group.cells],
             "numeric": group.numeric,
-            "reading": [self._reading(compared, place) for place in group.cells],
+            "reading": self._readings(group, compared),
             "comparisons": [self.row(pair, rows[pair]) for pair in group.pairs],
             "best": self.best_of(group, compared),
             "knee": self._knee(group, compared),
@@ -114,13 +117,14 @@ class Family:
             lower_is_better=self.metric.lower_is_better,
             criteria=self.criteria,
             together=together,
+            places=self.places if len(taken) == len(self.cells) else None,
         )
 
     def row(
         self, pair: tuple[int, int], comparison: Comparison, *, over_all: bool = False
     ) -> dict[str, Any]:
         """Write one comparison as JSON holds it. over_all: the mean of several pairs, of which one."""
-        in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED)
+        in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
         noun, where = ("block", "") if in_blocks else ("run", " of each level")
         return {
             "baseline": self.cells[pair[0]].pk,
@@ -141,12 +145,26 @@ class Family:
             criteria=self.criteria,
         )
 
-    def _reading(self, compared: Comparisons, place: int) -> list[float] | None:
+    def _readings(self, group: Group, compared: Comparisons) -> list[list[float] | None]:
         """Bounds for comparing levels on the chart, in the unit of the metric."""
-        if compared.fit is None or place not in compared.fitted:
+        if compared.fit is None:
+            return [None for _ in group.cells]
+        members = [place for place in group.cells if place in compared.fitted]
+        fit = self._fit_of(members, compared)
+        bounds: dict[int, list[float]] = {}
+        for index, place in enumerate(members):
+            if fit and (interval := fit.reading_interval(index, self.criteria.alpha)):
+                bounds[place] = list(interval)
+        return [bounds.get(place) for place in group.cells]
+
+    def _fit_of(self, members: Sequence[int], compared: Comparisons) -> Fit | None:
+        """The fit of some cells; in a split plot by their own runs, which have one kind of noise."""
+        if compared.fit is None or not members:
             return None
-        interval = compared.fit.reading_interval(compared.fitted.index(place), self.criteria.alpha)
-        return list(interval) if interval else None
+        if self.places is None:
+            return _part(compared.fit, [compared.fitted.index(place) for place in members])
+        blocks = self._compared([self.taken[place] for place in members], []).blocks
+        return blocks.fit if blocks else None
 
     def _members(self, group: Group, compared: Comparisons) -> list[int]:
         """The places of the group's cells that have a number, in the order of the levels."""
@@ -157,7 +175,9 @@ class Family:
         members = self._members(group, compared)
         if compared.fit is None or len(members) < 2:
             return None
-        fit = _part(compared.fit, [compared.fitted.index(place) for place in members])
+        fit = self._fit_of(members, compared)
+        if fit is None:
+            return None
         best = find_best(
             fit, lower_is_better=self.metric.lower_is_better, alpha=self.criteria.alpha
         )

@@ -1,7 +1,7 @@
 """All findings of a campaign, computed in one go and stored in one transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
@@ -18,6 +18,7 @@ from campaigns.analysis.distributions import densities, percentiles
 from campaigns.analysis.drift import drift
 from campaigns.analysis.exclusions import with_excluded
 from campaigns.analysis.fidelity import without_densities, without_ranks
+from campaigns.analysis.hashed import hashed_document
 from campaigns.analysis.levels import changes_in_blocks
 from campaigns.analysis.levels import compare as levels_of
 from campaigns.analysis.matrix import matrix
@@ -25,25 +26,22 @@ from campaigns.analysis.outlook import ended, outlook
 from campaigns.analysis.pairs import compare
 from campaigns.analysis.phases import phases
 from campaigns.analysis.scalability import scalability
-from campaigns.analysis.sessions import in_sessions
+from campaigns.analysis.sensitivity import NAME as SENSITIVITY
+from campaigns.analysis.sensitivity import leave_out
+from campaigns.analysis.sessions import Begun, in_sessions
 from campaigns.analysis.sessions_told import sessions_told
 from campaigns.analysis.taken import failing_cells
-from campaigns.definition import drafts
 from campaigns.drivers.base import Metric
-from campaigns.models import Campaign, Exclusion, Finding, LogLine
+from campaigns.models import Campaign, Finding, LogLine
 from campaigns.queries.amendments import was_adaptive
 from campaigns.queries.environment import stretches_of
 from campaigns.queries.metrics import analysed_metrics_of
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.queries.surroundings import NAME as SURROUNDINGS
-from campaigns.queries.surroundings import count_surroundings
+from campaigns.queries.surroundings import Surroundings, count_surroundings
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
-
-NOT_HASHED = frozenset({"time_budget_seconds", "max_failed_percent", "max_consecutive_failures"})
-"""Of a definition: what bounds the execution and changes no finding. A field that a version adds
-belongs here, or every finding of before is taken for one of other data."""
 
 
 def analyse(campaign: Campaign) -> None:
@@ -58,7 +56,8 @@ def analyse(campaign: Campaign) -> None:
     request = Campaign.objects.filter(pk=campaign.pk).annotate(now=Now())
     requested_at, read_at = request.values_list("analysis_requested_at", "now").get()
     try:
-        _store(campaign, *_compute(campaign), read_at)
+        results, document = compute(campaign)
+        _store(campaign, results, data_hash(**document), read_at)
     except (OperationalError, InterfaceError):  # the database is away: it is sent again
         raise
     except Exception as bug:
@@ -69,17 +68,54 @@ def analyse(campaign: Campaign) -> None:
     _note_done(campaign, requested_at)
 
 
-def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
-    """Give results by the name of their finding, and the hash of what they rest on."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What findings are computed from. observed: runs in the sessions that planned them; runs: in those of the statistics."""
+
+    metrics: Mapping[str, Metric]
+    surroundings: Surroundings
+    observed: Mapping[str, list[ObservedRun]]
+    runs: Mapping[str, list[ObservedRun]]
+    begun: Sequence[Begun]
+    criteria: Criteria
+
+
+def _read(campaign: Campaign) -> _Read:
     metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
     surroundings = count_surroundings(campaign)
-    stretches = stretches_of(campaign, surroundings.facts)
     observed = observed_runs_by_metric(campaign, metrics)
-    runs, begun = in_sessions(observed, stretches)
+    runs, begun = in_sessions(observed, stretches_of(campaign, surroundings.facts))
     criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
+    return _Read(metrics, surroundings, observed, runs, begun, criteria)
+
+
+def document_of(campaign: Campaign) -> dict[str, Any]:
+    """Give what findings would rest on now, as `data_hash` takes it. Nothing is computed."""
+    return _document(campaign, _read(campaign))
+
+
+def hash_now(campaign: Campaign) -> str:
+    """Hash what is there now, as an analysis would; the findings may be of what was there before."""
+    campaign.refresh_from_db()
+    return data_hash(**document_of(campaign))
+
+
+def _document(campaign: Campaign, read: _Read) -> dict[str, Any]:
+    borders = [each.position for each in read.begun if each.changes]
+    return hashed_document(campaign, read.observed, read.criteria, borders)
+
+
+def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Give results by the name of their finding, and what they rest on, as `data_hash` takes it.
+
+    Nothing is stored. The campaign has to be as the database gives it.
+    """
+    read = _read(campaign)
+    metrics, surroundings, runs, begun = read.metrics, read.surroundings, read.runs, read.begun
+    criteria = read.criteria
     primary = metrics[campaign.primary_metric]
     results: dict[str, dict[str, Any]] = {
-        f"cells:{name}": summarise_cells(campaign, metric, runs[name])
+        f"cells:{name}": summarise_cells(campaign, metric, runs[name], criteria)
         for name, metric in metrics.items()
     }
     results |= {f"brief:{name}": without_runs(results[f"cells:{name}"]) for name in metrics}
@@ -125,8 +161,32 @@ def _compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], str]:
     )
     if told := ended(campaign, ahead, criteria.alpha):
         results["answer"]["ended"] = told
-    borders = [each.position for each in begun if each.changes]
-    return results, _hash(campaign, observed, criteria, borders)
+    document = _document(campaign, read)
+    hashed = data_hash(**document)
+    robust = _sensitivity(campaign, primary, runs[primary.name], criteria, hashed)
+    if robust is not None:
+        results[SENSITIVITY] = robust
+    return results, document
+
+
+def _sensitivity(
+    campaign: Campaign,
+    metric: Metric,
+    runs: Sequence[ObservedRun],
+    criteria: Criteria,
+    hashed: str,
+) -> dict[str, Any] | None:
+    """Take what is stored where it rests on the same data and versions: it is the dearest finding."""
+    stored = Finding.objects.filter(
+        campaign=campaign, name=SENSITIVITY, data_hash=hashed, versions=versions_now()
+    ).first()
+    return stored.result if stored else leave_out(campaign, metric, runs, criteria)
+
+
+def versions_now() -> dict[str, str]:
+    """Say by which methods and libraries findings are computed here."""
+    versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
+    return {**versions, "methods": METHODS}
 
 
 def _spread(
@@ -165,8 +225,7 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
         return
-    versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
-    versions["methods"] = METHODS
+    versions = versions_now()
     for name, result in results.items():
         Finding.objects.update_or_create(
             campaign=campaign,
@@ -179,63 +238,3 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
             },
         )
     Finding.objects.filter(campaign=campaign).exclude(name__in=results).delete()
-
-
-def _hash(
-    campaign: Campaign,
-    by_metric: Mapping[str, list[ObservedRun]],
-    criteria: Criteria,
-    borders: Sequence[int],
-) -> str:
-    """Hash definition, runs, exclusions and parameters (STATISTICS, canonical form).
-
-    borders: runs with which a changed environment begins a session; where there are none the hash is
-    that of before there were any.
-    """
-    cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.all()}
-    values: dict[int, dict[str, float | None]] = {}
-    for name, observed in by_metric.items():
-        for run in observed:
-            if run.value is not None:
-                values.setdefault(run.position, {})[name] = run.value
-    runs = [
-        {
-            "position": run.position,
-            "block": run.block,
-            "cell": cells[run.cell],
-            "session": run.session,
-            "state": run.state,
-            "started_at": run.started_at,
-            "finished_at": run.finished_at,
-            "values": values.get(run.position, {}),
-            "units": run.units_done,
-            "units_failed": run.units_failed,
-        }
-        for run in by_metric[campaign.primary_metric]
-    ]
-    exclusions = [
-        {
-            "position": exclusion.run.position,
-            "who": exclusion.user.get_username() if exclusion.user else "",
-            "at": exclusion.at,
-            "why": exclusion.reason,
-        }
-        for exclusion in Exclusion.objects.filter(
-            run__campaign=campaign, withdrawn_at=None
-        ).select_related("run", "user")
-    ]
-    definition = {
-        name: value for name, value in drafts.as_data(campaign).items() if name not in NOT_HASHED
-    }
-    if work := [factor.name for factor in campaign.factors.all() if factor.is_work]:
-        definition["work"] = work  # only where some is named: older hashes know nothing of it
-    return data_hash(
-        definition={**definition, "target": _address(campaign)},
-        runs=runs,
-        exclusions=exclusions,
-        parameters=asdict(criteria) | ({"borders": list(borders)} if borders else {}),
-    )
-
-
-def _address(campaign: Campaign) -> str:
-    return campaign.target.own_address if campaign.target else ""

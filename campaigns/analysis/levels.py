@@ -7,6 +7,7 @@ from campaigns.analysis.family import Family
 from campaigns.analysis.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.analysis.primary import compare_with_primary
 from campaigns.analysis.taken import taken
+from campaigns.analysis.whole_plots import hard_noise
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
@@ -40,6 +41,7 @@ def compare(
         "delta_pct": 100 * criteria.delta,
         "model": str(compared.model),
         "noise": _noise(compared),
+        **hard_noise(family, compared),
         "sessions": len(family.sessions),
         "groups": [family.described(group, rows, compared) for group in groups],
         **({"primary": primary} if primary else {}),
@@ -66,7 +68,7 @@ def changes_in_blocks(
     found = []
     for row in (row for group in levels["groups"] for row in group["comparisons"]):
         baseline, candidate = (values.get(row[side], {}) for side in ("baseline", "candidate"))
-        if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED):
+        if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT):
             shared = sorted(baseline.keys() & candidate.keys())
             found.append(
                 {

@@ -12,6 +12,7 @@ from campaigns.analysis.groups import (
     groups_of,
     is_numeric,
 )
+from campaigns.analysis.whole_plots import fit_for_interaction
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
@@ -64,6 +65,7 @@ def _of_factor(
         interleaved=family.interleaved,
         lower_is_better=family.metric.lower_is_better,
         criteria=family.criteria,
+        places=family.places,
     )
     rows = dict(zip(wanted, compared.comparisons, strict=True))
     columns = list(dict.fromkeys(value for group in groups for value in group.values))
@@ -73,7 +75,7 @@ def _of_factor(
         "columns": sorted(columns) if numeric else columns,
         "numeric": numeric,
         "rows": [_row(group, rows, compared, family) for group in groups],
-        "interaction": _interaction(groups, compared, family) if comparable else None,
+        "interaction": _interaction(name, groups, compared, family) if comparable else None,
     }
 
 
@@ -93,7 +95,7 @@ def _row(
     if no_baseline:
         cells = [{**cell, "improvement_pct": None, "ci_pct": None} for cell in cells]
     best = None if no_baseline else family.best_of(group, compared)
-    ties = _ties(best) if best else []
+    ties = ties_of(best) if best else []
     return {
         "levels": dict(group.levels),
         "cells": cells,
@@ -138,17 +140,18 @@ def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, list[floa
     )
 
 
-def _ties(best: Mapping[str, Any]) -> list[int]:
+def ties_of(best: Mapping[str, Any]) -> list[int]:
     """Cells that could be the best, and those shown to be within the tolerance of it."""
     rows = zip(best["cells"], best["upper_pct"], strict=True)
     return [cell for cell, upper in rows if cell in best["possibly"] or upper <= TIE_POINTS]
 
 
 def _interaction(
-    groups: Sequence[Group], compared: Comparisons, family: Family
+    name: str, groups: Sequence[Group], compared: Comparisons, family: Family
 ) -> dict[str, Any] | None:
     """Whether the rows differ in more than one ratio; by cells that may be used only."""
-    if compared.fit is None:
+    fit = fit_for_interaction(name, family, compared)
+    if fit is None:
         return None
     found = [
         (row, value, compared.fitted.index(place))
@@ -158,7 +161,7 @@ def _interaction(
     ]
     values = list(dict.fromkeys(value for _, value, _ in found))
     tested = find_interaction(
-        compared.fit,
+        fit,
         [row for row, _, _ in found],
         [values.index(value) for _, value, _ in found],
         places=[place for _, _, place in found],

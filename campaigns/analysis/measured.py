@@ -22,14 +22,19 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """One campaign. factor: by which its values become those of `unit`."""
+    """One campaign. factor: by which its values become those of `unit`; direction: of the metric."""
 
     side: Side
     name: str
     label: str
     unit: str
-    lower_is_better: bool
+    direction: bool | None
     factor: float
+
+    @property
+    def lower_is_better(self) -> bool:
+        """For what judges; of a metric where neither way is better nothing is judged."""
+        return self.direction is True
 
     @property
     def in_blocks(self) -> bool:
@@ -115,6 +120,6 @@ def measured_of(side: Side, baseline: Side) -> Measured:
         name=own.get("metric", ""),
         label=own.get("label", ""),
         unit=unit if convertible else source,
-        lower_is_better=own.get("lower_is_better", True),
+        direction=own.get("lower_is_better", True),
         factor=convert(1.0, source, unit) if convertible else 1.0,
     )

@@ -16,7 +16,7 @@ from campaigns.queries.runs import ObservedRun
 from campaigns.queries.work import work_of
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
-from campaigns.stats.paired import PairedComparison, compare_strata
+from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
 from campaigns.stats.sessions import SessionEstimate, estimate_of
 from campaigns.stats.words import advice, display
@@ -25,6 +25,7 @@ FEW_PAIRS = 6
 """Below it every stratum's own noise is a guess, and a rank test cannot reach 5 % either."""
 
 Blocks = dict[int, dict[bool, ObservedRun]]
+ByStratum = dict[str, tuple[dict[str, Any], Blocks]]
 
 
 def compare(
@@ -33,23 +34,14 @@ def compare(
     """Compare the two levels of the paired factor in each stratum. None in another order."""
     if campaign.order != Campaign.Order.PAIRED:
         return None
-    cells = {cell.pk: cell for cell in campaign.cells.order_by("position")}
     candidate = next(
         level
-        for cell in cells.values()
+        for cell in campaign.cells.order_by("position")
         if (level := cell.levels_by_factor[campaign.paired_factor]) != campaign.baseline
     )
-    blocks = _blocks_by_stratum(campaign, cells, runs)
-    strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
+    blocks, strata, family = family_of(campaign, metric, runs, criteria)
     labels = told_apart(list(blocks))
     primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
-    family = compare_strata(
-        strata,
-        lower_is_better=metric.lower_is_better,
-        criteria=criteria,
-        pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
-        together=primary if len(primary) > 1 else (),
-    )
     sessions = split_sessions(runs)
     described = primary_of_pairs(campaign, metric, family, primary, criteria)
     return {
@@ -93,6 +85,30 @@ def compare(
     }
 
 
+def family_of(
+    campaign: Campaign,
+    metric: Metric,
+    runs: Sequence[ObservedRun],
+    criteria: Criteria,
+    *,
+    bootstrap: bool = True,
+) -> tuple[ByStratum, list[Stratum], PairedFamily]:
+    """Judge the strata as one family, with the runs and pairs of each; bootstrap: no verdict needs it."""
+    cells = {cell.pk: cell for cell in campaign.cells.order_by("position")}
+    blocks = _blocks_by_stratum(campaign, cells, runs)
+    strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
+    primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
+    family = compare_strata(
+        strata,
+        lower_is_better=metric.lower_is_better,
+        criteria=criteria,
+        pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
+        together=primary if len(primary) > 1 else (),
+        bootstrap=bootstrap,
+    )
+    return blocks, strata, family
+
+
 def _overall(
     strata: Sequence[Stratum], comparisons: Sequence[PairedComparison], criteria: Criteria
 ) -> dict[str, Any] | None:
@@ -111,9 +127,9 @@ def _overall(
 
 def _blocks_by_stratum(
     campaign: Campaign, cells: Mapping[int, Cell], runs: Sequence[ObservedRun]
-) -> dict[str, tuple[dict[str, Any], Blocks]]:
+) -> ByStratum:
     """Name of the stratum -> (its levels, block -> {is candidate: run}), in the order of cells."""
-    found: dict[str, tuple[dict[str, Any], Blocks]] = {}
+    found: ByStratum = {}
     for cell in cells.values():
         levels = _stratum_levels(campaign, cell)
         found.setdefault(_name(levels), (levels, {}))

@@ -2,5 +2,5 @@
 
 `document` checks a submission of the REST API, `files` a file that `campaigns.readers` (pure) has read;
 `receiving` stores both, with `places` for cells and blocks and `known` for what is there already.
-`demonstration` brings what a newcomer sees first.
+`demonstration` brings what a newcomer sees first, `stand_ins` a target to register hosts with.
 """

@@ -35,7 +35,14 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         raise checking.Invalid(
             {"order": [f"“{str(order)[:40]}” is none; there are {', '.join(ORDERS)}."]}
         )
-    plain = ("question", "name", "tags", "smallest_effect_percent", "margin_percent")
+    plain = (
+        "question",
+        "name",
+        "tags",
+        "smallest_effect_percent",
+        "margin_percent",
+        "failed_limit_percent",
+    )
     checked = checking.check(
         {
             "kind": KIND,

@@ -40,6 +40,7 @@ DEFINITION = (
         "primary_contrast",
         "smallest_effect_percent",
         "margin_percent",
+        "failed_limit_percent",
         "factors",
         "work",
     ),

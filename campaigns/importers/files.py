@@ -13,8 +13,9 @@ from campaigns.importers.fields import MOST_UNITS
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
 from campaigns.importers.turns import wait_for_turn
-from campaigns.models import Submission
+from campaigns.models import Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
+from campaigns.models.teams import default_team
 from campaigns.readers.base import Read, ReadRun
 from campaigns.results import storable
 
@@ -39,19 +40,21 @@ class About:
 
 
 @transaction.atomic
-def import_file(content: IO[bytes], about: About, author: User | None) -> Received:
-    """Read a file and store it as a finished campaign; one that is stored already is given.
+def import_file(
+    content: IO[bytes], about: About, author: User | None, team: Team | None = None
+) -> Received:
+    """Read a file and store it as a finished campaign of a team (the default one unless given); one that is stored already is given.
 
     Raise readers.BadFile where it cannot be read, checking.Invalid where what was said of it cannot
     be a campaign.
     """
     digest = digest_of(content, about)
     wait_for_turn(f"file {digest}")
-    known = stored_already(digest)
+    known = stored_already(digest, team)
     if known is not None:
         return known
     read = readers.read(content, about.filename, about.format, about.mapping)
-    return create(submitted_of(read, about, digest), author)
+    return create(submitted_of(read, about, digest), author, team=team)
 
 
 def digest_of(content: IO[bytes], about: About) -> str:
@@ -64,9 +67,11 @@ def digest_of(content: IO[bytes], about: About) -> str:
     return hashed.hexdigest()
 
 
-def stored_already(digest: str) -> Received | None:
-    """Find the same file, said the same of, that was stored before."""
-    stored = Submission.objects.filter(digest=digest, state=Submission.State.STORED)
+def stored_already(digest: str, team: Team | None) -> Received | None:
+    """Find the same file, said the same of, that was stored before for a team (default: None)."""
+    stored = Submission.objects.filter(
+        digest=digest, state=Submission.State.STORED, team=team.pk if team else default_team()
+    )
     found = stored.exclude(format="").select_related("campaign").first()
     if found is None or found.campaign is None:
         return None

@@ -1,10 +1,11 @@
 """Which submitted runs are stored already: equal ones are left alone, others are not overwritten."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from campaigns.importers.submitted import SubmittedRun
-from campaigns.models import Campaign, Measurement, Run
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Measurement, Run
 
 
 class Differs(ValueError):
@@ -26,11 +27,7 @@ def new_among(
         run.external_id: run
         for run in campaign.runs.filter(external_id__in=named).select_related("cell", "block")
     }
-    values: dict[int, dict[str, tuple[float, bool]]] = {}
-    for key, metric, value, censored in Measurement.objects.filter(
-        attempt__run__in=stored.values()
-    ).values_list("attempt__run_id", "metric", "value", "censored"):
-        values.setdefault(key, {})[metric] = (value, censored)
+    evidence = _evidence_of(list(stored.values()))
     new: list[tuple[int, SubmittedRun]] = []
     seen: dict[str, int] = {}
     for number, run in enumerate(runs):
@@ -43,7 +40,7 @@ def new_among(
         former = stored.get(run.external_id) if run.external_id else None
         if former is None:
             new.append((number, run))
-        elif different := _difference(run, former, values.get(former.pk, {})):
+        elif different := _difference(run, former, evidence[former.pk]):
             raise Differs(
                 f"runs.{number}: the run “{run.external_id}” is stored already (run "
                 f"{former.position}), with {different}. What is stored is not overwritten: send it "
@@ -53,8 +50,36 @@ def new_among(
     return new, len(runs) - len(new)
 
 
-def _difference(run: SubmittedRun, stored: Run, values: dict[str, tuple[float, bool]]) -> str:
-    """Say in which field a run differs from the stored one; empty where it does not."""
+@dataclass(slots=True)
+class _Evidence:
+    """What is stored of a run beside its row."""
+
+    units: tuple[int, int] = (0, 0)
+    values: dict[str, tuple[float, bool]] = field(default_factory=dict)
+    context: dict[str, str] = field(default_factory=dict)
+
+
+def _evidence_of(runs: Sequence[Run]) -> dict[int, _Evidence]:
+    """By the key of the run; one that came from outside has one attempt."""
+    found = {run.pk: _Evidence() for run in runs}
+    if not found:
+        return found
+    attempts = Attempt.objects.filter(run__in=found)
+    for key, *units in attempts.values_list("run_id", "units_done", "units_failed"):
+        found[key].units = (units[0], units[1])
+    values = Measurement.objects.filter(attempt__run__in=found)
+    for key, metric, value, censored in values.values_list(
+        "attempt__run_id", "metric", "value", "censored"
+    ):
+        found[key].values[metric] = (value, censored)
+    facts = EnvironmentFact.objects.filter(attempt__run__in=found)
+    for key, name, fact in facts.values_list("attempt__run_id", "name", "value"):
+        found[key].context[name] = fact
+    return found
+
+
+def _difference(run: SubmittedRun, stored: Run, evidence: _Evidence) -> str:
+    """Say in which field a run differs from the stored one; facts that are not sent do not differ."""
     pairs: list[tuple[str, Any, Any]] = [
         ("tags", dict(run.levels), stored.cell.levels_by_factor),
         ("state", run.failed, stored.state == Run.State.FAILED),
@@ -63,6 +88,8 @@ def _difference(run: SubmittedRun, stored: Run, values: dict[str, tuple[float, b
         ("block", run.block or stored.block.number, stored.block.number),
         ("reason", run.reason, stored.reason),
         ("info", run.info or {}, stored.info or {}),
-        ("values", {n: (v, n in run.censored) for n, v in run.values.items()}, values),
+        ("values", {n: (v, n in run.censored) for n, v in run.values.items()}, evidence.values),
+        ("units", (run.units_done, run.units_failed), evidence.units),
+        ("context", dict(run.context), {n: evidence.context.get(n) for n in run.context}),
     ]
     return next((f"another {name}" for name, sent, kept in pairs if sent != kept), "")

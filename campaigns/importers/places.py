@@ -13,7 +13,6 @@ from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
 from campaigns.importers.submitted import Scalar, Submitted, SubmittedRun
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 
-MOST_BLOCK = 1_000_000
 FEW_CELLS = 20
 """So many are looked up by their levels; for more, all cells of the campaign are read."""
 Errors = dict[str, list[str]]

@@ -8,7 +8,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns import results
+from campaigns.activity import Action, record
 from campaigns.definition import checking, drafts
+from campaigns.definition.allowing import require_right
 from campaigns.importers.defining import KIND, definition_of, source_of
 from campaigns.importers.known import Differs, new_among
 from campaigns.importers.places import Places
@@ -20,9 +22,10 @@ from campaigns.importers.submitted import (
     SubmittedRun,
 )
 from campaigns.importers.turns import wait_for_turn
-from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission
+from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
 from campaigns.models.teams import default_team
 from campaigns.queries.clock import database_now
+from campaigns.queries.rights import Right
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +47,25 @@ class Received:
 
 @transaction.atomic
 def create(
-    submitted: Submitted, author: User | None, waiting: Submission | None = None
+    submitted: Submitted,
+    author: User | None,
+    waiting: Submission | None = None,
+    team: Team | None = None,
 ) -> Received:
-    """Store runs as a finished campaign of the kind `external`.
+    """Store runs as a finished campaign of the kind `external`, of a team: the default one unless given.
 
     One that was submitted before under its external_id is given as it is. waiting: what was noted
     of them when they came, while nobody had read them yet. Raise Differs where it was another one,
     checking.Invalid with the path of everything that is wrong.
     """
+    team = team or Team.objects.get(pk=default_team())
     if submitted.external_id:
-        team = default_team()
-        wait_for_turn(f"submission {submitted.external_id}")
+        wait_for_turn(f"submission {team.pk} {submitted.external_id}")
         found = Campaign.objects.filter(team=team, external_id=submitted.external_id).first()
         if found is not None:
             return _submitted_before(found, submitted)
     _require_metrics(submitted.metrics)
-    campaign = drafts.create(definition_of(submitted), author, with_cells=False)
+    campaign = drafts.create(definition_of(submitted), author, with_cells=False, team=team)
     campaign.state, campaign.external_id = Campaign.State.FINISHED, submitted.external_id
     campaign.source = source_of(submitted)
     campaign.launched_at = Now()
@@ -77,6 +83,7 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
     Campaign.DoesNotExist, Differs, NotExternal or Invalid: the caller then undoes all of it.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=key)
+    require_right(author, campaign, Right.WRITE)
     if campaign.kind != KIND:
         raise NotExternal(
             f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
@@ -126,11 +133,21 @@ def _add(
     )
     submission = waiting or Submission(user=author, filename=submitted.filename)
     submission.campaign, submission.state = campaign, Submission.State.STORED
+    submission.team = campaign.team
     submission.format, submission.digest = submitted.format, submitted.digest
     submission.runs, submission.values = len(runs), values
     submission.dropped, submission.info = list(submitted.dropped), dict(submitted.info)
     submission.done_at = moment
     submission.save()
+    record(
+        Action.RESULTS_RECEIVED,
+        user=author,
+        campaign=campaign,
+        runs=len(runs),
+        values=values,
+        format=submission.format,
+        filename=submission.filename,
+    )
     finished = [run.finished_at or run.started_at for _, run in runs]
     latest = max((each for each in finished if each), default=moment)
     if campaign.closed_at is None or latest > campaign.closed_at:

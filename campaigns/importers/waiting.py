@@ -12,11 +12,14 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns import readers
+from campaigns.activity import Action, record
 from campaigns.definition.errors import Invalid
 from campaigns.importers.files import PIECE, About, digest_of, stored_already, submitted_of
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.turns import wait_for_turn
-from campaigns.models import Submission, SubmissionPart
+from campaigns.models import Submission, SubmissionPart, Team
+from campaigns.models.teams import default_team
+from campaigns.queries.rights import NotAllowed, NotVisible
 from campaigns.readers import BadFile
 
 log = logging.getLogger(__name__)
@@ -28,13 +31,16 @@ READING_SECONDS = 300
 
 
 @transaction.atomic
-def keep(content: IO[bytes], about: About, author: User | None) -> Submission | Received:
+def keep(
+    content: IO[bytes], about: About, author: User | None, team: Team | None = None
+) -> Submission | Received:
     """Keep a file until a worker reads it; one that is stored already is given as it is."""
     digest = digest_of(content, about)
-    known = stored_already(digest)
+    known = stored_already(digest, team)
     if known is not None:
         return known
     kept = Submission.objects.create(
+        team_id=team.pk if team else default_team(),
         user=author,
         state=Submission.State.WAITING,
         format=about.format,
@@ -46,6 +52,7 @@ def keep(content: IO[bytes], about: About, author: User | None) -> Submission | 
     while piece := content.read(PIECE):
         SubmissionPart.objects.create(submission=kept, number=number, content=piece)
         number += 1
+    record(Action.RESULTS_KEPT, user=author, subject=kept, filename=kept.filename)
     return kept
 
 
@@ -66,7 +73,7 @@ def read_waiting(key: int) -> Received | None:
     if kept is None:
         return None
     wait_for_turn(f"file {kept.digest}")
-    known = stored_already(kept.digest)
+    known = stored_already(kept.digest, kept.team)
     if known is not None:
         kept.campaign, kept.state, kept.done_at = known.campaign, Submission.State.STORED, Now()
         kept.save(update_fields=["campaign", "state", "done_at"])
@@ -80,9 +87,11 @@ def read_waiting(key: int) -> Received | None:
                 file.write(content)
             file.seek(0)
             read = readers.read(file, about.filename, about.format, about.mapping)
-            received = create(submitted_of(read, about, kept.digest), kept.user, kept)
+            received = create(submitted_of(read, about, kept.digest), kept.user, kept, kept.team)
     except (BadFile, Invalid) as problem:
         _refuse(kept, str(problem))
+    except (NotAllowed, NotVisible):
+        _refuse(kept, "Whoever sent it may not write in the team any more.")
     except (OperationalError, InterfaceError):  # the database is away: it is sent again
         raise
     except Exception as bug:
@@ -100,3 +109,4 @@ def _refuse(kept: Submission, problem: str) -> None:
     kept.refresh_from_db()
     kept.state, kept.problem = Submission.State.REFUSED, problem
     kept.save(update_fields=["state", "problem"])
+    record(Action.RESULTS_REFUSED, user=None, subject=kept, filename=kept.filename)

@@ -4,7 +4,8 @@ STATISTICS 0.4: a word differs, or a number has moved beyond its tolerance.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 RELATIVE = 1e-6
@@ -12,68 +13,164 @@ NO_P = 1e-12
 BOOTSTRAP_SHARE = 0.05
 SHARE = 0.04
 BOOTSTRAPPED = frozenset({"bca_ci_pct", "average_ci", "interval", "below", "above"})
-SHARES = frozenset({"l_shares", "chord_shares", "with_peak"})
-P_VALUES = frozenset({"p", "p_adjusted", "p_tost", "wilcoxon_p", "q_p", "differ_p"})
+SHARES = frozenset({"l_shares", "chord_shares", "with_peak", "between"})
+P_VALUES = frozenset(
+    {
+        "p",
+        "p_adjusted",
+        "p_tost",
+        "wilcoxon_p",
+        "q_p",
+        "differ_p",
+        "mean_p",
+        "slope_p",
+        "lack_of_fit_p",
+    }
+)
+WORDS = frozenset(
+    {"word", "standing", "each", "badges", "flags", "outcome", "strength", "model", "missing"}
+)
+"""What is said in words of a closed list; sentences, labels and advice may be put otherwise."""
+RETOLD = frozenset({"display", "advice", "label", "name", "reason", "worker"})
+PLANS = frozenset({"required_n", "n_to_decide", "more", "mde_pct", "blocks_needed"})
+"""What further runs would bring: nothing that a conclusion rests on."""
+INTERVALS = ("ci_pct", "geo_ci_pct", "mean_ci", "gmean_ci", "ci")
+MISSING = "nothing"
+"""Stands for what is not there on one side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One place in which findings differ. path: dotted, the finding's name first."""
+
+    path: str
+    before: Any
+    after: Any
 
 
 def differences(before: Any, after: Any) -> list[str]:
-    """Name the places, as dotted paths, in which two findings differ in meaning."""
-    return list(_walk(before, after, "", 0.0))
+    """Name the places, as dotted paths, in which two findings differ in anything at all."""
+    return [change.path for change in moved(before, after)]
 
 
-def _walk(before: Any, after: Any, path: str, width: float) -> Iterator[str]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        inner = _width_of(before) or width
-        for name in sorted({*before, *after}):
-            place = f"{path}.{name}" if path else str(name)
-            if name not in before or name not in after:
-                yield place
-            else:
-                yield from _walk(before[name], after[name], place, inner)
-        return
-    if _is_list(before) and _is_list(after):
-        if len(before) != len(after):
-            yield path
-            return
-        own = abs(before[1] - before[0]) if _is_interval(before) else width
-        for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _walk(one, other, f"{path}.{index}", own)
-        return
-    if not _same(before, after, path, width):
-        yield path
+def moved(before: Any, after: Any) -> list[Change]:
+    """Find every place in which two findings differ: any text, and numbers beyond their tolerance."""
+    return list(_walk(before, after, (), Scale(), _same))
 
 
-def _same(before: Any, after: Any, path: str, width: float) -> bool:
-    if not (_is_number(before) and _is_number(after)):
-        return bool(before == after)
-    if before == after:
+def exactly(before: Any, after: Any) -> list[Change]:
+    """Find every place in which two findings differ at all, to the last bit."""
+    return list(_walk(before, after, (), Scale(), _identical))
+
+
+def changed(before: Any, after: Any) -> list[Change]:
+    """Find what re-opens a conclusion: words of the closed lists, and numbers beyond their tolerance.
+
+    What a later version says in addition changes nothing; nor do sentences, labels and plans.
+    """
+    return [change for change in moved(before, after) if counts(change)]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The widths of the nearest interval that numbers are measured by. pct: in %; own: in its unit."""
+
+    pct: float = 0.0
+    own: float = 0.0
+
+    def within(self, finding: Mapping[str, Any]) -> "Scale":
+        """That of a finding's own intervals, else of those around it."""
+        found = {
+            name: abs(finding[name][1] - finding[name][0])
+            for name in INTERVALS
+            if _is_interval(finding.get(name))
+        }
+        pct = found.get("ci_pct", found.get("geo_ci_pct", self.pct))
+        own = next((found[name] for name in INTERVALS if name in found and "pct" not in name), 0.0)
+        return Scale(pct, own)
+
+    def of(self, path: Sequence[str], before: float, after: float) -> float:
+        """The width that this number is measured by; else its own size."""
+        name = next((each for each in reversed(path) if not each.isdigit()), "")
+        size = max(abs(before), abs(after))
+        if name == "ratio":
+            return self.pct / 100 or size
+        return (self.pct if "pct" in name else self.own) or size
+
+
+Same = Callable[[Any, Any, Sequence[str], Scale], bool]
+
+
+def counts(change: Change) -> bool:
+    """Say whether a change is one of meaning: of a word of the closed lists, or of a number."""
+    names = {each for each in change.path.split(".") if not each.isdigit()}
+    if names & (RETOLD | PLANS) or change.before is MISSING:
+        return False
+    if change.after is MISSING:
         return True
-    names = set(path.split("."))
+    texts = isinstance(change.before, str) and isinstance(change.after, str)
+    return not texts or bool(names & WORDS)
+
+
+def _walk(
+    before: Any, after: Any, path: tuple[str, ...], scale: Scale, same: Same
+) -> Iterator[Change]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        inner = scale.within(before)
+        for name in sorted({*before, *after}):
+            place = (*path, str(name))
+            if name in before and name in after:
+                yield from _walk(before[name], after[name], place, inner, same)
+            else:
+                sides = (before.get(name, MISSING), after.get(name, MISSING))
+                yield Change(".".join(place), *sides)
+    elif _is_list(before) and _is_list(after) and len(before) == len(after):
+        own = abs(before[1] - before[0]) if _is_interval(before) else 0.0
+        measured = Scale(own, own) if own else scale
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from _walk(one, other, (*path, str(index)), measured, same)
+    elif not same(before, after, path, scale):
+        yield Change(".".join(path), before, after)
+
+
+def _same(before: Any, after: Any, path: Sequence[str], scale: Scale) -> bool:
+    if _identical(before, after, path, scale):
+        return True
+    if not (_is_number(before) and _is_number(after)):
+        return False
+    if isinstance(before, int) and isinstance(after, int):
+        return False
+    before, after = _float(before), _float(after)
+    names = set(path)
     if names & P_VALUES:
         tiny = bool(max(before, after) < NO_P)
         return tiny or math.isclose(before, after, rel_tol=RELATIVE)
     if names & SHARES:
         return bool(abs(before - after) <= SHARE)
     share = BOOTSTRAP_SHARE if names & BOOTSTRAPPED else RELATIVE
-    scale = width or max(abs(before), abs(after))
-    return bool(abs(before - after) <= share * scale)
+    return bool(abs(before - after) <= share * scale.of(path, before, after))
 
 
-def _width_of(finding: Mapping[str, Any]) -> float:
-    """The width of the finding's own interval, by which its numbers are measured."""
-    for name in ("ci_pct", "ci", "mean_ci", "geo_ci_pct"):
-        interval: Any = finding.get(name)
-        if _is_list(interval) and _is_interval(interval):
-            return float(abs(interval[1] - interval[0]))
-    return 0.0
+def _identical(before: Any, after: Any, path: Sequence[str], scale: Scale) -> bool:
+    """A database may give 1e+95 back as a whole number, which no float is to its last digit."""
+    if _is_number(before) and _is_number(after) and type(before) is not type(after):
+        return _float(before) == _float(after)
+    return type(before) is type(after) and bool(before == after)
+
+
+def _float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _is_interval(value: Sequence[Any]) -> bool:
-    return len(value) == 2 and all(_is_number(each) for each in value)
+def _is_interval(value: Any) -> bool:
+    return _is_list(value) and len(value) == 2 and all(_is_number(each) for each in value)
 
 
 def _is_number(value: Any) -> bool:

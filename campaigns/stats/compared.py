@@ -22,6 +22,7 @@ class Model(StrEnum):
     POOLED = "pooled"
     WELCH = "welch"
     PAIRED = "paired"
+    SPLIT_PLOT = "split_plot"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import RankSum, rank_sum, shift
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.plans import Plan, planned
+from campaigns.stats.plots import OTHER, Place, Plots
 from campaigns.stats.pooled import equal_noise, fit_pooled, may_be_pooled, welch
 from campaigns.stats.power import PAIRS, design_of_blocks, design_of_cells
 from campaigns.stats.ranks import HodgesLehmann, SignedRank, hodges_lehmann, signed_rank
@@ -43,15 +44,16 @@ def compare_cells(
     criteria: Criteria = DEFAULT,
     together: Sequence[tuple[int, int]] = (),
     alone: bool = False,
+    places: Sequence[Place] | None = None,
 ) -> Comparisons:
     """Compare the cells of `wanted`, pairs of baseline and candidate, as one family (Holm).
 
     interleaved: the runs were made in blocks, each with every cell once. All cells that may be used
     take part in estimating the noise, whether they are compared or not. together: pairs whose mean
     is one more comparison of the family. alone: each cell has its own noise (Welch), as cells of
-    different campaigns have.
+    different campaigns have. places: where each cell stands in whole plots, if levels are hard to change.
     """
-    family = _Family(cells, interleaved, lower_is_better, criteria, alone=alone)
+    family = _Family(cells, interleaved, lower_is_better, criteria, alone=alone, places=places)
     asked = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
     found = family.compare(asked)
     if not together:
@@ -70,6 +72,7 @@ class _Family:
         criteria: Criteria,
         *,
         alone: bool = False,
+        places: Sequence[Place] | None = None,
     ) -> None:
         self.cells, self.criteria, self.lower_is_better = cells, criteria, lower_is_better
         self.fitted = tuple(i for i, cell in enumerate(cells) if cell.has_logs)
@@ -78,7 +81,10 @@ class _Family:
         self.blocks = self._block_fit() if interleaved else None
         samples = list(self.logs.values())
         self.fit = self.blocks.fit if self.blocks else fit_pooled(samples) if samples else None
-        if self.blocks:
+        self.plots = Plots(places, cells, self.fitted) if places and self.blocks else None
+        if self.plots:
+            self.model = self.plots.model
+        elif self.blocks:
             self.model = Model.BLOCKS if self._equal_noise(self.blocks) else Model.PAIRED
         else:
             pooled = not alone and may_be_pooled(samples)
@@ -110,6 +116,8 @@ class _Family:
     def contrast(self, model: Model, pairs: Pairs) -> Contrast | None:
         """Estimate the mean difference by one of the models; None where that cannot be done."""
         match model:
+            case Model.SPLIT_PLOT:
+                return self.plots.contrast(pairs) if self.plots else None
             case Model.PAIRED:
                 return _paired(self._differences(pairs))
             case Model.WELCH:
@@ -207,6 +215,8 @@ class _Family:
         """Say why there is no contrast at all."""
         n = min(len(self.cells[i].values) for pair in pairs for i in pair)
         places = [(self.place[b], self.place[c]) for b, c in pairs]
+        if self.plots and (why := self.plots.unknown(pairs, n)):
+            return why
         if self.blocks and not all(self.blocks.fit.connected(*pair) for pair in places):
             return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="not_connected")
         return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="n_below_minimum")
@@ -230,7 +240,7 @@ class _Family:
     ) -> tuple[str, ...]:
         alpha = self.criteria.alpha
         claims = {
-            "unequal_noise": self.model == Model.PAIRED,
+            "unequal_noise": self.model == Model.PAIRED and not self.plots,
             "zero_variance": contrast.standard_error == 0,
             "tests_disagree": ranks is not None
             and verdict.p is not None
@@ -241,14 +251,9 @@ class _Family:
 
     def _sensitivity(self, pairs: Pairs) -> Reading | None:
         """Read it once more: by the two cells alone, or, where that decides, by all of them."""
-        other = {
-            Model.BLOCKS: Model.PAIRED,
-            Model.PAIRED: Model.BLOCKS,
-            Model.POOLED: Model.WELCH,
-            Model.WELCH: Model.POOLED,
-        }[self.model]
-        contrast = self.contrast(other, pairs)
-        if contrast is None or (other == Model.POOLED and len(self.fitted) < 3):
+        other = self.plots.other(self.model) if self.plots else OTHER[self.model]
+        contrast = self.contrast(other, pairs) if other else None
+        if contrast is None or other is None or (other == Model.POOLED and len(self.fitted) < 3):
             return None
         interval = interval_of(contrast, self.criteria.alpha)
         return Reading(
@@ -264,7 +269,7 @@ class _Family:
         if self.model == Model.PAIRED:
             sd = contrast.standard_error * contrast.n**0.5
             return Plan(sd, PAIRS, contrast.n)
-        if len(pairs) > 1:
+        if len(pairs) > 1 or self.plots:
             return Plan(*plan_of(contrast), contrast.n)
         if self.model == Model.WELCH or not self.fit:
             two = fit_pooled([self.logs[i] for i in pairs[0]])

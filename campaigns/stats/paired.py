@@ -106,12 +106,14 @@ def compare_strata(
     criteria: Criteria = DEFAULT,
     pool_noise: bool = False,
     together: Sequence[int] = (),
+    bootstrap: bool = True,
 ) -> PairedFamily:
     """Compare candidate with baseline in each stratum, and judge all of them as one family.
 
     pool_noise: share one sd among the strata, where there are three or more and Levene's test finds
     no difference between them (p > .01); a decision for launch, not for after the fact.
-    together: places of strata whose mean is one more comparison of the family.
+    together: places of strata whose mean is one more comparison of the family. bootstrap: no verdict
+    needs it.
     """
     opened = [_open(stratum, criteria) for stratum in strata]
     shared = _pooled_noise([each.logs for each in opened]) if pool_noise else None
@@ -133,6 +135,8 @@ def compare_strata(
                 contrast, lower_is_better=lower_is_better, criteria=criteria, p_adjusted=p_adjusted
             )
             comparison = _inferred(comparison, each, noise, contrast, verdict, criteria)
+            if bootstrap and _own_noise(each.logs).sd_log:
+                comparison = replace(comparison, bca_ci_pct=_bootstrapped(each.stratum, criteria))
         if noise and shared:
             comparison = _flagged(comparison, "pooled_noise")
         comparisons.append(comparison)
@@ -263,7 +267,6 @@ def _inferred(
             reason=opened.refused.reason,
             share=opened.refused.share,
         )
-    baseline, candidate = (values_of(opened.stratum.pairs, s) for s in ("baseline", "candidate"))
     comparison = replace(
         comparison,
         verdict=planned(verdict, contrast, Plan(noise.sd_log, PAIRS, contrast.n), criteria),
@@ -276,11 +279,13 @@ def _inferred(
         wilcoxon_p=ranks.p,
         min_attainable_p=ranks.min_attainable_p,
         hodges_lehmann=hodges_lehmann(opened.logs, 1 - criteria.alpha),
-        bca_ci_pct=bca_pct_change_of_means(baseline, candidate, criteria)
-        if _own_noise(opened.logs).sd_log
-        else None,
     )
     return comparison if noise.sd_log else _flagged(comparison, "zero_variance")
+
+
+def _bootstrapped(stratum: Stratum, criteria: Criteria) -> Interval | None:
+    baseline, candidate = (values_of(stratum.pairs, side) for side in ("baseline", "candidate"))
+    return bca_pct_change_of_means(baseline, candidate, criteria)
 
 
 def _flagged(comparison: PairedComparison, flag: str) -> PairedComparison:

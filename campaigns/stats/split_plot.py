@@ -43,6 +43,37 @@ class SplitPlot:
         """How often each level of the hard factor was set; below 3 nothing is said about it."""
         return int(self.logs.shape[0])
 
+    def of(self, pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Contrast | None:
+        """Average over pairs of baseline and candidate, each a hard level and a combination of the others.
+
+        What differs in hard levels has the noise of whole plots, the rest that within them
+        (Satterthwaite); None below three blocks where a hard level takes part.
+        """
+        r, _, b = self.logs.shape
+        weights = np.zeros(self.logs.shape[1:])
+        for baseline, candidate in pairs:
+            weights[baseline] -= 1 / len(pairs)
+            weights[candidate] += 1 / len(pairs)
+        across = float(np.square(weights.sum(axis=1)).sum()) / b
+        within = max(0.0, float(np.square(weights).sum()) - across)
+        is_across, is_within = across > NO_NOISE, within > NO_NOISE
+        if (is_across and r < FEWEST_BLOCKS) or (is_within and self.sub_df < 1):
+            return None
+        parts = [
+            (size * square / r, df)
+            for size, square, df, counts in (
+                (across, self.whole, self.whole_df, is_across),
+                (within, self.sub, self.sub_df, is_within),
+            )
+            if counts
+        ]
+        variance = sum(part for part, _ in parts)
+        rest = sum(part**2 / df for part, df in parts)
+        df = variance**2 / rest if rest else float(min((df for _, df in parts), default=1))
+        levels = 1 if is_across else len({hard for pair in pairs for hard, _ in pair})
+        estimate = float((self.logs.mean(axis=0) * weights).sum())
+        return Contrast(estimate, math.sqrt(variance), df, r * levels)
+
     def of_hard(self, baseline: int, candidate: int) -> Contrast | None:
         """Compare two levels of the hard factor; None below three blocks."""
         r, _, b = self.logs.shape

@@ -43,7 +43,8 @@ class CellSummary:
     enters an estimate. `outliers` and `invalid_positions` are indices into the values.
     flags: `empty`, `all_failed`, `single_run`, `two_runs`, `zero_variance`,
     `median_ci_below_confidence`, `not_positive` (a value <= 0: no logs, so no geometric mean),
-    `invalid_values` (a value that is no number: no estimate at all), `has_censored`, `has_bounds`.
+    `invalid_values` (a value that is no number: no estimate at all), `has_censored`, `has_bounds`,
+    `too_many_failures` (of `without_estimates`).
     """
 
     n_total: int
@@ -70,6 +71,22 @@ class CellSummary:
     outliers: tuple[int, ...] = ()
     invalid_positions: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
+
+    def without_estimates(self, why: str) -> "CellSummary":
+        """Give the counts alone, with a flag that says why there is no more."""
+        return CellSummary(
+            n_total=self.n_total,
+            n_ok=self.n_ok,
+            n_failed=self.n_failed,
+            n_lost=self.n_lost,
+            n_missing=self.n_missing,
+            n_censored=self.n_censored,
+            n_saturated=self.n_saturated,
+            confidence=self.confidence,
+            failure_rate=self.failure_rate,
+            failure_rate_ci=self.failure_rate_ci,
+            flags=(why,),
+        )
 
 
 @dataclass(frozen=True, slots=True)

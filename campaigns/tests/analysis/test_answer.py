@@ -1,8 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
+from campaigns.analysis.cells import summarise_cells
 from campaigns.definition import life
-from campaigns.models import Attempt
+from campaigns.drivers import driver_of
+from campaigns.models import Attempt, Campaign
+from campaigns.queries.runs import observed_runs_by_metric
+from campaigns.stats.criteria import Criteria
 from campaigns.tests.analysis.conftest import findings, noisy, store
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +37,34 @@ def test_cells_of_which_too_much_failed_are_not_called_the_fastest(interleaved):
     assert "In 2 of 4 cells too much of the work failed" in answer["caveat"]
 
 
+def test_how_much_may_fail_is_the_campaigns_to_say(interleaved):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    Attempt.objects.update(units_done=18, units_failed=12)
+    Campaign.objects.update(failed_limit=0.5)
+    campaign.refresh_from_db()
+
+    found = findings(campaign)
+
+    assert found["answer"]["sentence"].startswith("Concurrency 4 is the fastest setting")
+    assert not any(cell["counts"]["too_many_failures"] for cell in found["cells"]["cells"])
+
+
+def test_where_too_much_failed_there_is_no_mean_of_what_came_through(interleaved):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    broken = Attempt.objects.filter(run__cell__position=1)
+    assert broken.update(units_done=18, units_failed=12) == 3
+    metric = replace(driver_of("downloader").primary_metric, of_survivors=True)
+    runs = observed_runs_by_metric(campaign, {metric.name: metric})[metric.name]
+
+    one, other = summarise_cells(campaign, metric, runs, Criteria())["cells"]
+
+    assert (one["summary"]["mean"], one["summary"]["gmean"]) == (None, None)
+    assert (one["summary"]["n_ok"], one["summary"]["flags"]) == (3, ("too_many_failures",))
+    assert other["summary"]["mean"] == pytest.approx(20, rel=0.1)
+
+
 def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):
     campaign = interleaved([2, 4])
     store(campaign, noisy({2: 40.0, 4: 20.0}))
@@ -41,12 +76,10 @@ def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):
     assert answer["facts"] == []
 
 
-def test_a_cell_of_two_runs_that_has_a_verdict_is_not_said_to_have_none(
-    interleaved, django_user_model
-):
+def test_a_cell_of_two_runs_that_has_a_verdict_is_not_said_to_have_none(interleaved):
     campaign = interleaved([2, 4, 8, 12])
     store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0, 12: 10.0}, sd=0.01))
-    owner = django_user_model.objects.create(username="ann")
+    owner = somebody("ann")
     life.exclude(campaign.runs.order_by("position").first(), owner, "The disk was full.")
 
     found = findings(campaign)

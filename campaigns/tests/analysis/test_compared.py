@@ -12,6 +12,7 @@ from campaigns.models import Campaign, EnvironmentFact, Proof, Run, Session
 from campaigns.queries.compared import sides_of
 from campaigns.stats.verdict import Word
 from campaigns.tests.analysis.conftest import store
+from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +37,7 @@ def _seconds(run):
 
 
 def compared(*campaigns, metric=""):
-    return compare_campaigns(sides_of([each.pk for each in campaigns], metric))
+    return compare_campaigns(sides_of([each.pk for each in campaigns], everywhere().see, metric))
 
 
 def words(found):
@@ -72,7 +73,7 @@ def prove(campaign, count):
 
 
 def test_the_same_values_in_another_unit_are_equivalent(measured):
-    sides = sides_of([measured().pk, measured().pk])
+    sides = sides_of([measured().pk, measured().pk], everywhere().see)
 
     plain = compare_campaigns(sides)
     converted = compare_campaigns([sides[0], in_other_unit(sides[1], "ms", 1000)])
@@ -84,7 +85,7 @@ def test_the_same_values_in_another_unit_are_equivalent(measured):
 
 
 def test_another_dimension_or_direction_is_refused(measured):
-    sides = sides_of([measured().pk, measured().pk])
+    sides = sides_of([measured().pk, measured().pk], everywhere().see)
     sizes = in_other_unit(sides[1], "MB", 1)
     upwards = replace(sides[1], cells={**finding(sides[1]), "lower_is_better": False})
 
@@ -92,6 +93,23 @@ def test_another_dimension_or_direction_is_refused(measured):
         found = compare_campaigns([sides[0], other])
         assert [each.label for each in found.against[0].refused] == [field]
         assert found.rows == ()
+
+
+def test_a_metric_where_neither_way_is_better_gets_no_verdict(measured):
+    sides = [
+        replace(side, cells={**finding(side), "lower_is_better": None})
+        for side in sides_of([measured().pk, measured(factor=2).pk], everywhere().see)
+    ]
+
+    found = compare_campaigns(sides)
+    chosen = compare_chosen(
+        sides, [(place, finding(side)["cells"][0]) for place, side in enumerate(sides)]
+    )
+
+    assert [each.label for each in found.against[0].refused] == ["direction"]
+    assert found.rows == ()
+    assert [row.comparison.verdict.word for row in chosen.rows] == [Word.NOT_COMPARABLE]
+    assert [each.label for each in chosen.rows[0].fields] == ["direction"]
 
 
 def test_swapping_the_sides_changes_the_sign_and_no_word_but_better_and_worse(measured):
@@ -158,7 +176,7 @@ def test_a_refused_comparison_takes_no_part_in_the_family(measured):
 
 
 def test_a_chosen_cell_is_compared_whatever_its_level(measured):
-    sides = sides_of([measured().pk, measured().pk])
+    sides = sides_of([measured().pk, measured().pk], everywhere().see)
     slow, fast = finding(sides[0])["cells"][0], finding(sides[1])["cells"][1]
 
     found = compare_chosen(sides, [(0, slow), (1, fast)])
@@ -213,7 +231,7 @@ def test_chosen_cells_are_told_of_the_environment_of_their_campaigns(measured):
     one, two = measured(), measured(0.8)
     see(one, "3.122")
     see(two, "3.123")
-    sides = sides_of([one.pk, two.pk])
+    sides = sides_of([one.pk, two.pk], everywhere().see)
     cells = [finding(side)["cells"] for side in sides]
 
     found = compare_chosen(sides, [(0, cells[0][0]), (0, cells[0][1]), (1, cells[1][0])])
@@ -306,7 +324,7 @@ def test_the_hash_is_that_of_the_data_whenever_it_is_asked_for(measured):
 
 
 def test_a_finding_of_an_older_version_is_compared_as_it_is(measured):
-    sides = sides_of([measured().pk, measured(0.8).pk])
+    sides = sides_of([measured().pk, measured(0.8).pk], everywhere().see)
     new = {"session", "units", "units_failed"}
     old = [
         replace(

@@ -5,13 +5,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 
 from campaigns import analysis, results
 from campaigns.analysis import findings as storing
 from campaigns.definition import life
 from campaigns.models import Campaign, Run
 from campaigns.tests.analysis.conftest import START, findings, store
+from campaigns.tests.people import somebody
 from campaigns.tests.stored import import_run
 
 pytestmark = pytest.mark.django_db
@@ -127,7 +127,7 @@ def test_a_pair_with_a_failed_side_is_counted_and_not_compared(paired):
 def test_an_excluded_run_leaves_the_numbers_and_stays_listed(paired):
     campaign = paired(["/a"], 4)
     store(campaign, lambda run: 10.0)
-    user = User.objects.create_user("analyst")
+    user = somebody("analyst")
     before = findings(campaign)
     hash_before = campaign.findings.first().data_hash
     life.exclude(campaign.runs.get(position=1), user, "another sync ran on the server")

@@ -9,6 +9,7 @@ import pytest
 from campaigns.definition import life
 from campaigns.models import Run
 from campaigns.tests.analysis.conftest import findings, noisy, store
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -77,12 +78,12 @@ def test_cells_of_other_work_are_groups_of_their_own(interleaved):
     assert all(len(group["comparisons"]) == 1 for group in found["groups"])
 
 
-def test_an_excluded_run_is_shown_with_and_without(interleaved, django_user_model):
+def test_an_excluded_run_is_shown_with_and_without(interleaved):
     campaign = interleaved([2, 4])
     store(campaign, noisy({2: 40.0, 4: 20.0}, sd=0.02))
     assert "with_excluded" not in findings(campaign)
     run = campaign.runs.order_by("position").first()
-    life.exclude(run, django_user_model.objects.create(username="ann"), "The disk was full.")
+    life.exclude(run, somebody("ann"), "The disk was full.")
 
     found = findings(campaign)
 

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 
 from campaigns.analysis.pairs import _name
 from campaigns.definition import life
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.tests.analysis.conftest import findings, store
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_a_timed_out_side_is_counted_as_failed(six_pairs):
 
 
 def test_an_excluded_side_takes_its_pair_out_without_counting_as_anything(six_pairs):
-    life.exclude(six_pairs.runs.get(position=1), User.objects.create_user("analyst"), "a backup")
+    life.exclude(six_pairs.runs.get(position=1), somebody("analyst"), "a backup")
 
     found = comparison_of(six_pairs)
 

@@ -9,6 +9,7 @@ from campaigns.models import Attempt, EnvironmentFact, Run
 from campaigns.queries.compared import sides_of
 from campaigns.queries.environment import environment_of, stretches_of
 from campaigns.tests.analysis.conftest import findings, noisy, store
+from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
 LEVELS = {2: 10.0, 4: 8.0, 8: 6.0}
@@ -203,7 +204,7 @@ def test_the_compare_page_counts_the_sessions_of_the_analysis(nine):
     seen(nine, "version", upgraded(9, 6))
     analysis.analyse(nine)
 
-    (side,) = sides_of([nine.pk])
+    (side,) = sides_of([nine.pk], everywhere().see)
 
     assert side.sessions == 2
 

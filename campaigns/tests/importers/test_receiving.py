@@ -11,7 +11,7 @@ from campaigns.models import Campaign, Run
 from campaigns.results.bulk import FEW
 
 pytestmark = pytest.mark.django_db
-QUERIES = 12
+QUERIES = 15
 
 
 def run(size, seconds=1.5, **changes):

@@ -2,11 +2,13 @@ from typing import Any
 
 import pytest
 
-from campaigns.stats.changes import differences
+from campaigns.stats.changes import MISSING, Change, differences, exactly
+from campaigns.stats.changes import changed as changes
 
 FINDING: dict[str, Any] = {
     "verdict": {"word": "better", "pct_change": -15.1, "ci_pct": [-23.4, -6.0], "p": 0.0044},
     "badges": ["best_at_edge"],
+    "best": {"seen": 4, "possibly": [2, 3]},
     "knee": {"interval": [5.0, 8.0], "l_shares": {"5.0": 0.9}},
 }
 
@@ -57,3 +59,77 @@ def test_bootstraps_may_move_by_a_twentieth_of_their_width():
 )
 def test_what_came_or_went_is_a_change(other, places):
     assert differences(FINDING, other) == places
+
+
+@pytest.mark.parametrize(
+    ("other", "path"),
+    [
+        (changed(word="worse"), "verdict.word"),
+        ({**FINDING, "badges": ["rough_interval"]}, "badges.0"),
+        ({**FINDING, "badges": []}, "badges"),
+        (changed(p=0.0045), "verdict.p"),
+        (changed(pct_change=-15.2), "verdict.pct_change"),
+        ({**FINDING, "best": {"seen": 3, "possibly": [2, 3]}}, "best.seen"),
+    ],
+)
+def test_a_word_or_a_number_re_opens(other, path):
+    assert [change.path for change in changes(FINDING, other)] == [path]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**FINDING, "verdict": {**FINDING["verdict"], "display": {"word": "quicker"}}},
+        {**FINDING, "said_since": 3},
+        changed(required_n=7),
+        {**FINDING, "sentence": "Put otherwise."},
+    ],
+)
+def test_sentences_plans_and_what_is_said_in_addition_do_not(other):
+    before = {
+        **FINDING,
+        "sentence": "As it was.",
+        "verdict": {**FINDING["verdict"], "required_n": 5, "display": {"word": "faster"}},
+    }
+    after = {**before, **other, "verdict": {**before["verdict"], **other["verdict"]}}
+
+    assert changes(before, after) == []
+
+
+def test_a_change_says_what_was_and_what_is():
+    assert changes(FINDING, changed(word="worse")) == [Change("verdict.word", "better", "worse")]
+    gone = {name: value for name, value in FINDING.items() if name != "badges"}
+    assert changes(FINDING, gone) == [Change("badges", ["best_at_edge"], MISSING)]
+
+
+def test_a_ratio_is_measured_as_a_ratio_and_a_mean_in_its_unit():
+    def finding(ratio, mean):
+        summary = {"mean": mean, "mean_ci": [9.9, 10.1], "sd": 0.1}
+        return {"ratio": ratio, "ci_pct": [-23.4, -6.0], "summary": summary}
+
+    before = finding(0.85, 10.0)
+
+    assert changes(before, finding(0.85 + 1e-7, 10.0 + 1e-7)) == []
+    assert [each.path for each in changes(before, finding(0.85 + 1e-6, 10.0 + 1e-6))] == [
+        "ratio",
+        "summary.mean",
+    ]
+
+
+def test_a_count_is_what_it_is():
+    assert changes({"n": 10**9, "ci": [0.0, 1e12]}, {"n": 10**9 + 1, "ci": [0.0, 1e12]}) != []
+
+
+def test_a_whole_number_that_a_database_made_of_a_large_float_is_that_number():
+    large = 5.189879085429907e95
+
+    assert exactly([large], [int(f"{5189879085429907}{'0' * 80}")]) == []
+    assert exactly([1.0], [1]) == []
+    assert exactly([large], [5 * 10**95]) != []
+    assert exactly([1.0], [10**400]) != []
+    assert exactly([True], [1]) != []
+
+
+def test_to_the_last_bit_nothing_is_small():
+    assert [each.path for each in exactly({"p": 0.1}, {"p": 0.1 + 2e-17})] == ["p"]
+    assert differences({"p": 0.1}, {"p": 0.1 + 2e-17}) == []

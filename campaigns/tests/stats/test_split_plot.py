@@ -95,3 +95,21 @@ def test_a_run_twice_is_no_complete_plan(runs):
 def test_values_without_a_log_are_refused():
     with pytest.raises(ValueError, match="above 0"):
         fit_split_plot([PlotRun(1, 0, 0, 0.0)])
+
+
+def test_a_mean_of_pairs_has_the_noise_that_its_levels_have(runs):
+    fit = fit_split_plot(runs)
+    a, b = fit.logs.shape[1:]
+    over_all = fit.of([((0, easy), (1, easy)) for easy in range(b)])
+    for general, special in (
+        (over_all, fit.of_hard(0, 1)),
+        (fit.of([((0, 1), (1, 1))]), fit.of_hard_at(1, 0, 1)),
+        (fit.of([((hard, 0), (hard, 1)) for hard in range(a)]), fit.of_easy(0, 1)),
+    ):
+        assert general.estimate == pytest.approx(special.estimate)
+        assert general.standard_error == pytest.approx(special.standard_error)
+        assert general.df == pytest.approx(special.df)
+        assert general.n == special.n
+    within = fit.of([((0, 0), (0, 1))])
+    assert within.df == pytest.approx(fit.sub_df)
+    assert within.standard_error == pytest.approx((2 * fit.sub / fit.blocks) ** 0.5)

@@ -1,0 +1,61 @@
+"""What a conclusion rests on, frozen; and whether it has changed since (STATISTICS 0.4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from campaigns.models import Campaign, Finding
+from campaigns.stats.changes import Change, changed
+
+__all__ = ["Change", "changes", "snapshot"]
+
+RETOLD = ("answer", "outlook", "surroundings", "sensitivity", "density:", "brief:")
+"""Findings that say others anew, plan, or only draw: not in a snapshot."""
+
+
+def snapshot(campaign: Campaign) -> dict[str, Any]:
+    """Freeze a campaign's findings as they are stored, as JSON holds them.
+
+    `findings`: result by name, cells without their runs; `data_hash`: empty where nothing was
+    analysed yet; `versions`: of methods and libraries; `sessions`: how many the statistics saw.
+    """
+    stored = list(Finding.objects.filter(campaign=campaign).order_by("name"))
+    by_name = {finding.name: finding for finding in stored}
+    first = by_name.get("answer")
+    return {
+        "campaign": campaign.pk,
+        "data_hash": first.data_hash if first else "",
+        "versions": dict(first.versions) if first else {},
+        "computed_at": first.computed_at.isoformat() if first else None,
+        "sessions": _sessions(by_name),
+        "findings": {
+            name: _without_runs(name, by_name)
+            for name in by_name
+            if not name.startswith(RETOLD) and name != "cells"
+        },
+    }
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """Compare two snapshots of one campaign; empty: what a conclusion rests on is what it was.
+
+    Another data hash is a change by itself (path `data_hash`), told first. Then words of verdicts,
+    standings, recommended levels and badges, and numbers beyond their tolerance; path: the finding's
+    name, then keys and places in lists, with dots. Versions alone are no change.
+    """
+    found = []
+    if before["data_hash"] != after["data_hash"]:
+        found.append(Change("data_hash", before["data_hash"], after["data_hash"]))
+    return found + changed(before["findings"], after["findings"])
+
+
+def _without_runs(name: str, by_name: Mapping[str, Finding]) -> Any:
+    brief = by_name.get(f"brief:{name.removeprefix('cells:')}") if ":" in name else None
+    return brief.result if name.startswith("cells:") and brief else by_name[name].result
+
+
+def _sessions(by_name: Mapping[str, Finding]) -> int:
+    for name in ("pairs", "levels"):
+        if name in by_name:
+            return int(by_name[name].result["sessions"])
+    cells = by_name["cells"].result["cells"] if "cells" in by_name else []
+    return len({run["session"] for cell in cells for run in cell["runs"] if run["state"] == "ok"})

@@ -1,0 +1,87 @@
+"""The stand-in of Katello as a target, where the sandbox is one: over TLS, so that hosts can register."""
+
+import re
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.clients.actions import PLACE
+from campaigns.definition import servers
+from campaigns.definition.target_settings import save_setting
+from campaigns.models import Campaign, Target
+
+KATELLO = "Sandbox Katello (TLS)"
+_LOGIN = {"username": "admin", "password": "password"}  # what every stand-in starts with
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_SETTINGS = {
+    "puma_workers": ("Puma workers", 1, 100),
+    "puma_threads": ("Puma threads", 1, 128),
+    "db_pool": ("Connections of a worker", 0, 1000),
+    "cpus": ("CPUs of the server", 1, 256),
+    "memory_gib": ("Memory of the server", 1, 4096),
+}
+_NOTES = (
+    "A stand-in of Foreman with Katello that comes with perfdash: what it measures says nothing of a "
+    "real one. Hosts register with the activation key bench-ak of the organization ACME."
+)
+
+
+def certificates_in(text: str) -> str:
+    """Take the certificates out of PEM that may hold a key too."""
+    return "\n".join(_CERTIFICATE.findall(text))
+
+
+@transaction.atomic
+def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
+    """Make the target with its settings, or bring address and CA up to date. Say what was done.
+
+    As with the sandbox itself: it is made once, stays while a campaign is measuring it, and is left
+    alone where somebody gave its name to a server of their own. Raise Invalid.
+    """
+    found = Target.objects.filter(name=KATELLO, retired_at=None).first()
+    if found is None:
+        if Target.objects.filter(name__startswith=f"{KATELLO} (retired ").exists():
+            return ""
+        target = servers.save_target(_server(base_url, ca_bundle))
+        for name in _SETTINGS:
+            save_setting(_setting(name), target, owner)
+        return f"Made the target {KATELLO} at {base_url}."
+    taken_over = found.family != "katello" or found.username != _LOGIN["username"]
+    same = found.base_url == base_url and found.ca_bundle.split() == ca_bundle.split()
+    if taken_over or same:
+        return ""
+    if Campaign.objects.filter(target=found, state__in=Campaign.ACTIVE).exists():
+        return (
+            f"The target {KATELLO} stays at {found.base_url}, where a campaign is measuring it; the "
+            f"stand-in listens at {base_url} now."
+        )
+    servers.save_target(servers.as_data(found) | _server(base_url, ca_bundle, found.notes), found)
+    return f"The target {KATELLO} is at {base_url} now."
+
+
+def _setting(name: str) -> dict[str, object]:
+    label, least, most = _SETTINGS[name]
+    url = f"/stand-in/settings/{name}"
+    return {
+        "name": name,
+        "label": label,
+        "unit": "GiB" if name == "memory_gib" else "",
+        "type": "number" if name == "memory_gib" else "integer",
+        "minimum": least,
+        "maximum": most,
+        "hard_to_change": False,
+        "apply": {"way": "http", "method": "PUT", "url": url, "body": {"value": PLACE}},
+        "read_back": {"way": "http", "method": "GET", "url": url, "at": "value"},
+    }
+
+
+def _server(base_url: str, ca_bundle: str, notes: str = "") -> dict[str, object]:
+    return {
+        "name": KATELLO,
+        "family": "katello",
+        "base_url": base_url,
+        "ca_bundle": ca_bundle,
+        "notes": notes or _NOTES,
+        "confirm_address": True,
+        **_LOGIN,
+    }
