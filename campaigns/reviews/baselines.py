@@ -1,0 +1,98 @@
+"""What a campaign is compared with: the accepted conclusion on an earlier one of its kin.
+
+Kin are campaigns that began with the same template, or, without one, clones of each other.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import AnonymousUser, User
+
+from campaigns.models import Campaign, Conclusion, Evidence
+from campaigns.queries.compare_choice import why_unusable
+from campaigns.queries.compared import sides_of
+from campaigns.queries.conclusions import conclusions_seen_by
+
+if TYPE_CHECKING:
+    from campaigns.analysis.compared import Compared
+
+MOST_KIN = 1000
+FORMER = (Conclusion.State.REOPENED, Conclusion.State.SUPERSEDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An accepted conclusion with the campaign that is compared with, or one that was accepted once.
+
+    stands: it is accepted today; else nothing is compared with it. kinship: why it is the baseline.
+    """
+
+    conclusion: Conclusion
+    campaign: Campaign
+    kinship: str
+    stands: bool
+
+
+def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | None:
+    """Find the latest accepted conclusion on an earlier campaign of its kin and its team.
+
+    Where there is none any more, the latest that was re-opened or superseded, so that it is said.
+    """
+    if campaign.launched_at is None:
+        return None
+    earlier = Evidence.objects.filter(
+        campaign__launched_at__lt=campaign.launched_at,
+        conclusion__team=campaign.team_id,
+        conclusion__state__in=(Conclusion.State.ACCEPTED, *FORMER),
+    )
+    if not earlier.exists():
+        return None
+    keys, kinship = _kin(campaign)
+    rows = (
+        earlier.filter(
+            campaign__in=keys - {campaign.pk},
+            conclusion__in=conclusions_seen_by(user).order_by().values("pk"),
+        )
+        .select_related("conclusion__author", "campaign")
+        .order_by("-conclusion__decided_at", "-conclusion", "position")
+    )
+    for stands, states in ((True, (Conclusion.State.ACCEPTED,)), (False, FORMER)):
+        found = rows.filter(conclusion__state__in=states).first()
+        if found is not None:
+            return Baseline(found.conclusion, found.campaign, kinship, stands)
+    return None
+
+
+def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
+    """Compare it with the baseline, cell by cell; or say why that cannot be."""
+    both = [baseline.campaign, campaign]  # the caller was let in to see them
+    sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
+    if unusable := [why for side in sides if (why := why_unusable(side))]:
+        return " ".join(unusable)
+    from campaigns.analysis.compared import compare_campaigns  # loads scipy, which few pages need
+
+    return compare_campaigns(sides)
+
+
+def _kin(campaign: Campaign) -> tuple[set[int], str]:
+    if campaign.template_id is not None:
+        rows = Campaign.objects.filter(template=campaign.template_id).order_by("-pk")
+        return set(rows.values_list("pk", flat=True)[:MOST_KIN]), "the same template"
+    found = {_root(campaign)}
+    latest = found
+    while latest and len(found) < MOST_KIN:
+        clones = Campaign.objects.filter(clone_of__in=latest).values_list("pk", flat=True)
+        latest = set(clones) - found
+        found |= latest
+    return found, "the same line of clones"
+
+
+def _root(campaign: Campaign) -> int:
+    """The first of its line; a line that bites its own tail ends."""
+    seen = {campaign.pk}
+    key, parent = campaign.pk, campaign.clone_of_id
+    while parent is not None and parent not in seen:
+        seen.add(parent)
+        key = parent
+        parent = Campaign.objects.filter(pk=key).values_list("clone_of", flat=True).first()
+    return key

@@ -1,0 +1,68 @@
+"""One check of the checklist. Pure."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+State = Literal["pass", "warn", "fail"]
+PASS: State = "pass"  # noqa: S105 - no password
+WARN: State = "warn"
+FAIL: State = "fail"
+TITLES = {
+    "n": "Runs and blocks",
+    "order": "Order of runs",
+    "confounding": "Level and time apart",
+    "drift": "Drift",
+    "place": "Place in the block",
+    "clean_state": "Clean state before",
+    "same_work": "Same work after",
+    "saturation": "Generator saturation",
+    "censored": "Timed out or failed",
+    "environment": "Environment",
+    "amendments": "Amendments",
+    "exclusions": "Exclusions",
+    "sessions": "Sessions",
+    "fidelity": "What the numbers are",
+    "sensitivity": "Sensitivity",
+    "stand_in": "Stand-in",
+}
+PLACES = {
+    "n": "#h-cells",
+    "order": "#h-design",
+    "confounding": "#h-checks",
+    "drift": "#h-checks",
+    "place": "#h-checks",
+    "clean_state": "#h-checks",
+    "same_work": "#h-checks",
+    "saturation": "#h-checks",
+    "censored": "#h-cells",
+    "environment": "#h-environment",
+    "amendments": "#h-amendments",
+    "exclusions": "#h-runs",
+    "fidelity": "#h-checks",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of one campaign, by its key. number: what decides, as text; words: what it means."""
+
+    name: str
+    campaign: int
+    state: State
+    number: str
+    words: str
+    link: str = ""
+
+    @property
+    def key(self) -> str:
+        """Names it within a conclusion."""
+        return f"{self.name}-{self.campaign}"
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return TITLES.get(self.name, self.name.replace("_", " ").capitalize())
+
+    def linked(self, address: str) -> "Check":
+        """Lead to where it is shown on the campaign's page."""
+        return replace(self, link=f"{address}{PLACES.get(self.name, '')}")

@@ -1,0 +1,204 @@
+"""What the system checks before anybody signs: each check passes, warns or fails, with its number.
+
+A check that could not be made warns: nobody may take it for one that passed. A warning or a failure
+takes the author's written word before somebody approves; a failure also takes the reviewer's explicit
+yes, and is shown in red for ever.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import Count, Q
+from django.urls import reverse
+
+from campaigns.charts.formats import counted, percent
+from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
+from campaigns.queries.amendments import amendments_of
+from campaigns.queries.data_stamp import exclusions_of
+from campaigns.queries.environment import stand_ins_of
+from campaigns.reviews.check import FAIL, PASS, WARN, Check, State
+from campaigns.reviews.stored_checks import of_findings
+
+FEWEST_RUNS = 3
+"""Runs of a cell below which no interval is worth its name."""
+MOST_TOLD = 5
+
+
+def checklist(conclusion: Conclusion) -> list[Check]:
+    """The checks of all its campaigns: as frozen where it was sent to review, else as they are now.
+
+    A draft, and one that was re-opened, is shown today's: there is something to be done about them.
+    """
+    evidence = conclusion.evidence.select_related("campaign__target")
+    live = conclusion.state in Conclusion.EDITABLE
+    found: dict[int, list[Check]] = {}
+    for each in evidence:
+        if each.campaign_id in found:
+            continue
+        frozen = None if live else each.snapshot.get("checks")
+        found[each.campaign_id] = (
+            checks_of(each.campaign) if frozen is None else [Check(**told) for told in frozen]
+        )
+    return [check for checks in found.values() for check in checks]
+
+
+def checks_of(campaign: Campaign) -> list[Check]:
+    """All checks of one campaign, as its findings and its rows are now."""
+    results = _results(campaign)
+    return [_with_link(campaign, check) for check in _all(campaign, results)]
+
+
+def told_as_json(check: Check) -> dict[str, Any]:
+    """A check as it is kept."""
+    return asdict(check)
+
+
+def without_word(conclusion: Conclusion, checks: Iterable[Check]) -> list[Check]:
+    """Warnings and failures on which nobody has written a word, or one on another number."""
+    words = {word.check_name: word.about for word in conclusion.words.all()}
+    return [
+        check for check in checks if check.state != PASS and words.get(check.key) != check.words
+    ]
+
+
+def failed(checks: Iterable[Check]) -> list[Check]:
+    """Those that failed."""
+    return [check for check in checks if check.state == FAIL]
+
+
+def _all(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
+    cells = results.get("brief", {}).get("cells", [])
+    yield _runs(campaign, cells)
+    yield _order(campaign)
+    yield from of_findings(campaign, results)
+    yield _proofs(campaign, "clean_state", Proof.Step.RESET, "a clean state before the run")
+    yield _proofs(campaign, "same_work", Proof.Step.VERIFY, "the same work after the run")
+    yield _censored(campaign, cells)
+    yield _amendments(campaign)
+    yield _exclusions(campaign)
+    yield _sessions(campaign, results)
+    if found := stand_ins_of(campaign):
+        words = f"Measured on a {' and a '.join(found)}, not on a real server."
+        yield Check("stand_in", campaign.pk, WARN, "stand-in", words)
+
+
+def _results(campaign: Campaign) -> dict[str, Any]:
+    names = {f"brief:{campaign.primary_metric}": "brief"}
+    wanted = ["answer", "checks", "pairs", "levels", "with_excluded", "sensitivity", *names]
+    rows = Finding.objects.filter(campaign=campaign, name__in=wanted)
+    return {names.get(name, name): result for name, result in rows.values_list("name", "result")}
+
+
+def _with_link(campaign: Campaign, check: Check) -> Check:
+    address = reverse("campaign", args=[campaign.pk])
+    return check.linked(address)
+
+
+def _runs(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
+    counts = [cell["summary"]["n_ok"] for cell in cells]
+    blocks = campaign.blocks.count()
+    if not counts:
+        return Check("n", campaign.pk, FAIL, "0", "No run has a value.")
+    few, many = min(counts), max(counts)
+    span = str(few) if few == many else f"{few} to {many}"
+    state = FAIL if few < 2 else WARN if few < FEWEST_RUNS else PASS
+    words = (
+        f"{span} runs that count in each of {counted(len(counts), 'cell')}, "
+        f"in {counted(blocks, campaign.block_word)}."
+    )
+    if state != PASS:
+        words += f" Fewer than {FEWEST_RUNS if state == WARN else 2} allow no sound interval."
+    return Check("n", campaign.pk, state, span, words)
+
+
+def _order(campaign: Campaign) -> Check:
+    order = campaign.get_order_display().lower()
+    if campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+        return Check("order", campaign.pk, PASS, order, "Levels take turns within each block.")
+    if campaign.order == Campaign.Order.RANDOM:
+        return Check("order", campaign.pk, PASS, order, "Runs were made in random order.")
+    return Check(
+        "order",
+        campaign.pk,
+        WARN,
+        order,
+        "All runs of a level were made one after the other: level and time of day cannot be told apart.",
+    )
+
+
+def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
+    """The share of accepted measured runs of which every proof of a step is as it had to be."""
+    accepted = Attempt.objects.filter(
+        run__campaign=campaign,
+        run__purpose=Run.Purpose.MEASURED,
+        state=Attempt.State.ACCEPTED,
+    )
+    counts = accepted.annotate(
+        made=Count("proofs", filter=Q(proofs__step=step)),
+        bad=Count("proofs", filter=Q(proofs__step=step, proofs__ok=False)),
+    ).aggregate(
+        runs=Count("pk"),
+        proved=Count("pk", filter=Q(made__gt=0, bad=0)),
+        bad_runs=Count("pk", filter=Q(bad__gt=0)),
+    )
+    share = f"{counts['proved']} of {counts['runs']}"
+    if counts["bad_runs"]:
+        words = f"{counted(counts['bad_runs'], 'run')} without proof of {what}: {share} have it."
+        return Check(name, campaign.pk, FAIL, share, words)
+    if counts["proved"] < counts["runs"] or not counts["runs"]:
+        words = f"{share} runs have a proof of {what}; of the others nobody knows."
+        return Check(name, campaign.pk, WARN, share, words)
+    return Check(name, campaign.pk, PASS, share, f"Every run has a proof of {what}.")
+
+
+def _censored(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
+    summaries = [cell["summary"] for cell in cells]
+    total = sum(each["n_total"] for each in summaries)
+    censored = sum(each["n_censored"] for each in summaries)
+    failed_runs = sum(each["n_failed"] for each in summaries) - censored
+    lost = sum(each["n_lost"] for each in summaries)
+    share = censored / total if total else 0.0
+    words = (
+        f"{censored} of {counted(total, 'run')} timed out, {failed_runs} failed, {lost} are lost."
+    )
+    state = PASS if not (censored or failed_runs or lost) else WARN
+    if total and (censored + failed_runs) / total > campaign.failed_limit:
+        state = FAIL
+        words += f" The campaign allows {percent(100 * campaign.failed_limit).lstrip('+')}."
+    return Check("censored", campaign.pk, state, f"{100 * share:.0f} %", words)
+
+
+def _amendments(campaign: Campaign) -> Check:
+    lines = amendments_of(campaign)
+    if not lines:
+        return Check("amendments", campaign.pk, PASS, "0", "Nothing was amended after launch.")
+    told = " ".join(line.remark for line in lines[:MOST_TOLD])
+    return Check("amendments", campaign.pk, WARN, str(len(lines)), told)
+
+
+def _exclusions(campaign: Campaign) -> Check:
+    rows = exclusions_of(campaign).select_related("run", "user").order_by("run__position")
+    lines = [
+        f"Run {row.run.position} by {row.user.get_username() if row.user else 'perfdash'}: "
+        f"{row.reason.rstrip('.')}."
+        for row in rows
+    ]
+    if not lines:
+        return Check("exclusions", campaign.pk, PASS, "0", "No run was taken out of the analysis.")
+    more = f" And {len(lines) - MOST_TOLD} more." if len(lines) > MOST_TOLD else ""
+    told = " ".join(lines[:MOST_TOLD]) + more
+    return Check("exclusions", campaign.pk, WARN, str(len(lines)), told)
+
+
+def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
+    compared = results.get("pairs") or results.get("levels") or {}
+    number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
+    if number == 1:
+        words = "One session: it never confirms, as nobody knows how the target differs tomorrow."
+        return Check("sessions", campaign.pk, WARN, "1", words)
+    words = f"{number} sessions stand behind it."
+    return Check("sessions", campaign.pk, PASS, str(number), words)
+
+
+__all__ = ["Check", "State", "checklist", "checks_of", "failed", "told_as_json", "without_word"]

@@ -1,0 +1,44 @@
+"""What a person writes of a conclusion, as values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from campaigns.models import Conclusion
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One piece of evidence: a campaign, and which contrast, finding and chart of it."""
+
+    campaign: int
+    contrast: Mapping[str, Any] | None = None
+    finding: str = ""
+    view: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a person writes. words: on checks, by their key; supersedes: an older conclusion."""
+
+    claim: str
+    evidence: Sequence[Cited]
+    recommendation: str = ""
+    limits: str = ""
+    supersedes: int | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def content_of(conclusion: Conclusion) -> Content:
+    """What is stored."""
+    return Content(
+        claim=conclusion.claim,
+        recommendation=conclusion.recommendation,
+        limits=conclusion.limits,
+        evidence=[
+            Cited(row.campaign_id, row.contrast, row.finding, row.view)
+            for row in conclusion.evidence.order_by("position")
+        ],
+        supersedes=conclusion.supersedes_id,
+        words={word.check_name: word.text for word in conclusion.words.all()},
+    )

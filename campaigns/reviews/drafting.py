@@ -1,0 +1,192 @@
+"""Writes conclusions: a new draft, and changes of its text while it is nobody's to decide on."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.activity import Action, record
+from campaigns.definition.errors import Invalid
+from campaigns.models import CheckWord, Conclusion, Evidence
+from campaigns.queries.rights import Right
+from campaigns.queries.rights import require as require_right
+from campaigns.reviews.checking import checked
+from campaigns.reviews.checklist import checklist
+from campaigns.reviews.content import Cited, Content
+from campaigns.reviews.errors import Moved, ReviewRefused
+from campaigns.reviews.rows import locked, require
+
+SUPERSEDABLE = (Conclusion.State.ACCEPTED, Conclusion.State.REOPENED)
+
+
+@transaction.atomic
+def create(user: User, content: Content) -> Conclusion:
+    """Write a draft; it belongs to the team of its first campaign.
+
+    Raise Invalid with every error by field, NotVisible, NotAllowed.
+    """
+    campaigns = checked(user, content)
+    team = campaigns[0].team
+    require_right(user, team, Right.WRITE)
+    older = _older(content.supersedes, team.pk, None)
+    conclusion = Conclusion.objects.create(
+        team=team,
+        author=user,
+        claim=content.claim.strip(),
+        recommendation=content.recommendation.strip(),
+        limits=content.limits.strip(),
+        supersedes=older,
+    )
+    conclusion.writers.add(user)
+    _cite(conclusion, content.evidence)
+    _write_words(conclusion, user, content.words)
+    record(Action.CONCLUSION_CREATED, user=user, subject=conclusion, campaign=campaigns[0])
+    return Conclusion.objects.get(pk=conclusion.pk)
+
+
+@transaction.atomic
+def edit(key: int, user: User, content: Content, seen: datetime | None = None) -> Conclusion:
+    """Change what a conclusion says; whoever does so is one of its writers from then on.
+
+    seen: when what was edited had last changed; None: whatever it was. Raise Moved where somebody
+    else changed it since, ReviewRefused while others decide on it, Invalid, NotVisible, NotAllowed.
+    """
+    conclusion = locked(key)
+    require(user, conclusion, Right.WRITE)
+    if conclusion.state not in Conclusion.EDITABLE:
+        raise ReviewRefused(
+            f"The conclusion is {conclusion.get_state_display()}: nobody edits what others decide on, "
+            "or have decided on. Take it back to draft first, or write one that supersedes it."
+        )
+    if seen is not None and seen != conclusion.changed_at:
+        raise Moved(
+            "Somebody changed the conclusion since you opened it; nothing of yours was stored. Open it "
+            "again, and carry over what you wrote."
+        )
+    campaigns = checked(user, content)
+    if campaigns[0].team_id != conclusion.team_id:
+        raise Invalid(
+            {
+                "evidence.0.campaign": [
+                    f"The first campaign has to be one of the team “{conclusion.team}”, which the "
+                    "conclusion belongs to."
+                ]
+            }
+        )
+    before = {name: getattr(conclusion, name) for name in ("claim", "recommendation", "limits")}
+    conclusion.supersedes = _older(content.supersedes, conclusion.team_id, conclusion)
+    for name in before:
+        setattr(conclusion, name, getattr(content, name).strip())
+    conclusion.changed_at = Now()
+    conclusion.save(update_fields=[*before, "supersedes", "changed_at"])
+    conclusion.writers.add(user)
+    if _cited(conclusion) != [_told(each) for each in content.evidence]:
+        conclusion.evidence.all().delete()
+        _cite(conclusion, content.evidence)
+    _write_words(conclusion, user, content.words)
+    changed = [name for name, text in before.items() if text != getattr(conclusion, name)]
+    record(
+        Action.CONCLUSION_EDITED,
+        user=user,
+        subject=conclusion,
+        campaign=campaigns[0],
+        changed=changed,
+    )
+    return Conclusion.objects.get(pk=key)
+
+
+@transaction.atomic
+def delete(key: int, user: User) -> None:
+    """Delete a draft that was never sent to review. Raise ReviewRefused, NotVisible, NotAllowed."""
+    conclusion = locked(key)
+    require(user, conclusion, Right.WRITE)
+    if conclusion.state != Conclusion.State.DRAFT or conclusion.revision:
+        raise ReviewRefused(
+            "Only a draft that was never sent to review is deleted; of this one there is a record. "
+            "Take it back to draft and leave it there."
+        )
+    record(Action.CONCLUSION_DELETED, user=user, subject=conclusion)
+    conclusion.delete()
+
+
+def require_supersedable(older: Conclusion) -> None:
+    """Raise ReviewRefused unless a new conclusion may take the place of this one."""
+    if older.state not in SUPERSEDABLE:
+        raise ReviewRefused(
+            f"Conclusion {older.pk}, which this one supersedes, is {older.get_state_display()}: only an "
+            "accepted or re-opened one is superseded. Take the reference to it away."
+        )
+
+
+def _older(key: int | None, team: int, own: Conclusion | None) -> Conclusion | None:
+    """Find what is superseded, of the same team. Raise Invalid."""
+    if key is None:
+        return None
+    older = Conclusion.objects.filter(pk=key, team=team).first()
+    if older is None or (own is not None and older.pk >= own.pk):
+        raise Invalid({"supersedes": [f"There is no older conclusion {key} in this team."]})
+    if own is None or own.supersedes_id != key:
+        try:
+            require_supersedable(older)
+        except ReviewRefused as refusal:
+            raise Invalid({"supersedes": [str(refusal)]}) from None
+    return older
+
+
+def _cite(conclusion: Conclusion, evidence: Sequence[Cited]) -> None:
+    Evidence.objects.bulk_create(
+        Evidence(
+            conclusion=conclusion,
+            position=position,
+            campaign_id=each.campaign,
+            contrast=dict(each.contrast) if each.contrast else None,
+            finding=each.finding,
+            view=each.view,
+        )
+        for position, each in enumerate(evidence, 1)
+    )
+
+
+def _cited(conclusion: Conclusion) -> list[tuple[Any, ...]]:
+    rows = conclusion.evidence.order_by("position")
+    return list(rows.values_list("campaign", "contrast", "finding", "view"))
+
+
+def _told(each: Cited) -> tuple[Any, ...]:
+    return each.campaign, dict(each.contrast) if each.contrast else None, each.finding, each.view
+
+
+def _write_words(conclusion: Conclusion, user: User, words: Mapping[str, str]) -> None:
+    """Keep the author's words on checks that are not passed; an empty one takes it away.
+
+    A word is on what the check says now. Those that are not named stay as they are. Raise Invalid.
+    """
+    if not words:
+        return
+    checks = {check.key: check for check in checklist(conclusion)}
+    if unknown := [key for key in words if key not in checks]:
+        known = ", ".join(checks)
+        raise Invalid(
+            {f"words.{unknown[0][:50]}": [f"There is no check of that name; there are {known}."]}
+        )
+    for key, text in words.items():
+        rows = CheckWord.objects.filter(conclusion=conclusion, check_name=key)
+        if not text.strip():
+            rows.delete()
+        elif not rows.filter(text=text.strip(), about=checks[key].words).exists():
+            CheckWord.objects.update_or_create(
+                conclusion=conclusion,
+                check_name=key,
+                defaults={
+                    "text": text.strip(),
+                    "about": checks[key].words,
+                    "user": user,
+                    "at": Now(),
+                },
+            )
+            record(
+                Action.WORD_GIVEN, user=user, subject=conclusion, check=key, text=text.strip()[:500]
+            )

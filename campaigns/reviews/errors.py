@@ -1,0 +1,31 @@
+"""Why a step in the life of a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated."""
+
+from campaigns.definition.life import NotPossible
+from campaigns.models import Campaign
+
+
+class ReviewRefused(NotPossible):
+    """The conclusion is not in a state for it; the message says in which it is, and what to do."""
+
+
+class Moved(ReviewRefused):
+    """What was looked at is not what is there any more: revised, or its data changed."""
+
+
+class OwnWork(ReviewRefused):
+    """Nobody decides on what he wrote himself."""
+
+
+class NotReady(ReviewRefused):
+    """Something is missing before it: a word on a warning, findings that are up to date."""
+
+
+class Outdated(NotReady):
+    """The findings of a campaign are older than its data."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        super().__init__(
+            f"The findings of “{campaign.name}” are older than its data; they are computed anew now. "
+            "Send the conclusion when that is done."
+        )

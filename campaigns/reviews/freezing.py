@@ -1,0 +1,82 @@
+"""Binds a conclusion to the data that it rests on."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from campaigns.models import Campaign, Conclusion, Evidence, Finding
+from campaigns.queries.data_stamp import stamp_of
+from campaigns.reviews.checklist import checks_of, told_as_json
+from campaigns.reviews.errors import NotReady, Outdated
+
+
+def hash_of(evidence: Sequence[Evidence]) -> str:
+    """The data hash of a conclusion: that of its campaign, or one over those of several.
+
+    Empty before it was sent to review.
+    """
+    hashes = sorted({(each.campaign_id, each.data_hash) for each in evidence})
+    if len(hashes) < 2:
+        return hashes[0][1] if hashes else ""
+    if not all(data_hash for _, data_hash in hashes):
+        return ""
+    text = json.dumps([data_hash for _, data_hash in hashes], separators=(",", ":"))
+    return f"v1:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def data_hash_of(conclusion: Conclusion) -> str:
+    """The data hash that decisions on it are bound to."""
+    return hash_of(list(conclusion.evidence.all()))
+
+
+def freeze(conclusion: Conclusion) -> None:
+    """Keep findings, checklist, hash and stamp of each campaign as they are now.
+
+    Its campaigns must be locked. Raise NotReady where one is still measured or not analysed.
+    """
+    from campaigns.analysis.snapshot import snapshot  # loads scipy, which few pages need
+
+    frozen: dict[int, dict[str, Any]] = {}
+    for each in conclusion.evidence.select_related("campaign__target", "campaign__team"):
+        if each.campaign_id not in frozen:
+            require_ready(each.campaign)
+            checks = checks_of(each.campaign)
+            frozen[each.campaign_id] = {
+                **snapshot(each.campaign),
+                "checks": [told_as_json(check) for check in checks],
+            }
+        kept = frozen[each.campaign_id]
+        each.snapshot, each.data_hash = kept, kept["data_hash"]
+        each.stamp = stamp_of(each.campaign)
+        each.findings_at = findings_at(each.campaign)
+        each.save(update_fields=["snapshot", "data_hash", "stamp", "findings_at"])
+
+
+def require_ready(campaign: Campaign) -> None:
+    """Raise NotReady unless the findings are those of data that stay as they are."""
+    from campaigns.analysis.findings import hash_now
+
+    if campaign.state not in Campaign.CLOSED:
+        raise NotReady(
+            f"“{campaign.name}” is {campaign.state}: its data are not complete. Send the conclusion "
+            "when it has finished, or cancel the campaign."
+        )
+    if campaign.analysis_requested_at is not None:
+        raise NotReady(
+            f"“{campaign.name}” is being analysed anew. Send the conclusion when that is done."
+        )
+    finding = Finding.objects.filter(campaign=campaign, name="answer").first()
+    if finding is None:
+        raise NotReady(
+            f"“{campaign.name}” has no findings: nothing of it was analysed. A conclusion rests on "
+            "findings."
+        )
+    if finding.data_hash != hash_now(campaign):
+        raise Outdated(campaign)
+
+
+def findings_at(campaign: Campaign) -> Any:
+    """When the findings were computed that are there."""
+    rows = Finding.objects.filter(campaign=campaign, name="answer")
+    return rows.values_list("computed_at", flat=True).first()

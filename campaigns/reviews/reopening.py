@@ -1,0 +1,221 @@
+"""Re-opens conclusions whose data changed, by itself and with the reason in words.
+
+`look_again` is called in the transaction of a change (dispatch.request_analysis), after each analysis,
+and by dispatch for what `overdue` names: whoever was killed in between, nothing stays accepted whose
+data differ.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
+
+from campaigns.activity import Action, record
+from campaigns.announcing import announce
+from campaigns.models import (
+    Amendment,
+    Announcement,
+    Campaign,
+    Conclusion,
+    Evidence,
+    Exclusion,
+    Finding,
+)
+from campaigns.queries.data_stamp import stamp_of
+from campaigns.reviews.reasons import reasons
+from campaigns.reviews.rows import people_of
+
+MOST_CHANGES = 100
+"""Of the numbers that moved, so many are kept side by side."""
+Change = dict[str, Any]
+
+
+@transaction.atomic
+def look_again(campaign: Campaign, *, wait: bool = True) -> list[Conclusion]:
+    """Re-open what stands on data of this campaign that are others now; give what was re-opened.
+
+    In review as well as accepted. Where only versions of code or libraries are others, and nothing
+    moved beyond its tolerance, they are noted. wait: for a conclusion that somebody decides on right
+    now; without it that one is looked at the next time.
+    """
+    keys = Evidence.objects.filter(
+        campaign=campaign, conclusion__state__in=Conclusion.STANDING
+    ).values("conclusion")
+    rows = Conclusion.objects.select_for_update(no_key=True, of=("self",), skip_locked=not wait)
+    standing = rows.select_related("team", "author").filter(
+        pk__in=set(keys.values_list("conclusion", flat=True)),
+        state__in=Conclusion.STANDING,
+    )
+    return [each for each in standing.order_by("pk") if reopen_where_moved(each)]
+
+
+def look_at_overdue() -> list[Conclusion]:
+    """Look again at what nobody has looked at since its data may have changed."""
+    campaigns = Campaign.objects.filter(pk__in=overdue()).order_by("pk")
+    return [each for campaign in campaigns for each in look_again(campaign, wait=False)]
+
+
+def overdue() -> list[int]:
+    """Campaigns with standing conclusions of which something is newer: cheap, asked every few seconds."""
+    finding = Finding.objects.filter(campaign=OuterRef("campaign"), name="answer")
+    later = OuterRef("conclusion__sent_at")
+    exclusions = Exclusion.objects.filter(run__campaign=OuterRef("campaign"))
+    amendments = Amendment.objects.filter(campaign=OuterRef("campaign"), at__gte=later)
+    newer = (
+        Q(campaign__state__in=Campaign.ACTIVE)
+        | Q(campaign__analysis_requested_at__isnull=False)
+        | ~Exists(finding.filter(computed_at=OuterRef("findings_at")))
+        | Exists(exclusions.filter(Q(at__gte=later) | Q(withdrawn_at__gte=later)))
+        | Exists(amendments)
+    )
+    rows = Evidence.objects.filter(newer, conclusion__state__in=Conclusion.STANDING)
+    return sorted(set(rows.values_list("campaign", flat=True)))
+
+
+def moved_since(conclusion: Conclusion) -> list[Change]:
+    """What the findings of today say otherwise than those that were frozen; the hash left out.
+
+    Nothing where it was never sent, and while an analysis is on its way.
+    """
+    from campaigns.analysis.snapshot import changes, snapshot  # loads scipy, which few pages need
+
+    found: list[Change] = []
+    for evidence in _once_a_campaign(conclusion):
+        campaign = evidence.campaign
+        if not evidence.snapshot or campaign.analysis_requested_at is not None:
+            continue
+        for change in changes(evidence.snapshot, snapshot(campaign)):
+            if change.path != "data_hash" and len(found) < MOST_CHANGES:
+                words = change.path.replace("_", " ")
+                found.append(_change(campaign, "finding", words, change.before, change.after))
+    return found
+
+
+def reopen_where_moved(conclusion: Conclusion) -> bool:
+    """Re-open a locked conclusion if anything that it rests on moved; say whether it did."""
+    found = [
+        change
+        for evidence in _once_a_campaign(conclusion)
+        for change in _moved(evidence, evidence.campaign)
+    ]
+    if found:
+        _reopen(conclusion, found)
+    return bool(found)
+
+
+def _once_a_campaign(conclusion: Conclusion) -> list[Evidence]:
+    rows = conclusion.evidence.select_related("campaign__target")
+    return list({each.campaign_id: each for each in rows}.values())
+
+
+def _moved(evidence: Evidence, campaign: Campaign) -> Iterator[Change]:
+    """What differs from what was frozen: the data, or what other versions make of the same data."""
+    told = reasons(campaign, evidence.stamp, stamp_of(campaign))
+    if campaign.state in Campaign.ACTIVE:
+        told.append(f"The campaign is {campaign.state} again, and its data are being added to")
+    yield from (_change(campaign, "data", words) for words in told)
+    finding = Finding.objects.filter(campaign=campaign, name="answer").first()
+    if finding is None or told:
+        if finding is None and not told:
+            yield _change(campaign, "data", "Its findings are gone")
+        return
+    if finding.data_hash != evidence.data_hash:
+        words = "Its data, definition or parameters hash to another value"
+        yield _change(campaign, "data", words, evidence.data_hash, finding.data_hash)
+    elif finding.computed_at != evidence.findings_at:
+        yield from _recomputed(evidence, campaign, finding)
+
+
+def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Iterator[Change]:
+    """The same data by other versions: both values of what moved, else note the versions."""
+    from campaigns.analysis.snapshot import changes, snapshot  # loads scipy, which few need
+
+    found = changes(evidence.snapshot, snapshot(campaign))
+    for change in found[:MOST_CHANGES]:
+        yield _change(
+            campaign, "finding", change.path.replace("_", " "), change.before, change.after
+        )
+    if found:
+        return
+    rows = Evidence.objects.filter(conclusion=evidence.conclusion_id, campaign=campaign)
+    noted = evidence.snapshot.get("recomputed_by") or evidence.snapshot["versions"]
+    if noted != finding.versions:
+        record(
+            Action.CONCLUSION_RECOMPUTED,
+            user=None,
+            team=evidence.conclusion.team,
+            subject=evidence.conclusion,
+            campaign=campaign,
+            before=noted,
+            after=finding.versions,
+        )
+    rows.update(
+        findings_at=finding.computed_at,
+        snapshot={**evidence.snapshot, "recomputed_by": finding.versions},
+    )
+
+
+def _change(
+    campaign: Campaign, kind: str, words: str, before: Any = None, after: Any = None
+) -> Change:
+    return {
+        "campaign": campaign.pk,
+        "name": campaign.name,
+        "kind": kind,
+        "words": words,
+        "before": before if _is_plain(before) else str(before),
+        "after": after if _is_plain(after) else str(after),
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | bool | list | dict)
+
+
+def _reopen(conclusion: Conclusion, found: list[Change]) -> None:
+    """Take it back from whoever signed or was about to, and say why to everybody concerned."""
+    was = conclusion.state
+    conclusion.state = Conclusion.State.REOPENED
+    conclusion.reason = reason_of(found)
+    conclusion.reopened_by = found
+    conclusion.changed_at = Now()
+    conclusion.save(update_fields=["state", "reason", "reopened_by", "changed_at"])
+    conclusion.refresh_from_db(fields=["changed_at"])
+    campaign = Campaign.objects.get(pk=found[0]["campaign"])
+    record(
+        Action.CONCLUSION_REOPENED,
+        user=None,
+        team=conclusion.team,
+        subject=conclusion,
+        campaign=campaign,
+        was=was,
+        revision=conclusion.revision,
+        reason=conclusion.reason,
+    )
+    announce(
+        Announcement.Kind.REVIEW_REOPENED,
+        conclusion.team,
+        campaign=campaign,
+        conclusion=conclusion,
+        to=people_of(conclusion),
+        what=f"The conclusion “{conclusion.claim}” was re-opened, as what it rests on changed.",
+        words=conclusion.reason,
+        to_do="Read what changed, mend the conclusion, and send it to review again.",
+    )
+
+
+def reason_of(found: list[Change]) -> str:
+    """Everything that changed, campaign by campaign, in one text."""
+    parts: dict[str, list[str]] = {}
+    for change in found:
+        words = change["words"]
+        if change["kind"] == "finding":
+            words = f"{words} is {change['after']}; it was {change['before']}"
+        parts.setdefault(change["name"], []).append(words.rstrip("."))
+    told = [
+        f"{name}: {'; '.join(words[:5])}{f'; and {len(words) - 5} more' if len(words) > 5 else ''}."
+        for name, words in parts.items()
+    ]
+    return " ".join(told)

@@ -1,0 +1,160 @@
+"""Sends a conclusion to review, and takes it back."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.activity import Action, record
+from campaigns.announcing import announce
+from campaigns.definition.errors import Invalid
+from campaigns.models import Announcement, Campaign, Conclusion, Reviewer
+from campaigns.queries.rights import Right
+from campaigns.reviews.drafting import require_supersedable
+from campaigns.reviews.errors import Moved, Outdated, ReviewRefused
+from campaigns.reviews.freezing import data_hash_of, freeze
+from campaigns.reviews.rows import lock_campaigns, locked, may_review, require
+
+MOST_REVIEWERS = 20
+WITHDRAWABLE = frozenset(set(Conclusion.State) - {"draft", "superseded"})
+
+
+def send(key: int, user: User, reviewers: Sequence[User]) -> Conclusion:
+    """Freeze findings, checklist and data hash, and ask people to decide.
+
+    Raise ReviewRefused (NotReady where data or findings are not final), Invalid where somebody may not
+    be asked, NotVisible, NotAllowed.
+    """
+    try:
+        return _send(key, user, reviewers)
+    except Outdated as outdated:
+        rows = Campaign.objects.filter(pk=outdated.campaign.pk, analysis_requested_at=None)
+        rows.update(analysis_requested_at=Now(), analysis_sent_at=None)
+        raise
+
+
+@transaction.atomic
+def _send(key: int, user: User, reviewers: Sequence[User]) -> Conclusion:
+    campaigns = _campaigns(key)
+    lock_campaigns(campaigns)
+    conclusion = locked(key)
+    if set(campaigns) != set(_campaigns(key)):
+        raise Moved("Somebody changes the conclusion right now; read it again before you send it.")
+    require(user, conclusion, Right.WRITE)
+    if conclusion.state not in Conclusion.EDITABLE:
+        raise ReviewRefused(
+            f"The conclusion is {conclusion.get_state_display()}; only a draft, or what came back to "
+            "its author, is sent to review."
+        )
+    if conclusion.supersedes is not None:
+        require_supersedable(conclusion.supersedes)
+    conclusion.writers.add(user)
+    _require_reviewers(conclusion, reviewers)
+    freeze(conclusion)
+    conclusion.state = Conclusion.State.IN_REVIEW
+    conclusion.revision += 1
+    conclusion.reason, conclusion.reopened_by = "", []
+    conclusion.sent_at, conclusion.decided_at, conclusion.changed_at = Now(), None, Now()
+    conclusion.save(
+        update_fields=[
+            *("state", "revision", "reason", "reopened_by"),
+            *("sent_at", "decided_at", "changed_at"),
+        ]
+    )
+    _ask(conclusion, user, reviewers)
+    campaign = conclusion.evidence.select_related("campaign")[0].campaign
+    record(
+        Action.CONCLUSION_SENT,
+        user=user,
+        subject=conclusion,
+        campaign=campaign,
+        revision=conclusion.revision,
+        data_hash=data_hash_of(conclusion),
+        reviewers=[each.get_username() for each in reviewers],
+    )
+    announce(
+        Announcement.Kind.REVIEW_ASKED,
+        conclusion.team,
+        campaign=campaign,
+        conclusion=conclusion,
+        to=reviewers,
+        by=user,
+        what=f"{user.get_username()} asks you to review the conclusion “{conclusion.claim}”.",
+        to_do="Read claim, evidence and checklist, then approve, ask for changes, or reject.",
+    )
+    return Conclusion.objects.get(pk=key)
+
+
+@transaction.atomic
+def withdraw(key: int, user: User, reason: str = "", revision: int | None = None) -> Conclusion:
+    """Take a conclusion back to draft; decisions on it stay on record and count no more.
+
+    An accepted one takes a reason. Raise ReviewRefused, Moved, NotVisible, NotAllowed.
+    """
+    conclusion = locked(key)
+    require(user, conclusion, Right.WRITE)
+    was = conclusion.state
+    if was not in WITHDRAWABLE:
+        raise ReviewRefused(
+            f"The conclusion is {conclusion.get_state_display()}; there is nothing to take back."
+        )
+    if revision is not None and revision != conclusion.revision:
+        raise Moved(
+            f"You looked at revision {revision}, and it is revision {conclusion.revision} now. Read it "
+            "again before you take it back."
+        )
+    if was == Conclusion.State.ACCEPTED and not reason.strip():
+        raise ReviewRefused("It is accepted, and others rely on it: say why it is taken back.")
+    conclusion.state, conclusion.reason = Conclusion.State.DRAFT, reason.strip()[:2000]
+    conclusion.decided_at, conclusion.changed_at = None, Now()
+    conclusion.save(update_fields=["state", "reason", "decided_at", "changed_at"])
+    record(
+        Action.CONCLUSION_TAKEN_BACK,
+        user=user,
+        subject=conclusion,
+        was=was,
+        revision=conclusion.revision,
+        reason=conclusion.reason,
+    )
+    return Conclusion.objects.get(pk=key)
+
+
+def _campaigns(key: int) -> list[int]:
+    rows = Conclusion.objects.filter(pk=key, evidence__isnull=False)
+    return list(rows.values_list("evidence__campaign", flat=True))
+
+
+def _require_reviewers(conclusion: Conclusion, reviewers: Sequence[User]) -> None:
+    if not reviewers:
+        raise Invalid({"reviewers": ["Ask somebody: a conclusion takes another person's yes."]})
+    if len(reviewers) > MOST_REVIEWERS:
+        raise Invalid({"reviewers": [f"Ask {MOST_REVIEWERS} people at the most."]})
+    wrong = [each.get_username() for each in reviewers if not may_review(each, conclusion)]
+    if wrong:
+        raise Invalid(
+            {
+                "reviewers": [
+                    f"{', '.join(wrong)} cannot decide on it: that takes the role reviewer or admin in "
+                    f"the team “{conclusion.team}”, sight of all its evidence, and no hand in its text."
+                ]
+            }
+        )
+
+
+def _ask(conclusion: Conclusion, user: User, reviewers: Sequence[User]) -> None:
+    """Whoever is asked again is asked from now on; who is not named any more is not asked."""
+    gone = conclusion.reviewers.exclude(user__in=reviewers).select_related("user")
+    for lost in gone:
+        record(
+            Action.REVIEWER_REMOVED,
+            user=user,
+            subject=conclusion,
+            reviewer=lost.user.get_username(),
+        )
+    gone.delete()
+    for each in reviewers:
+        record(Action.REVIEWER_ASKED, user=user, subject=conclusion, reviewer=each.get_username())
+        Reviewer.objects.update_or_create(
+            conclusion=conclusion, user=each, defaults={"asked_by": user, "asked_at": Now()}
+        )

@@ -1,0 +1,127 @@
+"""Checks of the checklist that the analysis has made already: here they are put into words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from campaigns.charts.formats import counted
+from campaigns.models import Campaign
+from campaigns.reviews.check import FAIL, PASS, WARN, Check, State
+
+Stored = Mapping[str, Any]
+STATES: Mapping[str, State] = {"pass": PASS, "warn": WARN, "fail": FAIL, "not_possible": WARN}
+DRIFTS = ("block_drift", "drift")
+PLACES = ("order_in_block", "cold_start")
+FIDELITY = ("rounded", "aggregated")
+
+
+def of_findings(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
+    """Confounding, drift, place in the block, saturation, environment, fidelity, sensitivity."""
+    made = {each["name"]: each for each in results.get("checks", {}).get("checks", ())}
+    yield _confounding(campaign, made.get("interleaving"))
+    yield _drift(campaign, next((made[name] for name in DRIFTS if name in made), None))
+    yield from _place(campaign, made)
+    yield _saturation(campaign, made.get("saturation"))
+    yield _environment(campaign, made.get("environment"))
+    yield from _fidelity(campaign, made)
+    if (stored := results.get("sensitivity")) is not None:
+        yield sensitivity_check(campaign, stored)
+
+
+def _confounding(campaign: Campaign, check: Stored | None) -> Check:
+    if check is None or check["outcome"] == "not_possible":
+        several = campaign.cells.count() > 1
+        words = (
+            "The order of runs is not known, or could not be another: whether level and time can be "
+            "told apart is open."
+            if several
+            else "There is one cell only: nothing to be confounded with."
+        )
+        return Check("confounding", campaign.pk, WARN if several else PASS, "—", words)
+    switches = f"{check['figures']['switches']:.0f} of {check['figures']['most']:.0f}"
+    words = f"{switches} possible switches of level in the order in which runs were made."
+    if check["outcome"] != "pass":
+        words += " Level and time of day are fully confounded."
+    return Check("confounding", campaign.pk, _state(check), f"{check['value']:.2f}", words)
+
+
+def _drift(campaign: Campaign, check: Stored | None) -> Check:
+    if check is None or check["outcome"] == "not_possible":
+        words = "Too few runs, or blocks, to see a drift: it takes 8 runs, or 5 blocks."
+        return Check("drift", campaign.pk, WARN, "—", words)
+    number = f"τ {check['figures']['tau']:.2f}, p {check['value']:.2g}"
+    if check["outcome"] == "pass":
+        return Check("drift", campaign.pk, PASS, number, "No trend with time is shown.")
+    words = "Runs change with time: compare levels with care."
+    if check["name"] == "block_drift":
+        words = "The target drifts: contrasts are protected, absolute levels are not."
+    return Check("drift", campaign.pk, _state(check), number, words)
+
+
+def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
+    """Only where it was asked: runs that are in no blocks have no place in them."""
+    asked = [
+        made[name] for name in PLACES if name in made and made[name]["outcome"] != "not_possible"
+    ]
+    if not asked:
+        return
+    bad = [each for each in asked if each["outcome"] != "pass"]
+    words = {
+        "order_in_block": "It mattered at which place of its block a run was made.",
+        "cold_start": "First runs of blocks are the extremes of most levels: warm up.",
+    }
+    told = " ".join(words[each["name"]] for each in bad) or "No effect of the place is shown."
+    number = f"p {asked[0]['value']:.2g}" if asked[0]["name"] == "order_in_block" else "—"
+    yield Check("place", campaign.pk, _state(bad[0]) if bad else PASS, number, told)
+
+
+def _saturation(campaign: Campaign, check: Stored | None) -> Check:
+    if check is None or check["outcome"] == "not_possible":
+        words = "What came in holds no health of the generator."
+        return Check("saturation", campaign.pk, WARN, "—", words)
+    number = f"{check['value']:.0f}"
+    if check["outcome"] == "pass":
+        words = "The generator was not saturated in any run."
+        return Check("saturation", campaign.pk, PASS, number, words)
+    runs = ", ".join(str(position) for position in check["positions"][:8])
+    words = f"The generator was saturated; the values of these runs are bounds: {runs}."
+    return Check("saturation", campaign.pk, _state(check), number, words)
+
+
+def _environment(campaign: Campaign, check: Stored | None) -> Check:
+    if check is None or check["outcome"] == "not_possible":
+        words = "No facts of target or generator were stored."
+        return Check("environment", campaign.pk, WARN, "—", words)
+    facts = counted(int(check["figures"]["facts"]), "fact")
+    if check["value"]:
+        changes = counted(int(check["value"]), "change")
+        words = f"{changes} of {facts}: runs before and after one are not comparable."
+        return Check("environment", campaign.pk, FAIL, str(int(check["value"])), words)
+    if check["outcome"] == "pass":
+        words = f"{facts}, the same before the first and after the last run."
+        return Check("environment", campaign.pk, PASS, "0", words)
+    words = f"{facts}, described by the import, not captured with each run."
+    return Check("environment", campaign.pk, WARN, "as text", words)
+
+
+def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
+    for name in FIDELITY:
+        if name in made and made[name]["outcome"] in ("warn", "fail"):
+            words = "Each value is a mean, or a percentile, that a tool made: the spread within is unseen."
+            if name == "rounded":
+                step = f"{made[name]['value']:.2g} %"
+                words = f"Values are written in steps of up to {step} of their mean."
+            yield Check("fidelity", campaign.pk, _state(made[name]), name, words)
+
+
+def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:
+    """Whether the verdict flips when a run, or a block, is left out."""
+    state: State = PASS if stored["status"] == "robust" else WARN
+    parts = [
+        stored["as_judged"][name] for name in ("runs", "blocks") if name in stored["as_judged"]
+    ]
+    flipping, tried = (sum(part[name] for part in parts) for name in ("flipping", "tried"))
+    return Check("sensitivity", campaign.pk, state, f"{flipping} of {tried}", stored["sentence"])
+
+
+def _state(check: Stored) -> State:
+    return STATES[check["outcome"]]

@@ -1,0 +1,109 @@
+"""What a conclusion of campaigns may begin with: what their findings say. A person makes it his own."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from campaigns.charts.labels import contrast_words
+from campaigns.models import Campaign, Finding
+from campaigns.queries.compared import sides_of
+from campaigns.queries.pages import findings_of
+from campaigns.queries.recommended import favoured_by
+from campaigns.reviews.checking import LONGEST_CLAIM
+from campaigns.reviews.content import Cited, Content
+
+MAIN = ("pairs", "levels", "matrix", "usl")
+"""Findings that answer a question, the first that is there."""
+NOT_OFFERED = ("brief:", "density:", "drift:", "cells", "surroundings", "outlook")
+MOST_CONTRASTS = 60
+
+
+def suggestion(campaigns: Sequence[Campaign], view: str = "") -> Content:
+    """Draw claim, limits, recommendation and evidence from stored findings; nothing is stored."""
+    answer = _answer(campaigns)
+    return Content(
+        claim=str(answer.get("sentence", ""))[:LONGEST_CLAIM],
+        limits=str(answer.get("caveat", "")),
+        recommendation="\n".join(line for each in campaigns for line in _recommended(each)),
+        evidence=[
+            Cited(
+                campaign=each.pk,
+                contrast=each.primary_contrast,
+                finding=_main_finding(each),
+                view=view if place == 0 else "",
+            )
+            for place, each in enumerate(campaigns)
+        ],
+    )
+
+
+def contrasts_of(campaign: Campaign) -> list[tuple[str, str]]:
+    """Comparisons that were judged, as JSON and in words; the primary one first."""
+    found: dict[str, str] = {}
+    for contrast in _contrasts(campaign):
+        if len(found) < MOST_CONTRASTS:
+            found.setdefault(json.dumps(contrast, sort_keys=True), contrast_words(contrast))
+    return list(found.items())
+
+
+def findings_offered(campaign: Campaign) -> list[str]:
+    """Names of findings that a conclusion may name, those that answer the question first."""
+    names = list(campaign.findings.order_by("name").values_list("name", flat=True))
+    return sorted(
+        (name for name in names if not name.startswith(NOT_OFFERED)),
+        key=lambda name: (MAIN.index(name) if name in MAIN else len(MAIN), name),
+    )
+
+
+def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
+    if len(campaigns) > 1:
+        from campaigns.analysis.compared import compare_campaigns  # loads scipy
+        from campaigns.analysis.compared_answer import answer_of
+
+        sides = sides_of(
+            [each.pk for each in campaigns],
+            {each.team_id for each in campaigns if each.team_id},
+        )
+        if all(side.cells for side in sides):
+            return answer_of(compare_campaigns(sides))
+    found = (
+        Finding.objects.filter(campaign=campaigns[0], name="answer").first() if campaigns else None
+    )
+    return found.result if found else {}
+
+
+def _main_finding(campaign: Campaign) -> str:
+    names = set(campaign.findings.filter(name__in=MAIN).values_list("name", flat=True))
+    return next((name for name in MAIN if name in names), "")
+
+
+def _recommended(campaign: Campaign) -> Iterator[str]:
+    for each in favoured_by(findings_of(campaign, "", brief=True), campaign.primary_contrast):
+        levels = ", ".join(f"{name} {level}" for name, level in each.levels.items())
+        where = ", ".join(f"{name} {level}" for name, level in each.at.items())
+        yield f"Set {levels}{f' (with {where})' if where else ''}: {each.why}."
+
+
+def _contrasts(campaign: Campaign) -> Iterator[dict[str, Any]]:
+    if campaign.primary_contrast:
+        yield dict(campaign.primary_contrast)
+    rows = Finding.objects.filter(campaign=campaign, name__in=["pairs", "levels"])
+    found = dict(rows.values_list("name", "result"))
+    for stratum in found.get("pairs", {}).get("strata", ()):
+        pairs = found["pairs"]
+        at = {name: lv for name, lv in stratum["levels"].items() if name != pairs["factor"]}
+        yield {
+            "factor": pairs["factor"],
+            "candidate": pairs["candidate"],
+            "baseline": pairs["baseline"],
+            "at": at,
+        }
+    for group in found.get("levels", {}).get("groups", ()):
+        values = dict(zip(group["cells"], group["values"], strict=True))
+        for row in group["comparisons"]:
+            yield {
+                "factor": found["levels"]["factor"],
+                "candidate": values[row["candidate"]],
+                "baseline": values[row["baseline"]],
+                "at": group["levels"],
+            }

@@ -1,0 +1,92 @@
+"""A finished, analysed campaign; an author, reviewers; a conclusion that rests on it."""
+
+import pytest
+
+from campaigns import analysis
+from campaigns.models import Campaign, Finding, Team
+from campaigns.models.teams import default_team
+from campaigns.reviews.checklist import checklist
+from campaigns.reviews.content import Cited, Content
+from campaigns.reviews.deciding import decide
+from campaigns.reviews.drafting import create, edit
+from campaigns.reviews.freezing import data_hash_of
+from campaigns.reviews.sending import send
+from campaigns.tests.analysis.conftest import interleaved, noisy, store, target
+from campaigns.tests.people import somebody
+
+__all__ = ["interleaved", "target"]
+
+LEVELS = {5: 10.0, 10: 8.0, 20: 7.0}
+
+
+@pytest.fixture
+def campaign(interleaved):
+    """Nine runs that were stored, and their findings."""
+    found = interleaved(list(LEVELS))
+    store(found, noisy(LEVELS))
+    return finished(found)
+
+
+def finished(campaign):
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+    analysis.analyse(campaign)
+    campaign.refresh_from_db()
+    assert Finding.objects.filter(campaign=campaign, name="answer").exists()
+    return campaign
+
+
+@pytest.fixture
+def team(db):
+    return Team.objects.get(pk=default_team())
+
+
+@pytest.fixture
+def author(db):
+    return somebody("ann", "author")
+
+
+@pytest.fixture
+def reviewer(db):
+    return somebody("rob", "reviewer")
+
+
+@pytest.fixture
+def other(db):
+    return somebody("rita", "reviewer")
+
+
+def content(campaign, **fields):
+    named = {"claim": "20 connections are fastest.", "evidence": [Cited(campaign.pk)]}
+    return Content(**{**named, **fields})
+
+
+def words_on(conclusion):
+    """A word on everything that does not pass."""
+    return {
+        check.key: f"known: {check.name}"
+        for check in checklist(conclusion)
+        if check.state != "pass"
+    }
+
+
+@pytest.fixture
+def draft(author, campaign):
+    """With a word on every warning."""
+    made = create(author, content(campaign))
+    return edit(made.pk, author, content(campaign, words=words_on(made)))
+
+
+@pytest.fixture
+def sent(draft, author, reviewer):
+    return send(draft.pk, author, [reviewer])
+
+
+def say(conclusion, user, word="approve", **fields):
+    """Decide on what is there now."""
+    seen = {
+        "revision": conclusion.revision,
+        "data_hash": data_hash_of(conclusion),
+        "with_failed": True,
+    }
+    return decide(conclusion.pk, user, word, **{**seen, **fields})

@@ -1,0 +1,300 @@
+import pytest
+
+from campaigns.definition.errors import Invalid
+from campaigns.models import Announcement, AuditEvent, Conclusion, Decision, Membership, Team
+from campaigns.queries.rights import NotAllowed, NotVisible
+from campaigns.reviews.content import Cited
+from campaigns.reviews.drafting import create, delete, edit
+from campaigns.reviews.errors import Moved, NotReady, OwnWork, ReviewRefused
+from campaigns.reviews.freezing import data_hash_of
+from campaigns.reviews.sending import send, withdraw
+from campaigns.tests.people import join, somebody
+from campaigns.tests.reviews.conftest import content, say, words_on
+
+pytestmark = pytest.mark.django_db
+State = Conclusion.State
+
+
+def test_it_is_accepted_by_somebody_else(sent, reviewer):
+    accepted = say(sent, reviewer)
+
+    assert accepted.state == State.ACCEPTED
+    assert accepted.decided_at is not None
+    assert accepted.decisions.get().data_hash == data_hash_of(accepted)
+
+
+def test_sending_freezes_findings_hash_and_checklist(sent, campaign):
+    (evidence,) = sent.evidence.all()
+
+    assert sent.state == State.IN_REVIEW
+    assert sent.revision == 1
+    assert evidence.data_hash == campaign.findings.get(name="answer").data_hash
+    assert "levels" in evidence.snapshot["findings"]
+    assert {"n", "drift", "sessions"} <= {each["name"] for each in evidence.snapshot["checks"]}
+
+
+def test_every_step_is_on_record_and_announced(sent, reviewer, author):
+    say(sent, reviewer)
+
+    actions = AuditEvent.objects.filter(subject_kind="conclusion", subject_key=sent.pk)
+    assert {
+        *("conclusion_created", "word_given", "conclusion_sent", "reviewer_asked"),
+        *("decision_made", "conclusion_accepted"),
+    } <= set(actions.values_list("action", flat=True))
+    asked, decided = Announcement.objects.filter(conclusion=sent).order_by("pk")
+    assert (asked.kind, asked.to) == ("review_asked", [reviewer.pk])
+    assert decided.kind == "review_decided"
+    assert author.pk in decided.to
+
+
+def test_the_authors_own_yes_counts_for_nothing(sent, author):
+    join_as_admin(author)
+
+    with pytest.raises(OwnWork, match="author"):
+        say(sent, author)
+
+    assert not Decision.objects.exists()
+
+
+def test_whoever_edited_it_does_not_decide_on_it(draft, author, reviewer, campaign):
+    helper = somebody("eve", "author", "reviewer")
+    edit(draft.pk, helper, content(campaign, claim="21 connections are fastest."))
+    sent = send(draft.pk, author, [reviewer])
+
+    with pytest.raises(OwnWork, match="hand in its text"):
+        say(sent, helper)
+
+
+def test_somebody_who_wrote_it_cannot_be_asked(draft, author):
+    join_as_admin(author)
+
+    with pytest.raises(Invalid, match="ann cannot decide"):
+        send(draft.pk, author, [author])
+
+
+def test_a_member_without_the_role_is_told_which_it_takes(sent):
+    viewer = somebody("vic", "viewer")
+
+    with pytest.raises(NotAllowed, match="reviewer"):
+        say(sent, viewer)
+
+
+def test_a_stranger_learns_nothing(sent, draft):
+    stranger = somebody("sam", "admin", team=new_team())
+
+    with pytest.raises(NotVisible):
+        say(sent, stranger)
+    with pytest.raises(NotVisible):
+        edit(sent.pk, stranger, content(sent.evidence.get().campaign))
+
+
+def test_a_role_that_was_taken_away_decides_nothing(sent, reviewer):
+    Membership.objects.filter(user=reviewer).update(roles=["viewer"])
+
+    with pytest.raises(NotAllowed):
+        say(sent, reviewer)
+
+
+def test_two_approvals_are_needed_where_the_team_says_so(sent, reviewer, other, team):
+    team.approvals_needed = 2
+    team.save()
+
+    first = say(sent, reviewer)
+    second = say(sent, other)
+
+    assert (first.state, second.state) == (State.IN_REVIEW, State.ACCEPTED)
+
+
+def test_the_approval_of_somebody_who_lost_the_role_counts_no_more(sent, reviewer, other, team):
+    team.approvals_needed = 2
+    team.save()
+    say(sent, reviewer)
+    Membership.objects.filter(user=reviewer).update(roles=["viewer"])
+
+    found = say(sent, other)
+
+    assert found.state == State.IN_REVIEW
+
+
+def test_nobody_decides_twice_on_a_revision(sent, reviewer, team):
+    team.approvals_needed = 2
+    team.save()
+    say(sent, reviewer)
+
+    with pytest.raises(ReviewRefused, match="already"):
+        say(sent, reviewer)
+
+
+def test_changes_are_asked_for_with_a_reason(sent, reviewer, author, campaign):
+    with pytest.raises(ReviewRefused, match="Say why"):
+        say(sent, reviewer, "request_changes")
+    back = say(sent, reviewer, "request_changes", reason="Which workload?")
+
+    assert (back.state, back.reason) == (State.CHANGES_REQUESTED, "Which workload?")
+    edit(back.pk, author, content(campaign, claim="For small files 20 are fastest."))
+    again = send(back.pk, author, [reviewer])
+    assert again.revision == 2
+    assert say(again, reviewer).state == State.ACCEPTED
+
+
+def test_a_rejected_one_ends_until_it_is_taken_back(sent, reviewer, author):
+    rejected = say(sent, reviewer, "reject", reason="Nobody runs this.")
+
+    assert rejected.state == State.REJECTED
+    with pytest.raises(ReviewRefused, match="rejected"):
+        send(rejected.pk, author, [reviewer])
+    assert withdraw(rejected.pk, author).state == State.DRAFT
+
+
+def test_a_stale_page_is_refused(sent, reviewer, author):
+    withdraw(sent.pk, author)
+    send(sent.pk, author, [reviewer])
+
+    with pytest.raises(Moved, match="revision 1"):
+        say(sent, reviewer)
+    with pytest.raises(Moved, match="data"):
+        say(sent, reviewer, revision=2, data_hash="v1:other")
+
+
+def test_an_approval_of_a_former_revision_does_not_count(sent, reviewer, other, author, team):
+    team.approvals_needed = 2
+    team.save()
+    say(sent, reviewer)
+    withdraw(sent.pk, author)
+    again = send(sent.pk, author, [reviewer, other])
+
+    assert say(again, other).state == State.IN_REVIEW
+
+
+def test_nobody_edits_what_others_decide_on(sent, author, campaign):
+    with pytest.raises(ReviewRefused, match="in review"):
+        edit(sent.pk, author, content(campaign))
+
+
+def test_an_edit_of_what_was_changed_since_is_refused(draft, author, campaign):
+    edit(draft.pk, author, content(campaign, limits="Small files."))
+
+    with pytest.raises(Moved):
+        edit(draft.pk, author, content(campaign, limits="Large files."), seen=draft.changed_at)
+
+
+def test_a_warning_takes_the_authors_word(author, reviewer, campaign):
+    made = create(author, content(campaign))
+    sent = send(made.pk, author, [reviewer])
+
+    with pytest.raises(NotReady, match="sessions"):
+        say(sent, reviewer)
+
+
+def test_a_word_is_void_once_the_check_says_something_else(draft, author, reviewer):
+    draft.words.update(about="2 sessions stand behind it.")
+    sent = send(draft.pk, author, [reviewer])
+
+    with pytest.raises(NotReady):
+        say(sent, reviewer)
+
+
+def test_a_failed_check_takes_the_reviewers_explicit_yes(sent, reviewer):
+    (evidence,) = sent.evidence.all()
+    failing = {**evidence.snapshot["checks"][0], "state": "fail"}
+    evidence.snapshot["checks"][0] = failing
+    evidence.save()
+    key = f"{failing['name']}-{failing['campaign']}"
+    sent.words.create(
+        check_name=key, text="It is two hosts.", about=failing["words"], user=sent.author
+    )
+
+    with pytest.raises(NotReady, match="Checks failed"):
+        say(sent, reviewer, with_failed=False)
+
+    assert say(sent, reviewer, with_failed=True).state == State.ACCEPTED
+
+
+def test_an_accepted_one_is_taken_back_with_a_reason_only(sent, reviewer, author):
+    say(sent, reviewer)
+
+    with pytest.raises(ReviewRefused, match="say why"):
+        withdraw(sent.pk, author)
+
+    assert withdraw(sent.pk, author, "The hosts were swapped.").state == State.DRAFT
+
+
+def test_a_new_one_supersedes_when_it_is_accepted(sent, reviewer, author, campaign):
+    old = say(sent, reviewer)
+    made = create(author, content(campaign, supersedes=old.pk))
+    edit(made.pk, author, content(campaign, supersedes=old.pk, words=words_on(made)))
+    new = send(made.pk, author, [reviewer])
+    assert Conclusion.objects.get(pk=old.pk).state == State.ACCEPTED
+
+    say(new, reviewer)
+
+    old.refresh_from_db()
+    assert (old.state, old.reason) == (State.SUPERSEDED, f"Superseded by conclusion {new.pk}.")
+
+
+def test_only_what_stands_is_superseded(draft, author, campaign):
+    with pytest.raises(Invalid, match="only an accepted"):
+        create(author, content(campaign, supersedes=draft.pk))
+
+
+def test_a_campaign_that_goes_on_is_not_concluded_from(draft, author, reviewer, campaign):
+    type(campaign).objects.filter(pk=campaign.pk).update(state="running")
+
+    with pytest.raises(NotReady, match="running"):
+        send(draft.pk, author, [reviewer])
+
+
+def test_only_a_draft_that_was_never_sent_is_deleted(sent, author, campaign):
+    other = create(author, content(campaign))
+    delete(other.pk, author)
+    withdraw(sent.pk, author)
+
+    with pytest.raises(ReviewRefused, match="record"):
+        delete(sent.pk, author)
+
+    assert not Conclusion.objects.filter(pk=other.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"claim": " "}, "claim"),
+        ({"claim": "x" * 501}, "claim"),
+        ({"limits": "a\x00b"}, "limits"),
+        ({"evidence": []}, "evidence"),
+        ({"evidence": [Cited(999_999)]}, "evidence.0.campaign"),
+        ({"words": {"nothing-1": "x"}}, "words.nothing-1"),
+        ({"supersedes": 999_999}, "supersedes"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_field(author, campaign, fields, field):
+    with pytest.raises(Invalid) as refused:
+        create(author, content(campaign, **fields))
+
+    assert list(refused.value.errors) == [field]
+
+
+@pytest.mark.parametrize(
+    "view", ["javascript:alert(1)", "//evil.example/campaigns/1/", "/sign-in/", "/campaigns/1/\n"]
+)
+def test_a_view_is_an_address_of_perfdash(author, campaign, view):
+    with pytest.raises(Invalid, match="address"):
+        create(author, content(campaign, evidence=[Cited(campaign.pk, view=view)]))
+
+
+def test_a_contrast_names_levels_of_the_campaign(author, campaign):
+    good = {"factor": "concurrency", "candidate": 20, "baseline": 5, "at": {}}
+    create(author, content(campaign, evidence=[Cited(campaign.pk, contrast=good)]))
+
+    bad = {**good, "candidate": 21}
+    with pytest.raises(Invalid, match="no level"):
+        create(author, content(campaign, evidence=[Cited(campaign.pk, contrast=bad)]))
+
+
+def join_as_admin(user):
+    Membership.objects.filter(user=user).delete()
+    join(user)
+
+
+def new_team():
+    return Team.objects.create(name="others")

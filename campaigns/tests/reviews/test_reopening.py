@@ -1,0 +1,196 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from campaigns import analysis, dispatch, tasks
+from campaigns.analysis import findings as storing
+from campaigns.definition import amending, life
+from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
+from campaigns.reviews import reopening
+from campaigns.reviews.checklist import checklist, without_word
+from campaigns.reviews.errors import Moved
+from campaigns.reviews.reopening import look_again, look_at_overdue, moved_since, overdue
+from campaigns.reviews.sending import send
+from campaigns.tests.people import somebody
+from campaigns.tests.reviews.conftest import say
+
+pytestmark = pytest.mark.django_db
+State = Conclusion.State
+
+
+@pytest.fixture
+def accepted(sent, reviewer):
+    return say(sent, reviewer)
+
+
+def exclude(campaign, user, position=3):
+    life.exclude(campaign.runs.get(position=position), user, "The disk was full.")
+
+
+def test_nothing_is_re_opened_where_nothing_changed(accepted, campaign):
+    assert look_again(campaign) == []
+    assert overdue() == []
+
+
+def test_an_excluded_run_re_opens_at_once_and_says_so(accepted, campaign, author):
+    exclude(campaign, author)
+    dispatch.request_analysis(campaign)
+
+    accepted.refresh_from_db()
+    assert accepted.state == State.REOPENED
+    assert accepted.reason == (f"{campaign.name}: Run 3 was excluded by ann: The disk was full.")
+
+
+def test_one_in_review_goes_back_to_its_author(sent, campaign, author, reviewer):
+    exclude(campaign, author)
+
+    with pytest.raises(Moved, match="Run 3 was excluded"):
+        say(sent, reviewer)
+
+    sent.refresh_from_db()
+    assert sent.state == State.REOPENED
+    assert not sent.decisions.exists()
+
+
+def test_a_run_that_counts_again_re_opens(campaign, draft, author, reviewer):
+    exclude(campaign, author)
+    analysis.analyse(campaign)
+    sent = send(draft.pk, author, [reviewer])
+
+    life.include(campaign.runs.get(position=3), author)
+    dispatch.request_analysis(campaign)
+
+    sent.refresh_from_db()
+    assert "Run 3, which was excluded (The disk was full.), counts again" in sent.reason
+
+
+def test_an_amendment_re_opens(accepted, campaign, author):
+    amending.amend(campaign, {"margin_percent": 1}, "Stricter.", author)
+    dispatch.request_analysis(campaign)
+
+    accepted.refresh_from_db()
+    assert "equivalence margin 2 % → 1 %, by ann: Stricter" in accepted.reason
+
+
+def test_a_late_run_re_opens(accepted, campaign):
+    late = campaign.runs.get(position=7)
+    late.attempts.create(
+        number=2, state="failed", pool="", token=0, claimed_at=datetime(2026, 1, 2, tzinfo=UTC)
+    )
+
+    look_again(campaign)
+
+    accepted.refresh_from_db()
+    assert accepted.reason == f"{campaign.name}: Late run 7 came in."
+
+
+def test_a_campaign_that_is_extended_re_opens_by_dispatch(accepted, campaign):
+    life.extend(campaign, 1, somebody("olga", "operator"))
+
+    dispatch.dispatch()
+
+    accepted.refresh_from_db()
+    assert "planned 0 → 3; The campaign is running again" in accepted.reason
+
+
+def test_a_worker_killed_before_it_could_tell_is_made_good(accepted, campaign, author):
+    """The run was excluded and analysed, and nobody asked to look again."""
+    exclude(campaign, author)
+    analysis.analyse(campaign)
+
+    assert overdue() == [campaign.pk]
+    assert look_at_overdue() == [accepted]
+
+
+def test_another_hash_alone_re_opens_with_both(accepted, campaign):
+    before = accepted.evidence.get().data_hash
+    Finding.objects.filter(campaign=campaign).update(data_hash="v1:other")
+
+    look_again(campaign)
+
+    accepted.refresh_from_db()
+    (change,) = accepted.reopened_by
+    assert (change["before"], change["after"]) == (before, "v1:other")
+
+
+def test_other_versions_alone_are_noted(accepted, campaign, monkeypatch):
+    monkeypatch.setattr(storing, "METHODS", "later")
+    monkeypatch.setattr(tasks, "close_old_connections", lambda: None)
+    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=datetime.now(UTC))
+
+    tasks.analyse(campaign.pk)
+
+    accepted.refresh_from_db()
+    assert accepted.state == State.ACCEPTED
+    assert accepted.evidence.get().snapshot["recomputed_by"]["methods"] == "later"
+    assert AuditEvent.objects.filter(action="conclusion_recomputed").count() == 1
+    assert overdue() == []
+
+
+def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted, campaign):
+    found = Finding.objects.get(campaign=campaign, name="levels")
+    row = found.result["groups"][0]["comparisons"][0]["comparison"]["verdict"]
+    before, row["word"] = row["word"], "not_enough_data"
+    found.save()
+    campaign.findings.update(computed_at=datetime.now(UTC))
+
+    look_again(campaign)
+
+    accepted.refresh_from_db()
+    assert accepted.state == State.REOPENED
+    changes = [each for each in accepted.reopened_by if each["words"].endswith("verdict.word")]
+    assert [(each["before"], each["after"]) for each in changes] == [(before, "not_enough_data")]
+
+
+def test_everybody_concerned_is_told(accepted, campaign, author, reviewer):
+    exclude(campaign, author)
+    dispatch.request_analysis(campaign)
+
+    told = Announcement.objects.get(kind="review_reopened")
+    assert set(told.to) == {author.pk, reviewer.pk}
+    event = AuditEvent.objects.get(action="conclusion_reopened")
+    assert (event.user, event.details["was"]) == (None, "accepted")
+
+
+def test_a_draft_is_left_alone(draft, campaign, author):
+    exclude(campaign, author)
+
+    assert look_again(campaign) == []
+
+
+def test_a_re_opened_one_is_accepted_anew_on_the_data_of_now(accepted, campaign, author, reviewer):
+    exclude(campaign, author)
+    dispatch.request_analysis(campaign)
+    analysis.analyse(campaign)
+    again = send(accepted.pk, author, [reviewer])
+
+    assert again.revision == 2
+    assert again.reopened_by == []
+    missing = [check.name for check in reopening_checks(again)]
+    assert "exclusions" in missing
+
+
+def reopening_checks(conclusion):
+    return without_word(conclusion, checklist(conclusion))
+
+
+def test_the_findings_of_then_and_now_stand_side_by_side(accepted, campaign, author):
+    exclude(campaign, author)
+    dispatch.request_analysis(campaign)
+    campaign.refresh_from_db()
+    assert moved_since(accepted) == []
+    analysis.analyse(campaign)
+
+    found = {each["words"]: (each["before"], each["after"]) for each in moved_since(accepted)}
+
+    counts = [values for path, values in found.items() if path.endswith("summary.n ok")]
+    assert (3, 2) in counts
+
+
+def test_many_changes_are_told_in_short(campaign):
+    found = [
+        {"name": "S1", "kind": "finding", "words": f"path {n}", "before": 1, "after": 2}
+        for n in range(7)
+    ]
+
+    assert reopening.reason_of(found).endswith("path 4 is 2; it was 1; and 2 more.")
