@@ -1,0 +1,130 @@
+"""Takes what is secret out of a bundle, whoever wrote it where: every text goes through here."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from campaigns import credentials, redaction
+from campaigns.models import (
+    ApiToken,
+    Campaign,
+    Channel,
+    Invitation,
+    PublicLink,
+    SignInLink,
+    SshLogin,
+    Target,
+)
+
+KEYS = "activation_keys"
+TOKEN = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])", re.ASCII)
+PATTERNS = (
+    re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
+    ),
+    re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
+    re.compile(r"(?<=\bBearer )[\w.~+/=-]{8,}|(?<=\bBasic )[\w+/=-]{8,}"),
+    re.compile(
+        r"https://(?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks"
+        r"|[\w.-]*\.?webhook\.office\.com|chat\.googleapis\.com/v1/spaces)/\S+"
+    ),
+)
+"""Private keys, logins in addresses and headers, and addresses that are a secret by themselves."""
+CACHED = 20_000
+
+
+class Redactor:
+    """Knows every secret that this installation keeps, and the activation keys of some campaigns.
+
+    `taken_out`: how many texts were changed, by the file that `reading` named last.
+    """
+
+    def __init__(self, campaigns: Iterable[Campaign]) -> None:
+        """Read the secrets; each then stays out of what this process logs, too."""
+        for secret in _kept():
+            redaction.remember(secret)
+        hashes = (ApiToken, SignInLink, Invitation, PublicLink)
+        self._hashes = {h for model in hashes for h in model.objects.values_list("hash", flat=True)}
+        self._keys = _activation_keys(campaigns)
+        longer = [re.escape(key) for key in self._keys if not key.isdigit() and len(key) > 1]
+        self._in_texts = re.compile(rf"(?<!\w)(?:{'|'.join(longer)})(?!\w)") if longer else None
+        self.taken_out: dict[str, int] = {}
+        self.reading = ""
+        self._text = lru_cache(maxsize=CACHED)(self._cleaned)
+
+    def clean(self, value: Any, *, of_keys: bool = False) -> Any:
+        """Give JSON without secrets. of_keys: every text in it is a list of activation keys."""
+        if isinstance(value, str):
+            cleaned = self._named(value) if of_keys else self._text(value)
+            if cleaned != value:
+                self.taken_out[self.reading] = self.taken_out.get(self.reading, 0) + 1
+            return cleaned
+        if isinstance(value, Mapping):
+            about_keys = value.get("name") == KEYS or value.get("field") == KEYS
+            return {
+                self.clean(str(name)): self.clean(
+                    inner,
+                    of_keys=of_keys
+                    or name == KEYS
+                    or (about_keys and name not in ("name", "field", "unit")),
+                )
+                for name, inner in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [
+                each
+                if isinstance(each, int | float) or each is None
+                else self.clean(each, of_keys=of_keys)
+                for each in value
+            ]
+        return value
+
+    def _named(self, text: str) -> str:
+        """Put a name in the place of each key, so that those that differ still do."""
+        return ",".join(
+            self._keys[part.strip()] if part.strip() in self._keys else self._text(part)
+            for part in text.split(",")
+        )
+
+    def _cleaned(self, text: str) -> str:
+        if self._keys and all(part.strip() in self._keys for part in text.split(",")):
+            return self._named(text)
+        text = redaction.redact(text)
+        if self._in_texts:
+            text = self._in_texts.sub(lambda found: self._keys[found.group()], text)
+        for pattern in PATTERNS:
+            text = pattern.sub(redaction.REDACTED, text)
+        return TOKEN.sub(self._unless_token, text) if len(text) >= 43 else text
+
+    def _unless_token(self, found: re.Match[str]) -> str:
+        known = credentials.token_hash(found.group()) in self._hashes
+        return redaction.REDACTED if known else found.group()
+
+
+def _kept() -> Iterator[str]:
+    """Whatever is stored encrypted and can be opened; what no key opens cannot have been used either."""
+    stored = (
+        *Target.objects.values_list("password", "client_key"),
+        *SshLogin.objects.values_list("password", "key"),
+        *Channel.objects.values_list("address", "secret", "former_secret"),
+    )
+    for row in stored:
+        for each in filter(None, row):
+            try:
+                yield credentials.decrypt(each)
+            except credentials.SecretUnreadable:
+                continue
+
+
+def _activation_keys(campaigns: Iterable[Campaign]) -> dict[str, str]:
+    """Each key with the name that stands for it, longest first: one may begin with another."""
+    written: list[str] = []
+    for campaign in campaigns:
+        levels = campaign.factors.filter(name=KEYS).values_list("levels__value", flat=True)
+        written += [str(value) for value in (campaign.parameters.get(KEYS), *levels) if value]
+    names = dict.fromkeys(
+        part.strip() for text in written for part in text.split(",") if part.strip()
+    )
+    named = {key: f"[activation key {number}]" for number, key in enumerate(names, 1)}
+    return dict(sorted(named.items(), key=lambda each: -len(each[0])))

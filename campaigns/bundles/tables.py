@@ -1,0 +1,169 @@
+"""Which rows of the database a bundle holds, in the order in which they can be loaded again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Field, Model, QuerySet
+
+from campaigns.models import (
+    Amendment,
+    Attempt,
+    Block,
+    Campaign,
+    Cell,
+    DeclaredMetric,
+    Distribution,
+    EffectiveSetting,
+    EnvironmentFact,
+    Exclusion,
+    Factor,
+    Finding,
+    Generator,
+    HandRequest,
+    Level,
+    LogLine,
+    Measurement,
+    Phase,
+    Proof,
+    RawSamples,
+    Run,
+    Series,
+    Session,
+    Setting,
+    Target,
+    Team,
+)
+
+CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of one model that belong to a campaign.
+
+    only: the fields that are in the bundle, all where there are none; without: those that are not.
+    chunk: rows that are in memory at a time.
+    """
+
+    name: str
+    model: type[Model]
+    rows: Callable[[Campaign], QuerySet[Any]]
+    only: Sequence[str] = ()
+    without: Sequence[str] = ()
+    chunk: int = CHUNK
+
+    @property
+    def file(self) -> str:
+        """Name of the file in the folder of the campaign: one JSON object a line."""
+        return f"rows/{self.name}.ndjson"
+
+    @property
+    def fields(self) -> "list[Field[Any, Any]]":
+        """The columns that are in the bundle."""
+        columns = [field for field in self.model._meta.concrete_fields if field.column]
+        return [
+            field
+            for field in columns
+            if (not self.only or field.attname in self.only) and field.attname not in self.without
+        ]
+
+
+def _through(path: str, model: type[Model]) -> Callable[[Campaign], QuerySet[Any]]:
+    def rows(campaign: Campaign) -> QuerySet[Any]:
+        return model._default_manager.filter(**{path: campaign})
+
+    return rows
+
+
+def _users(campaign: Campaign) -> QuerySet[User]:
+    """Those who did something that the bundle tells of."""
+    asked = (
+        campaign.amendments.values_list("user", flat=True),
+        campaign.sessions.values_list("user", flat=True),
+        Exclusion.objects.filter(run__campaign=campaign).values_list("user", flat=True),
+        campaign.hand_requests.values_list("done_by", flat=True),
+    )
+    known = {key for key in (*chain(*asked), campaign.author_id) if key is not None}
+    return User.objects.filter(pk__in=known)
+
+
+def _settings(campaign: Campaign) -> QuerySet[Setting]:
+    names = campaign.factors.values_list("name", flat=True)
+    asked = campaign.hand_requests.exclude(setting=None).values_list("setting", flat=True)
+    of_target = Setting.objects.filter(target__campaign=campaign)
+    return of_target.filter(name__in=names) | of_target.filter(pk__in=asked)
+
+
+def _cell_levels(campaign: Campaign) -> QuerySet[Any]:
+    return Cell.levels.through._default_manager.filter(cell__campaign=campaign)
+
+
+RUN, ATTEMPT = "run__campaign", "attempt__run__campaign"
+TABLES: Sequence[Table] = (
+    Table("team", Team, lambda found: Team.objects.filter(campaign=found.pk), only=("id", "name")),
+    Table("user", User, _users, only=("id", "username")),
+    Table(
+        "target",
+        Target,
+        lambda found: Target.objects.filter(campaign=found.pk),
+        only=(
+            *("id", "team_id", "name", "family", "base_url", "address", "verify_tls", "hardware"),
+            *("is_dedicated", "is_production", "max_concurrency", "max_requests_per_second"),
+        ),
+    ),
+    Table(
+        "setting",
+        Setting,
+        _settings,
+        only=("id", "target_id", "name", "label", "unit", "type", "hard_to_change"),
+    ),
+    Table(
+        "campaign",
+        Campaign,
+        lambda found: Campaign.objects.filter(pk=found.pk),
+        without=("clone_of_id", "template_id", "external_id"),
+    ),
+    Table("factor", Factor, _through("campaign", Factor)),
+    Table("level", Level, _through("factor__campaign", Level)),
+    Table("cell", Cell, _through("campaign", Cell)),
+    Table("cell_level", Cell.levels.through, _cell_levels),
+    Table("metric", DeclaredMetric, _through("campaign", DeclaredMetric)),
+    Table("session", Session, _through("campaign", Session)),
+    Table("block", Block, _through("campaign", Block)),
+    Table("run", Run, _through("campaign", Run)),
+    Table("exclusion", Exclusion, _through(RUN, Exclusion)),
+    Table("amendment", Amendment, _through("campaign", Amendment)),
+    Table(
+        "hand_request",
+        HandRequest,
+        lambda found: found.hand_requests.filter(step=None),
+        without=("step_id",),
+    ),
+    Table("attempt", Attempt, _through(RUN, Attempt)),
+    Table("measurement", Measurement, _through(ATTEMPT, Measurement)),
+    Table("distribution", Distribution, _through(ATTEMPT, Distribution), chunk=50),
+    Table("series", Series, _through(ATTEMPT, Series), chunk=20),
+    Table("raw_samples", RawSamples, _through(ATTEMPT, RawSamples), chunk=1),
+    Table("phase", Phase, _through(ATTEMPT, Phase)),
+    Table("proof", Proof, _through(ATTEMPT, Proof)),
+    Table("effective_setting", EffectiveSetting, _through(ATTEMPT, EffectiveSetting)),
+    Table("environment_fact", EnvironmentFact, _through(ATTEMPT, EnvironmentFact)),
+    Table(
+        "generator",
+        Generator,
+        _through(ATTEMPT, Generator),
+        without=("request", "result", "samples"),
+    ),
+    Table("log", LogLine, _through("campaign", LogLine)),
+)
+FINDINGS = Table(
+    "finding",
+    Finding,
+    lambda found: found.findings.exclude(name__startswith="brief:"),
+    only=("name", "result", "data_hash", "versions"),
+    chunk=1,
+)
+"""What is recomputed, and not loaded; those for pages are others once more."""
