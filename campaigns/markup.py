@@ -1,0 +1,133 @@
+"""Markdown that people write, as HTML that can do nothing: no markup of their own, no images, sane links.
+
+markdown-it passes no HTML on and is asked about each link; nh3 looks once more at what came out, by a
+list of its own. Mentions are marked where `people` holds the name.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache, lru_cache
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+LINK = re.compile(r"(?:https?://|mailto:)[^\s]|/(?![/\\])", re.IGNORECASE)
+"""What a link may begin with; an address of perfdash itself begins with one slash."""
+MENTION = re.compile(r"(?<![\w@/.+-])@([\w.+-][\w.@+-]{0,149})")
+LOWER = 3
+"""Headings are so much smaller than those of a page: # is h4."""
+TAGS = {
+    *("p", "br", "hr", "h4", "h5", "h6", "strong", "em", "s", "code", "pre", "blockquote"),
+    *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "a", "b"),
+}
+KEPT = 512
+"""Texts whose HTML is remembered."""
+
+
+def to_html(text: str, people: Collection[str] = ()) -> str:
+    """Give the HTML of a text in Markdown; `people`: who is marked where @name mentions them."""
+    return _rendered(text, frozenset(people))
+
+
+def names_in(text: str) -> list[list[str]]:
+    """Find the mentions of a text, outside of code and links, in their order.
+
+    Of each every name that it may be: a dot at its end may belong to it, or end a sentence.
+    """
+    found: dict[str, list[str]] = {}
+    for piece in _texts(_parser().parse(text)):
+        for match in MENTION.finditer(piece):
+            found.setdefault(match[1], _possible(match[1]))
+    return list(found.values())
+
+
+@lru_cache(maxsize=KEPT)
+def _rendered(text: str, people: frozenset[str]) -> str:
+    html = _parser().render(text, {"people": people})
+    return nh3.clean(
+        str(html),
+        tags=TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        allowed_classes={"b": {"mention"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener nofollow",
+    )
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("js-default", {"html": False, "linkify": True, "typographer": False})
+    parser.disable(["image", "html_block", "html_inline"])
+    parser.validateLink = _is_allowed  # type: ignore[method-assign]
+    assert parser.linkify is not None  # noqa: S101 - it was asked for
+    parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
+    parser.core.ruler.push("lower_headings", _lower_headings)
+    parser.core.ruler.push("mark_mentions", _mark_mentions)
+    return parser
+
+
+def _is_allowed(url: str) -> bool:
+    return LINK.match(url) is not None
+
+
+def _lower_headings(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1:]) + LOWER)}"
+
+
+def _mark_mentions(state: StateCore) -> None:
+    people = state.env.get("people", ())
+    if not people:
+        return
+    for block in state.tokens:
+        if block.type == "inline" and block.children:
+            block.children = list(_marked(block.children, people))
+
+
+def _marked(tokens: Iterable[Token], people: Collection[str]) -> Iterator[Token]:
+    within_link = 0
+    for token in tokens:
+        within_link += token.nesting if token.tag == "a" else 0
+        if token.type == "text" and not within_link:
+            yield from _split(token, people)
+        else:
+            yield token
+
+
+def _split(token: Token, people: Collection[str]) -> Iterator[Token]:
+    """Cut the text at each mention of somebody in `people`."""
+    done = 0
+    for match in MENTION.finditer(token.content):
+        name = next((each for each in _possible(match[1]) if each in people), None)
+        if name is None:
+            continue
+        yield _text(token, token.content[done : match.start()])
+        yield Token("mention_open", "b", 1, attrs={"class": "mention"})
+        yield _text(token, f"@{name}")
+        yield Token("mention_close", "b", -1)
+        done = match.start() + 1 + len(name)
+    yield _text(token, token.content[done:])
+
+
+def _text(token: Token, content: str) -> Token:
+    return Token("text", "", 0, content=content, level=token.level)
+
+
+def _possible(name: str) -> list[str]:
+    """The name as it stands, and without the signs at its end that may be punctuation."""
+    names = [name]
+    while names[-1] and names[-1][-1] in ".-+@":
+        names.append(names[-1][:-1])
+    return [each for each in names if each]
+
+
+def _texts(tokens: Iterable[Token]) -> Iterator[str]:
+    for block in tokens:
+        within_link = 0
+        for token in block.children or ():
+            within_link += token.nesting if token.tag == "a" else 0
+            if token.type == "text" and not within_link:
+                yield token.content

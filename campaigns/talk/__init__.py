@@ -1,0 +1,34 @@
+"""People talk about campaigns, cells, runs, charts and conclusions.
+
+`places` says what a thread is on, `texts` what may be written, `mentions` whom a text names, `threads`
+what can be done. Each deed is one transaction; whether somebody may is asked by the faces.
+"""
+
+from campaigns.talk.places import Place, page_of, place_on, words_of
+from campaigns.talk.threads import (
+    Said,
+    begin,
+    delete,
+    edit,
+    reopen,
+    reply,
+    resolve,
+    see_all_mentions,
+    see_mentions,
+)
+
+__all__ = [
+    "Place",
+    "Said",
+    "begin",
+    "delete",
+    "edit",
+    "page_of",
+    "place_on",
+    "reopen",
+    "reply",
+    "resolve",
+    "see_all_mentions",
+    "see_mentions",
+    "words_of",
+]

@@ -1,0 +1,95 @@
+"""What a thread is on: a campaign or a conclusion, or a cell, a run or a view of a chart of a campaign."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from django.urls import reverse
+
+from campaigns.definition.errors import Invalid
+from campaigns.models import Campaign, Conclusion, Run, Team, Thread
+
+CHART = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}\Z")
+MAIN = "curve"
+"""The chart that stands above the others, in a panel of another shape."""
+LONGEST = 500
+On = Thread.On
+OF_CAMPAIGN = (On.CAMPAIGN, On.CELL, On.RUN, On.CHART)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a thread stands. key: a cell's or run's position; of a chart its name, `?` and its query."""
+
+    on: Thread.On
+    team: Team
+    campaign: Campaign | None = None
+    conclusion: Conclusion | None = None
+    key: str = ""
+
+
+def place_on(what: Campaign | Conclusion, on: str = "", key: str = "") -> Place:
+    """Find a place. Raise Invalid, of `on` or `key`, where there is nothing of that name."""
+    if isinstance(what, Conclusion):
+        if on not in ("", On.CONCLUSION) or key:
+            raise Invalid({"on": ["A thread of a conclusion is on the conclusion itself."]})
+        return Place(On.CONCLUSION, what.team, conclusion=what)
+    if on not in ("", *OF_CAMPAIGN):
+        words = ", ".join(OF_CAMPAIGN)
+        raise Invalid({"on": [f"“{on:.40}” is nothing to talk about here; choose one of {words}."]})
+    chosen = On(on or On.CAMPAIGN)
+    return Place(chosen, what.team, campaign=what, key=_key(what, chosen, key))
+
+
+def _key(campaign: Campaign, on: Thread.On, key: str) -> str:
+    if on == On.CAMPAIGN:
+        if key:
+            raise Invalid(
+                {"key": ["A thread on the campaign as a whole has no key; leave it out."]}
+            )
+        return ""
+    return _chart(key) if on == On.CHART else _position(campaign, on, key)
+
+
+def _position(campaign: Campaign, on: Thread.On, key: str) -> str:
+    number = int(key) if key.isascii() and key.isdecimal() and len(key) < 10 else 0
+    rows = (
+        campaign.cells.all() if on == On.CELL else campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
+    )
+    if not rows.filter(position=number).exists():
+        raise Invalid({"key": [f"This campaign has no {on.label} “{key:.40}”; give its position."]})
+    return str(number)
+
+
+def _chart(key: str) -> str:
+    name, _, query = key.partition("?")
+    asked = sorted((each, value) for each, value in parse_qsl(query) if each != "view")
+    found = f"{name}?{urlencode(asked)}" if asked else name
+    if not CHART.match(name) or len(found) > LONGEST or "\x00" in found:
+        raise Invalid(
+            {"key": ["Give the name of the chart and its query, such as curve?metric=duration."]}
+        )
+    return found
+
+
+def words_of(thread: Thread | Place) -> str:
+    """What it is on, within the campaign or the conclusion; empty for that itself."""
+    if thread.on == On.CHART:
+        return f"chart {thread.key.partition('?')[0].replace('-', ' ')}"
+    return f"{On(thread.on).label} {thread.key}" if thread.key else ""
+
+
+def page_of(thread: Thread | Place) -> str:
+    """Address of the page that shows what it is on, as it was looked at."""
+    if thread.conclusion is not None:
+        return reverse("conclusion", args=[thread.conclusion.pk])
+    if thread.campaign is None:
+        raise ValueError(f"{thread} is on nothing.")
+    page = reverse("campaign", args=[thread.campaign.pk])
+    if thread.on == On.RUN:
+        return reverse("run", args=[thread.campaign.pk, int(thread.key)])
+    if thread.on == On.CHART:
+        name, mark, query = thread.key.partition("?")
+        panel = f"h-{name}" if name == MAIN else f"panel-{name}"
+        return f"{page}{mark}{query}#{panel}"
+    return page
