@@ -1,0 +1,16 @@
+"""Where notifications may go: where workers may, and what one more setting allows."""
+
+from dataclasses import replace
+
+from django.conf import settings
+
+from campaigns import network
+from campaigns.definition.servers import installation_rules
+
+SETTING = "PERFDASH_NOTIFICATION_ADDRESSES"
+
+
+def notification_rules() -> network.Rules:
+    """Rules for webhooks and chat services; perfdash's own services are excluded as ever."""
+    rules = replace(installation_rules(), source=SETTING, of="channel")
+    return rules.allowing(settings.NOTIFICATION_ADDRESSES)

@@ -1,0 +1,35 @@
+"""Signatures of webhooks, as Standard Webhooks 1.0 has them (standardwebhooks.com). Pure."""
+
+import hmac
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from secrets import token_bytes
+
+PREFIX = "whsec_"
+SECRET_BYTES = 32
+
+
+def new_secret() -> str:
+    """Make a secret of 256 bits, as receivers' libraries read it."""
+    return PREFIX + b64encode(token_bytes(SECRET_BYTES)).decode()
+
+
+def headers(uid: str, timestamp: int, body: bytes, secrets: Iterable[str]) -> dict[str, str]:
+    """Give the headers of one try. timestamp: seconds since 1970, of this try, not of the event.
+
+    uid: the same at every try. While a secret is being changed there are two signatures.
+    """
+    signatures = " ".join(signature(uid, timestamp, body, secret) for secret in secrets)
+    return {
+        "webhook-id": uid,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signatures,
+    }
+
+
+def signature(uid: str, timestamp: int, body: bytes, secret: str) -> str:
+    """Sign `id.timestamp.body` with HMAC-SHA256: `v1,` and base64."""
+    key = b64decode(secret.removeprefix(PREFIX))
+    signed = f"{uid}.{timestamp}.".encode() + body
+    return "v1," + b64encode(hmac.new(key, signed, sha256).digest()).decode()
