@@ -10,6 +10,7 @@ from django.utils import timezone
 from campaigns.credentials import token_hash
 from campaigns.definition import access
 from campaigns.models import ApiToken, SignInLink
+from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import PASSWORD, Page
 
 pytestmark = pytest.mark.django_db
@@ -227,7 +228,7 @@ def test_a_revoked_token_stays_on_record(browser, person):
 
 
 def test_nobody_revokes_the_token_of_somebody_else(browser, django_user_model):
-    token, _ = access.make_token(django_user_model.objects.create_user("other"), "theirs")
+    token, _ = access.make_token(somebody("other"), "theirs")
 
     answer = browser.post(reverse("token-revoke", args=[token.pk]))
 

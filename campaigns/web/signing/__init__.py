@@ -1,0 +1,1 @@
+"""Doors into perfdash: password, second factor, provider, invitation; and what an account has of them."""
