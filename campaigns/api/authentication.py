@@ -1,22 +1,50 @@
-"""Who sends a request: the owner of an API token."""
+"""Who sends a request: the owner of an API token, or of a browser's session."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.db.models.functions import Now
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from django.http import HttpRequest, QueryDict
+from rest_framework.authentication import (
+    BaseAuthentication,
+    SessionAuthentication,
+    get_authorization_header,
+)
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from campaigns.activity import set_means, token_means
+from campaigns.activity.tokens import note_use
 from campaigns.api.throttling import count_failure
 from campaigns.credentials import token_hash
 from campaigns.models import ApiToken
+from perfdash.clients import client_address
 
 WORDS = (b"bearer", b"token")
 NOTED_EVERY = timedelta(minutes=1)
 NEW_ONE = "Make a new one on the page Account."
+
+
+class _Heads:
+    """A request without its body, which is left to whoever reads it."""
+
+    POST = QueryDict()
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._request, name)
+
+
+class BrowserAuthentication(SessionAuthentication):
+    """A browser's session; what changes anything sends its CSRF token as a header."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """Raise PermissionDenied without the token; the body may be large, and is not looked at."""
+        super().enforce_csrf(cast(Request, _Heads(request._request)))
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -34,6 +62,8 @@ class TokenAuthentication(BaseAuthentication):
         except AuthenticationFailed:
             count_failure(request)
             raise
+        set_means(token_means(token.name))
+        note_use(token, client_address(request._request) or "")
         return token.user, token
 
     def authenticate_header(self, request: Any) -> str:

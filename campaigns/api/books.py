@@ -17,6 +17,7 @@ from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.views import Api
 from campaigns.definition import life
 from campaigns.models import Exclusion, LogLine, Worker
+from campaigns.queries.rights import Right
 from campaigns.queries.workers import present
 
 
@@ -47,6 +48,8 @@ class OneFinding(CampaignApi):
 
 class Exclusions(CampaignApi):
     """GET: who took which run out of the analysis. POST: take one out."""
+
+    takes = {"post": Right.WRITE}
 
     @operation(
         "list_exclusions",
@@ -95,6 +98,8 @@ class OneExclusion(CampaignApi):
 
 class Withdraw(CampaignApi):
     """POST: let an excluded run count again."""
+
+    takes = {"post": Right.WRITE}
 
     @operation(
         "withdraw_exclusion",
@@ -145,15 +150,6 @@ class Workers(Api):
         """Worker processes that have ever answered, and which of them are present."""
         here = Case(When(pk__in=present().values("pk"), then=Value(True)), default=Value(False))
         return self.page(Worker.objects.annotate(present=here), outputs.WorkerOutput, "name")
-
-
-class Conclusions(CampaignApi):
-    """Kept for conclusions of reviewers."""
-
-    @operation("list_conclusions", "reserved", answer=None, refusals=[NOT_FOUND])
-    def get(self, request: Request, pk: int) -> Response:
-        """Answer 404: the address is kept for signed conclusions of a later version."""
-        raise Http404("There are no conclusions yet; a later version will use this address.")
 
 
 class Alerts(CampaignApi):

@@ -1,10 +1,11 @@
 """Campaigns: list, create, launch, steer."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from django.db import transaction
+from django.db.models import Model, QuerySet
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,22 +20,35 @@ from campaigns.api.inputs import (
     LaunchQuery,
     NewCampaignInput,
 )
+from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life
-from campaigns.models import Campaign, Run
+from campaigns.definition.allowing import team_for
+from campaigns.definition.errors import Invalid
+from campaigns.models import Campaign, LaunchRequest, Run, Target
 from campaigns.queries import records
+from campaigns.queries.owners import find
+from campaigns.queries.rights import Right, visible
 
 TAG = "campaigns"
 
 
 class CampaignApi(Api):
-    """What views of one campaign share."""
+    """What views of one campaign share: the rights are those in its team."""
 
-    def campaign(self, pk: int) -> Campaign:
-        """Find a campaign, or raise Http404."""
-        return get_object_or_404(Campaign, pk=pk)
+    of: ClassVar[type[Model] | None] = Campaign
+
+    def campaign(self, pk: int, right: Right = Right.SEE) -> Campaign:
+        """Find a campaign that somebody has the right to. Raise NotVisible, NotAllowed."""
+        return find(Campaign.objects.all(), self.user, right, pk=pk)
+
+    def targets(self, campaign: Campaign | None = None) -> QuerySet[Target]:
+        """Those that may be measured: of the campaign's team, or of all teams that one writes in."""
+        if campaign is not None:
+            return Target.objects.filter(team=campaign.team_id)
+        return visible(Target.objects.all(), self.user, right=Right.WRITE)
 
     def run(self, pk: int, position: int, *, trial: bool = False) -> Run:
         """Find a run, or a try-out, with what its attempts observed. Raise Http404."""
@@ -58,14 +72,34 @@ class CampaignApi(Api):
         dispatch.dispatch()
         return self.answer(campaign)
 
+    def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
+        """Load a server; 202 with what was asked for, where that takes a second person's yes."""
+        campaign = step(self.campaign(pk))
+        waiting = life.waiting_of(campaign)
+        if waiting is not None:
+            return self.asked(waiting)
+        dispatch.dispatch()
+        return self.answer(campaign)
+
+    def asked(self, waiting: LaunchRequest) -> Response:
+        """Say what waits for a second person's yes."""
+        data = self.shown(waiting, LaunchRequestOutput)
+        headers = {"Location": data["url"]}
+        return Response(data, status=status.HTTP_202_ACCEPTED, headers=headers)
+
 
 class Campaigns(CampaignApi):
     """GET: campaigns, filtered. POST: a new one."""
 
+    of = None
+    takes = {"post": Right.WRITE}
+
     @operation("list_campaigns", TAG, answer=CampaignOutput, paged=True, filters=filters.Campaigns)
     def get(self, request: Request) -> Response:
         """Campaigns, the newest first."""
-        return self.page(records.campaigns(), CampaignOutput, "-pk", filters.Campaigns)
+        return self.page(
+            self.visible(records.campaigns()), CampaignOutput, "-pk", filters.Campaigns
+        )
 
     @operation(
         "create_campaign",
@@ -81,9 +115,13 @@ class Campaigns(CampaignApi):
         data = self.read(NewCampaignInput)
         launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
         confirmed_name = data.pop("confirm_target")
-        definition = checking.check(data)
+        given = data.pop("team")
+        definition = checking.check(data, self.targets())
+        team = definition.target.team if definition.target else team_for(self.user, given)
+        if given and str(given) not in (str(team.pk), team.name):
+            raise Invalid({"team": ["The target belongs to another team; leave this out."]})
         with transaction.atomic():
-            campaign = drafts.create(definition, self.user)
+            campaign = drafts.create(definition, self.user, team=team)
             if launch:
                 life.launch(campaign, self.user, confirmed_name)
         if launch:
@@ -94,16 +132,19 @@ class Campaigns(CampaignApi):
 class Launch(CampaignApi):
     """POST {confirm_target}: lock the definition and begin."""
 
+    takes = {"post": Right.OPERATE}
+
     @operation(
         "launch_campaign",
         TAG,
+        later=LaunchRequestOutput,
         body=ConfirmInput,
         answer=CampaignDetail,
         refusals=[NOT_FOUND, CONFLICT],
     )
     def post(self, request: Request, pk: int) -> Response:
         """Lock the definition, plan the runs, and begin."""
-        return self.take(
+        return self.load(
             pk,
             lambda found: life.launch(found, self.user, self.read(ConfirmInput)["confirm_target"]),
         )
@@ -111,6 +152,8 @@ class Launch(CampaignApi):
 
 class Pause(CampaignApi):
     """POST: begin no further run."""
+
+    takes = {"post": Right.OPERATE}
 
     @operation("pause_campaign", TAG, answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT])
     def post(self, request: Request, pk: int) -> Response:
@@ -120,6 +163,8 @@ class Pause(CampaignApi):
 
 class Resume(CampaignApi):
     """POST {confirm_target}: go on after a pause."""
+
+    takes = {"post": Right.OPERATE}
 
     @operation(
         "resume_campaign",
@@ -139,6 +184,8 @@ class Resume(CampaignApi):
 class Cancel(CampaignApi):
     """POST {reason}: end a campaign."""
 
+    takes = {"post": Right.OPERATE}
+
     @operation(
         "cancel_campaign",
         TAG,
@@ -156,9 +203,12 @@ class Cancel(CampaignApi):
 class Extend(CampaignApi):
     """POST {repetitions, confirm_target}: add repetitions in a session of their own."""
 
+    takes = {"post": Right.OPERATE}
+
     @operation(
         "extend_campaign",
         TAG,
+        later=LaunchRequestOutput,
         body=ExtendInput,
         answer=CampaignDetail,
         refusals=[NOT_FOUND, CONFLICT],
@@ -170,11 +220,13 @@ class Extend(CampaignApi):
             sent = self.read(ExtendInput)
             return life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
 
-        return self.take(pk, extend)
+        return self.load(pk, extend)
 
 
 class Amend(CampaignApi):
     """POST {reason, confirm_target, and locked fields}: change them, for everybody to see."""
+
+    takes = {"post": Right.WRITE}
 
     @operation(
         "amend_campaign",

@@ -24,7 +24,7 @@ def told(found: Compared, positions: Positions, request: Request) -> dict[str, A
         "caveat": answer["caveat"],
         "metric": first.name,
         "unit": first.unit,
-        "lower_is_better": first.lower_is_better,
+        "lower_is_better": first.direction,
         "confidence": 1 - found.criteria.alpha,
         "smallest_effect_percent": 100 * found.criteria.delta,
         "margin_percent": 100 * found.criteria.margin,

@@ -1,6 +1,6 @@
 """Comparisons of campaigns, or of cells of them, as the page Compare computes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from django.http import HttpResponse
@@ -20,6 +20,7 @@ from campaigns.models import Cell
 from campaigns.queries.compare_choice import Choice, there_is, why_unusable
 from campaigns.queries.compared import Side, sides_of
 from campaigns.queries.csv_lines import lines_of
+from campaigns.queries.rights import May
 
 LISTS = ("campaign", "cell")
 """Names that the query may hold several times."""
@@ -55,7 +56,7 @@ class Compare(Api):
         }
         asked = checked(CompareQuery(data=sent))
         only = selected(request, ComparisonOutput)
-        choice, sides, positions = _chosen(asked)
+        choice, sides, positions = _chosen(asked, May(self.user).see)
         found = compare(choice, sides)
         if found is None:
             raise ValidationError({_named(choice): ["Name two or more that are not the same."]})
@@ -68,14 +69,18 @@ class Compare(Api):
         return Response(picked(told(found, positions, request), only))
 
 
-def _chosen(asked: Mapping[str, Any]) -> tuple[Choice, Sequence[Side], Mapping[int, int]]:
+def _chosen(
+    asked: Mapping[str, Any], teams: Set[int]
+) -> tuple[Choice, Sequence[Side], Mapping[int, int]]:
     """What is compared, and the positions of all cells. Raise ValidationError, NotPossible."""
     places = [tuple(map(int, text.split(":"))) for text in asked.get("cell", ())]
     keys: Sequence[int] = asked.get("campaign", ())
     if keys and places:
         raise ValidationError({"cell": ["Name campaigns or cells, not both."]})
     wanted = tuple(dict.fromkeys(keys or (campaign for campaign, _ in places)))
-    rows = Cell.objects.filter(campaign__in=wanted).values_list("campaign_id", "position", "pk")
+    rows = Cell.objects.filter(campaign__in=wanted, campaign__team__in=teams).values_list(
+        "campaign_id", "position", "pk"
+    )
     by_place = {(campaign, position): key for campaign, position, key in rows}
     lost = [
         f"{campaign}:{place}" for campaign, place in places if (campaign, place) not in by_place
@@ -87,7 +92,7 @@ def _chosen(asked: Mapping[str, Any]) -> tuple[Choice, Sequence[Side], Mapping[i
         cells=tuple(dict.fromkeys((campaign, by_place[campaign, at]) for campaign, at in places)),
         metric=str(asked.get("metric", "")),
     )
-    sides = sides_of(choice.all_campaigns, choice.metric)
+    sides = sides_of(choice.all_campaigns, teams, choice.metric)
     _, wrong = there_is(choice, sides)
     if wrong:
         raise ValidationError({_named(choice): wrong})

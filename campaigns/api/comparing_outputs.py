@@ -108,7 +108,7 @@ class ComparisonOutput(Selectable):
     caveat = shapes.text()
     metric = serializers.CharField()
     unit = shapes.text()
-    lower_is_better = serializers.BooleanField()
+    lower_is_better = serializers.BooleanField(allow_null=True)
     confidence = serializers.FloatField()
     smallest_effect_percent = serializers.FloatField()
     margin_percent = serializers.FloatField()

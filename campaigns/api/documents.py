@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from campaigns.api.inputs import NoQuery
 from campaigns.api.openapi import document, operation
 from campaigns.api.views import Api
+from campaigns.queries.owners import for_everybody
 from perfdash.headers import CONTENT_SECURITY_POLICY
 
 TAG = "documents"
@@ -41,6 +42,7 @@ class OpenApiYaml(Api):
 
 
 @require_GET
+@for_everybody
 def docs(request: HttpRequest) -> HttpResponse:
     """A page of the OpenAPI document, to read and to try."""
     response = render(request, "campaigns/api_docs.html")

@@ -11,26 +11,29 @@ from campaigns import dispatch
 from campaigns.api import waiting
 from campaigns.api.campaigns import TAG, CampaignApi
 from campaigns.api.inputs import CampaignInput, TryInput, WaitQuery
+from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail
 from campaigns.api.run_outputs import RunOutput
 from campaigns.api.selection import selected
 from campaigns.api.shapes import PreviewOutput
-from campaigns.api.views import Api
 from campaigns.definition import calibrating, checking, drafts, life, preview
-from campaigns.models import Campaign, Run, Scope
+from campaigns.models import Campaign, LaunchRequest, Run, Scope
 from campaigns.queries import live, records
+from campaigns.queries.rights import Right
 
 
-class Preview(Api):
+class Preview(CampaignApi):
     """POST: what a definition would do."""
 
+    of = None
+    takes = {"post": Right.WRITE}
     needs = Scope.READ
 
     @operation("preview_campaign", TAG, body=CampaignInput, answer=PreviewOutput)
     def post(self, request: Request) -> Response:
         """Plan a definition, and store nothing."""
-        planned = preview.preview(checking.check(self.read(CampaignInput)))
+        planned = preview.preview(checking.check(self.read(CampaignInput), self.targets()))
         return Response(
             {
                 "order": planned.order,
@@ -60,6 +63,8 @@ class Preview(Api):
 
 class OneCampaign(CampaignApi):
     """GET: one campaign. PUT, PATCH and DELETE: a draft."""
+
+    takes = {"put": Right.WRITE, "patch": Right.WRITE, "delete": Right.WRITE}
 
     @operation("get_campaign", TAG, answer=CampaignDetail, query=WaitQuery, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
@@ -129,15 +134,18 @@ class OneCampaign(CampaignApi):
     def changed(self, campaign: Campaign, data: Mapping[str, Any]) -> Response:
         """Store another definition of a draft. Raise Invalid, NotADraft."""
         drafts.require_draft(campaign)
-        return self.answer(drafts.change(campaign, checking.check(data)))
+        return self.answer(drafts.change(campaign, checking.check(data, self.targets(campaign))))
 
 
 class Try(CampaignApi):
     """POST {cell}: one run of a draft that no analysis will see."""
 
+    takes = {"post": Right.OPERATE}
+
     @operation(
         "try_campaign",
         TAG,
+        later=LaunchRequestOutput,
         body=TryInput,
         answer=RunOutput,
         code=status.HTTP_201_CREATED,
@@ -153,7 +161,9 @@ class Try(CampaignApi):
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
                 raise checking.Invalid({"cell": [f"This campaign has no cell {position}."]})
-        run = life.try_one(campaign, self.user, cell, sent["confirm_target"])
+        run = life.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
+        if isinstance(run, LaunchRequest):
+            return self.asked(run)
         dispatch.dispatch()
         planned = records.runs(campaign).get(pk=run.pk)
         data = self.shown(planned, RunOutput)
@@ -162,6 +172,8 @@ class Try(CampaignApi):
 
 class Clone(CampaignApi):
     """POST {changes}: a draft like this campaign but for the fields that are sent."""
+
+    takes = {"post": Right.WRITE}
 
     @operation(
         "clone_campaign",
@@ -174,13 +186,17 @@ class Clone(CampaignApi):
     def post(self, request: Request, pk: int) -> Response:
         """A draft like it: parameters are replaced one by one, any other field as a whole."""
         campaign = self.campaign(pk)
-        definition = checking.check(drafts.with_changes(campaign, self.read(CampaignInput)))
-        clone = drafts.create(definition, self.user, clone_of=campaign)
+        definition = checking.check(
+            drafts.with_changes(campaign, self.read(CampaignInput)), self.targets()
+        )
+        clone = drafts.create(definition, self.user, clone_of=campaign, team=campaign.team)
         return self.answer(clone, status.HTTP_201_CREATED)
 
 
 class Calibrate(CampaignApi):
     """POST: an A/A campaign like this one."""
+
+    takes = {"post": Right.WRITE}
 
     @operation(
         "calibrate_campaign",

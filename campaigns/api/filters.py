@@ -13,14 +13,18 @@ from rest_framework.request import Request
 from campaigns.models import (
     Attempt,
     Campaign,
+    Conclusion,
+    Delivery,
     Distribution,
     Exclusion,
+    LaunchRequest,
     LogLine,
     Measurement,
     Proof,
     Run,
     Series,
     Submission,
+    Template,
 )
 
 LARGEST = 2**31 - 1
@@ -93,11 +97,23 @@ class Campaigns(django_filters.FilterSet):
     created_before = Moment(field_name="created_at", lookup_expr="lt")
     closed_after = Moment(field_name="closed_at", lookup_expr="gte")
     closed_before = Moment(field_name="closed_at", lookup_expr="lt")
+    archived = Choice(
+        choices=[("false", "no"), ("true", "yes"), ("all", "both")], method="with_archived"
+    )
     q = Word(method="with_text")
 
     class Meta:
         model = Campaign
         fields: list[str] = []
+
+    def with_archived(self, rows: QuerySet[Campaign], name: str, word: str) -> QuerySet[Campaign]:
+        """Those in the archive, those that are not, or all of them."""
+        return rows if word == "all" else rows.filter(archived_at__isnull=word == "false")
+
+    def filter_queryset(self, queryset: QuerySet[Campaign]) -> QuerySet[Campaign]:
+        """Leave the archive out unless it is asked for."""
+        found: QuerySet[Campaign] = super().filter_queryset(queryset)
+        return found if self.data.get("archived") else found.filter(archived_at=None)
 
     def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:
         """Those that have the tag among theirs."""
@@ -108,11 +124,44 @@ class Campaigns(django_filters.FilterSet):
         return rows.filter(Q(name__icontains=text) | Q(question__icontains=text))
 
 
+class Conclusions(django_filters.FilterSet):
+    """Conclusions; `q` is looked for in claim and recommendation."""
+
+    state = Choice(choices=Conclusion.State.choices)
+    author = Word(field_name="author__username")
+    team = Word(field_name="team__name")
+    campaign = Whole(field_name="evidence__campaign", distinct=True)
+    q = Word(method="with_text")
+
+    class Meta:
+        model = Conclusion
+        fields: list[str] = []
+
+    def with_text(self, rows: QuerySet[Conclusion], name: str, text: str) -> QuerySet[Conclusion]:
+        """Those that hold the text."""
+        return rows.filter(Q(claim__icontains=text) | Q(recommendation__icontains=text))
+
+
 class Targets(django_filters.FilterSet):
     """Targets in use."""
 
     family = Word()
     address = Word()
+
+
+class Templates(django_filters.FilterSet):
+    """Templates of teams; `retired=false`: those that campaigns may begin with."""
+
+    retired = Truth(method="with_retired")
+    team = Word(field_name="team__name")
+
+    class Meta:
+        model = Template
+        fields: list[str] = []
+
+    def with_retired(self, rows: QuerySet[Template], name: str, word: str) -> QuerySet[Template]:
+        """Those that were retired, or those that were not."""
+        return rows.filter(retired_at__isnull=word == "false")
 
 
 class Runs(django_filters.FilterSet):
@@ -137,6 +186,17 @@ class Submissions(django_filters.FilterSet):
 
     class Meta:
         model = Submission
+        fields: list[str] = []
+
+
+class LaunchRequests(django_filters.FilterSet):
+    """What waited, and waits, for a second person's yes."""
+
+    state = Choice(choices=LaunchRequest.State.choices)
+    campaign = Whole(field_name="campaign_id")
+
+    class Meta:
+        model = LaunchRequest
         fields: list[str] = []
 
 
@@ -227,6 +287,17 @@ class LogLines(django_filters.FilterSet):
 
     class Meta:
         model = LogLine
+        fields: list[str] = []
+
+
+class Deliveries(django_filters.FilterSet):
+    """Messages to people."""
+
+    channel = Whole(field_name="channel")
+    state = Choice(choices=Delivery.State.choices)
+
+    class Meta:
+        model = Delivery
         fields: list[str] = []
 
 

@@ -153,9 +153,18 @@ class CampaignInput(Input):
     primary_contrast = serializers.DictField(required=False, allow_null=True)
     smallest_effect_percent = Number()
     margin_percent = Number()
+    failed_limit_percent = Number()
     stop_rule = Text()
     stop_width_percent = Number()
     stop_most = Number()
+    hard_to_change = serializers.ListField(
+        child=serializers.CharField(max_length=80),
+        required=False,
+        allow_null=True,
+        max_length=50,
+        help_text="Factors that are changed as seldom as possible; null: as the settings say.",
+    )
+    settings_afterwards = Text()
     tags = Tags()
 
 
@@ -164,6 +173,7 @@ class NewCampaignInput(CampaignInput):
 
     launch = serializers.BooleanField(required=False, default=False)
     confirm_target = Name()
+    team = Name()
 
 
 class TargetInput(Input):
@@ -187,6 +197,12 @@ class TargetInput(Input):
     client_key = Text()
     notes = Text()
     confirm_address = serializers.BooleanField(required=False)
+
+
+class NewTargetInput(TargetInput):
+    """A target of a team: by number or name; needed of those alone who operate in several."""
+
+    team = Name()
 
 
 class EditTargetInput(TargetInput):
@@ -222,6 +238,7 @@ class AmendInput(ConfirmInput):
     primary_contrast = serializers.DictField(required=False, allow_null=True)
     smallest_effect_percent = Number()
     margin_percent = Number()
+    failed_limit_percent = Number()
     stop_rule = Text()
     stop_width_percent = Number()
     stop_most = Number()

@@ -49,7 +49,12 @@ def described(kind: str, driver: Driver) -> dict[str, Any]:
         ],
         "factors": list(driver.factors),
         "presets": [
-            {"name": preset.name, "label": preset.label, "parameters": dict(preset.parameters)}
+            {
+                "name": preset.name,
+                "label": preset.label,
+                "parameters": dict(preset.parameters),
+                "factors": {name: list(levels) for name, levels in preset.factors.items()},
+            }
             for preset in (driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ())
         ],
         "metrics": [_metric(metric) for metric in driver.metrics],

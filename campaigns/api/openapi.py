@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from django import forms
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
@@ -105,6 +106,12 @@ class Documented(AutoSchema):
         return shape
 
 
+class BrowserScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """A browser's session."""
+
+    target_class = "campaigns.api.authentication.BrowserAuthentication"
+
+
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """`Authorization: Bearer ...`."""
 
@@ -127,6 +134,7 @@ def operation(
     answer: Any,
     code: int = HTTPStatus.OK,
     also: Sequence[int] = (),
+    later: Any = None,
     paged: bool = False,
     whole: bool = False,
     filters: type[FilterSet] | None = None,
@@ -140,7 +148,7 @@ def operation(
     """Describe a method of a view, whose docstring says what it does.
 
     paged: the answer is a page of such; whole: a list of all of them. also: further codes with the
-    same answer; answer: a shape, or one for each media type. refusals: beside those that every request may meet. public: no token is needed.
+    same answer; later: the shape of 202, where it may have to wait; answer: a shape, or one for each media type. refusals: beside those that every request may meet. public: no token is needed.
     """
     verb = name.split("_")[0]
     reads = body is None and verb in ("list", "get")
@@ -153,6 +161,8 @@ def operation(
         answers = {
             (int(each), kind): told for each in (code, *also) for kind, told in shapes.items()
         }
+    if later is not None:
+        answers[int(HTTPStatus.ACCEPTED), media_type] = later
     if reads and answer is not None:
         answers[HTTPStatus.NOT_MODIFIED.value] = OpenApiResponse(
             description="It is what `If-None-Match` names."

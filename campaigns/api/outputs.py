@@ -10,9 +10,10 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.api import shapes
+from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.selection import Selectable
 from campaigns.definition import drafts
-from campaigns.models import Campaign, Cell, Target
+from campaigns.models import Campaign, Cell, LaunchRequest, Target
 from campaigns.queries import environment, live, records
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.amendments import amendments_of
@@ -32,6 +33,7 @@ class TargetOutput(Selectable, serializers.ModelSerializer[Target]):
         fields = [
             "id",
             "url",
+            "team",
             "name",
             "family",
             "base_url",
@@ -98,6 +100,7 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
         model = Campaign
         fields = [
             "id",
+            "team",
             "name",
             "question",
             "kind",
@@ -111,6 +114,8 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
             "created_at",
             "launched_at",
             "closed_at",
+            "archived_at",
+            "template",
             "runs",
             "links",
         ]
@@ -154,6 +159,7 @@ class CampaignDetail(CampaignOutput):
     analysis_pending = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
     version = serializers.SerializerMethodField()
+    launch_request = serializers.SerializerMethodField()
 
     class Meta(CampaignOutput.Meta):
         fields = [
@@ -168,6 +174,7 @@ class CampaignDetail(CampaignOutput):
             "analysis_pending",
             "findings",
             "version",
+            "launch_request",
         ]
 
     def get_stand_in(self, campaign: Campaign) -> list[str]:
@@ -209,6 +216,14 @@ class CampaignDetail(CampaignOutput):
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """By name."""
         return {entry.pop("name"): entry for entry in finding_entries(campaign)}
+
+    @extend_schema_field(LaunchRequestOutput(allow_null=True))
+    def get_launch_request(self, campaign: Campaign) -> dict[str, Any] | None:
+        """What waits for a second person's yes; null where nothing does."""
+        rows = campaign.launch_requests.filter(state=LaunchRequest.State.WAITING)
+        row = rows.select_related("campaign", "asked_by").first()
+        context = {"request": self.context["request"]}
+        return dict(LaunchRequestOutput(row, context=context).data) if row else None
 
     def get_version(self, campaign: Campaign) -> str:
         """Text that changes with every run, phase, exclusion, state and analysis; for `seen`."""

@@ -12,6 +12,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
 from campaigns.api.refusals import Refusal
+from campaigns.bundles import NotReady
 from campaigns.definition import servers
 from campaigns.definition.checking import Invalid
 from campaigns.definition.drafts import NotADraft
@@ -29,7 +30,7 @@ USER_INFO = re.compile(r"//[^/\s]*@")
 """A name and password within a URL."""
 LONGEST_VALUE = 200
 MOST_ERRORS = 100
-SECRETS = frozenset(servers.SECRETS)
+SECRETS = frozenset({*servers.SECRETS, "key", "address"})
 
 
 def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
@@ -71,7 +72,7 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
             )
         case NotExternal():
             return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
-        case NotPossible() | NotADraft():
+        case NotPossible() | NotADraft() | NotReady():
             return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
         case Http404():
             return _problem(HTTPStatus.NOT_FOUND, str(error) or "There is nothing here.")

@@ -14,6 +14,7 @@ from campaigns.api.views import Api
 from campaigns.definition import queue
 from campaigns.models import Target
 from campaigns.queries import queues
+from campaigns.queries.rights import May, Right
 
 
 class Queues(Api):
@@ -22,11 +23,15 @@ class Queues(Api):
     @operation("list_queues", "queues", answer=QueueOutput, whole=True)
     def get(self, request: Request) -> Response:
         """The queue of each server in use, the longest first."""
-        return self.whole([_queue(each, request) for each in queues.queues()], QueueOutput)
+        return self.whole(
+            [_queue(each, request) for each in queues.queues(May(self.user))], QueueOutput
+        )
 
 
 class Move(CampaignApi):
     """POST: another place in the queue of a campaign's server."""
+
+    takes = {"post": Right.OPERATE}
 
     up: ClassVar[bool]
 
@@ -36,7 +41,7 @@ class Move(CampaignApi):
         campaign = move(self.campaign(pk), self.user)
         dispatch.dispatch()
         server = Target.objects.get(campaign=campaign)
-        return Response(_queue(queues.queue_of(server), request))
+        return Response(_queue(queues.queue_of(server, May(self.user)), request))
 
 
 class MoveUp(Move):
@@ -88,5 +93,5 @@ def _waiting(entry: queues.Waiting, request: Request) -> dict[str, Any]:
         "begins_in_seconds": entry.begins_in,
         "run_on": entry.on,
         "why": entry.why.why if entry.why else None,
-        "url": reverse("api-campaign", [entry.pk], request=request),
+        "url": reverse("api-campaign", [entry.pk], request=request) if entry.pk else None,
     }

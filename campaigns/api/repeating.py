@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -108,7 +109,7 @@ def once(
             transaction.set_rollback(True)
             return response
         answer = _answer_of(view, response, _identity(view.request, digest()))
-        repeating.keep(view.user, key, answer)
+        repeating.keep(view.user, key, replace(answer, body=view.to_keep(answer.body)))
         return _answer(answer)
 
 

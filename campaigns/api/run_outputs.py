@@ -14,6 +14,7 @@ from campaigns.models import (
     EffectiveSetting,
     EnvironmentFact,
     Exclusion,
+    Generator,
     Measurement,
     Phase,
     Proof,
@@ -166,6 +167,28 @@ class FactOutput(serializers.ModelSerializer[EnvironmentFact]):
         fields = ["side", "name", "value", "value_after"]
 
 
+class GeneratorOutput(serializers.ModelSerializer[Generator]):
+    """One of several generators that loaded the target together; see docs/how-to/generators.md.
+
+    `clock_offset_seconds`: the database's clock minus the host's.
+    """
+
+    health = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Generator
+        fields = [
+            *("part", "number", "pool", "state", "reason", "worker", "host"),
+            *("claimed_at", "ready_at", "start_at", "finished_at"),
+            *("clock_offset_seconds", "clock_uncertainty_seconds", "health"),
+        ]
+
+    @extend_schema_field(Health(allow_null=True))
+    def get_health(self, generator: Generator) -> dict[str, Any] | None:
+        """How it did; null where that is not known."""
+        return health_of(generator)
+
+
 class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     """One try at a run, with its evidence."""
 
@@ -175,23 +198,12 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     proofs = ProofOutput(many=True)
     effective_settings = SettingOutput(many=True)
     environment = FactOutput(many=True)
+    generators = GeneratorOutput(many=True)
 
     class Meta:
         model = Attempt
         fields = [
-            "number",
-            "state",
-            "phase",
-            "reason",
-            "worker",
-            "host",
-            "queued_at",
-            "claimed_at",
-            "measure_started_at",
-            "measure_finished_at",
-            "finished_at",
-            "units_done",
-            "units_failed",
+            *shapes.ATTEMPT_FIELDS,
             "failures",
             "health",
             "measurements",
@@ -201,18 +213,13 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
             "environment",
             "facts_unread",
             "stand_in",
+            "generators",
         ]
 
     @extend_schema_field(Health(allow_null=True))
     def get_health(self, attempt: Attempt) -> dict[str, Any] | None:
         """How the generator did; null where nothing was measured."""
-        if not attempt.health:
-            return None
-        return {
-            "verdict": attempt.health,
-            "reasons": attempt.health_reasons,
-            "figures": attempt.health_figures,
-        }
+        return health_of(attempt)
 
     @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
     def get_measurements(self, attempt: Attempt) -> dict[str, Any]:
@@ -227,6 +234,17 @@ class RunDetail(RunOutput):
     def get_attempts(self, run: Run) -> Any:
         """Each of them."""
         return [AttemptOutput(attempt).data for attempt in run.attempts.all()]
+
+
+def health_of(row: Attempt | Generator) -> dict[str, Any] | None:
+    """Verdict, reasons and figures of what generated load; None where there are none."""
+    if not row.health:
+        return None
+    return {
+        "verdict": row.health,
+        "reasons": row.health_reasons,
+        "figures": row.health_figures,
+    }
 
 
 def measurements_of(attempt: Attempt) -> dict[str, Any]:

@@ -15,10 +15,13 @@ from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.definition import life
 from campaigns.models import Run
 from campaigns.queries import records
+from campaigns.queries.rights import Right
 
 
 class Runs(CampaignApi, Receiving):
     """GET: the runs of a campaign, filtered. POST: more runs that were made elsewhere."""
+
+    takes = {"post": Right.WRITE}
 
     @operation(
         "list_runs",
@@ -61,6 +64,8 @@ class OneRun(CampaignApi):
 class CancelRun(CampaignApi):
     """POST {reason}: end one run."""
 
+    takes = {"post": Right.OPERATE}
+
     @operation(
         "cancel_run",
         "runs",
@@ -77,6 +82,8 @@ class CancelRun(CampaignApi):
 
 class RunAgain(CampaignApi):
     """POST {confirm_target}: plan a failed or void run once more."""
+
+    takes = {"post": Right.OPERATE}
 
     @operation(
         "repeat_run",

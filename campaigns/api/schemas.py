@@ -30,6 +30,7 @@ from campaigns.plan import BLIND_LABEL, BLIND_LEVELS
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""
 SCALAR = {"type": ["string", "number", "boolean", "null"]}
+OF_TARGET = "A setting of the target; the server alone knows which there are."
 NAMED = {"type": "object", "additionalProperties": SCALAR}
 TYPES: Mapping[str, dict[str, Any]] = {
     "number": {"type": "number"},
@@ -64,6 +65,12 @@ DESCRIBED: Mapping[str, dict[str, Any]] = {
     },
     "baseline": {**SCALAR, "description": "The level of the paired factor to compare against."},
     "primary_metric": {"type": "string", "description": "The kind's own unless given."},
+    "hard_to_change": {
+        "type": ["array", "null"],
+        "items": {"type": "string"},
+        "description": "Factors that are changed as seldom as possible; without it, as the target's "
+        "settings say.",
+    },
     "primary_contrast": {
         "type": ["object", "null"],
         "additionalProperties": False,
@@ -165,9 +172,17 @@ def _of_kind(name: str, driver: Driver) -> dict[str, Any]:
         "properties": {
             "parameters": {
                 "properties": parameters,
-                "additionalProperties": False,
+                "additionalProperties": {**SCALAR, "description": OF_TARGET},
             },
-            "factors": {"properties": factors, "additionalProperties": False},
+            "factors": {
+                "properties": factors,
+                "additionalProperties": {
+                    "type": "array",
+                    "items": SCALAR,
+                    "minItems": 1,
+                    "description": OF_TARGET,
+                },
+            },
             "target": {"type": ["string", "integer"], "minLength": 1},
             "primary_metric": {"enum": ["", None, *(metric.name for metric in driver.metrics)]},
         },

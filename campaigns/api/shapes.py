@@ -7,6 +7,12 @@ from rest_framework import serializers
 from campaigns.api.selection import Selectable
 from campaigns.models import Campaign, Run, Scope
 
+ATTEMPT_FIELDS = (
+    *("number", "state", "phase", "reason", "worker", "host", "queued_at", "claimed_at"),
+    *("measure_started_at", "measure_finished_at", "finished_at", "units_done", "units_failed"),
+)
+"""What every answer tells of an attempt."""
+
 
 class Part(serializers.Serializer[Any]):
     """A part of an answer, always whole."""
@@ -114,9 +120,14 @@ class Definition(Part):
     primary_contrast = serializers.DictField(child=serializers.JSONField(), required=False)
     smallest_effect_percent = serializers.FloatField()
     margin_percent = serializers.FloatField()
+    failed_limit_percent = serializers.FloatField()
     stop_rule = serializers.ChoiceField(choices=Campaign.StopRule.choices)
     stop_width_percent = serializers.FloatField(required=False)
     stop_most = serializers.IntegerField(required=False)
+    hard_to_change = serializers.ListField(child=serializers.CharField(), required=False)
+    settings_afterwards = serializers.ChoiceField(
+        choices=Campaign.Afterwards.choices, required=False
+    )
     tags = serializers.ListField(child=serializers.CharField())
 
 
@@ -185,7 +196,7 @@ class MetricOutput(Part):
     name = serializers.CharField()
     label = serializers.CharField()
     unit = text()
-    lower_is_better = serializers.BooleanField()
+    lower_is_better = serializers.BooleanField(allow_null=True)
     primary = serializers.BooleanField()
 
 
@@ -195,6 +206,7 @@ class PresetOutput(Part):
     name = serializers.CharField()
     label = serializers.CharField()
     parameters = serializers.DictField(child=serializers.JSONField())
+    factors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
 
 
 class KindOutput(Selectable):

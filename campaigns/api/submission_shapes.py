@@ -65,6 +65,7 @@ class AboutInput(Input):
     primary_contrast = serializers.DictField(required=False)
     smallest_effect_percent = serializers.FloatField(required=False)
     margin_percent = serializers.FloatField(required=False)
+    failed_limit_percent = serializers.FloatField(required=False)
     factors = serializers.DictField(child=serializers.ListField(child=Scalar()), required=False)
     work = serializers.ListField(child=serializers.CharField(), required=False)
 
@@ -108,7 +109,13 @@ class DryQuery(Input):
     dry_run = serializers.BooleanField(default=False)
 
 
-class ImportQuery(DryQuery):
+class OfTeamQuery(DryQuery):
+    """Whose the new campaign is: needed of those alone who write in several teams."""
+
+    team = serializers.CharField(required=False, default="", max_length=100)
+
+
+class ImportQuery(OfTeamQuery):
     """What is said of a file; what is left out is taken from it."""
 
     filename = serializers.CharField(required=False, default="", max_length=200)
@@ -123,6 +130,7 @@ class ImportQuery(DryQuery):
     baseline = serializers.CharField(required=False)
     smallest_effect_percent = serializers.FloatField(required=False)
     margin_percent = serializers.FloatField(required=False)
+    failed_limit_percent = serializers.FloatField(required=False)
     fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False, default="")
     context = serializers.CharField(  # type: ignore[assignment]
         required=False, help_text="Facts of the environment, as a JSON object."

@@ -29,6 +29,7 @@ from campaigns.api.submission_shapes import (
     DryQuery,
     FormatOutput,
     ImportQuery,
+    OfTeamQuery,
     ReceivedOutput,
     RunsInput,
     SubmissionInput,
@@ -36,12 +37,14 @@ from campaigns.api.submission_shapes import (
     received_data,
 )
 from campaigns.api.views import Api
+from campaigns.definition.allowing import team_for
 from campaigns.definition.errors import Invalid
 from campaigns.importers import waiting
 from campaigns.importers.document import read_submission
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received, append, create
-from campaigns.models import ApiToken, Campaign, Scope, Submission
+from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
+from campaigns.queries.rights import Right
 from campaigns.readers import all_readers
 
 TAG = "submissions"
@@ -64,7 +67,7 @@ NOT_READ_YET = {
 }
 DEFINITION = (
     *("question", "name", "source", "tags", "primary_metric", "order", "paired_factor"),
-    *("baseline", "smallest_effect_percent", "margin_percent"),
+    *("baseline", "smallest_effect_percent", "margin_percent", "failed_limit_percent"),
 )
 
 
@@ -106,19 +109,21 @@ class Receiving(Api):
 class Submissions(Receiving):
     """GET: what came in. POST: a campaign with its runs."""
 
+    takes = {"post": Right.WRITE}
+
     @operation(
         "list_submissions", TAG, answer=SubmissionOutput, paged=True, filters=filters.Submissions
     )
     def get(self, request: Request) -> Response:
         """What came in, the newest first."""
-        rows = Submission.objects.select_related("campaign", "user")
+        rows = self.visible(Submission.objects.select_related("campaign", "user"))
         return self.page(rows, SubmissionOutput, "-pk", filters.Submissions)
 
     @operation(
         "create_submission",
         TAG,
         body=SubmissionInput,
-        query=DryQuery,
+        query=OfTeamQuery,
         answer=ReceivedOutput,
         code=status.HTTP_201_CREATED,
         also=[status.HTTP_200_OK],
@@ -126,12 +131,13 @@ class Submissions(Receiving):
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
-        dry = self.read_query(DryQuery)["dry_run"]
+        asked = self.read_query(OfTeamQuery)
+        dry, team = asked["dry_run"], team_for(self.user, asked["team"])
 
         def act(body: IO[bytes]) -> Response:
             submitted = read_submission(self.json(body))
             with transaction.atomic():
-                received = create(submitted, self.user)
+                received = create(submitted, self.user, team=team)
                 return _answer(received, request, dry=dry)
 
         return self.received(act, MOST_BYTES)
@@ -139,6 +145,8 @@ class Submissions(Receiving):
 
 class OneSubmission(Api):
     """GET: what came in at once."""
+
+    of = Submission
 
     def scope_needed(self) -> Scope | None:
         """Let who may submit see what became of their own."""
@@ -158,6 +166,8 @@ class OneSubmission(Api):
 class Imports(Receiving):
     """POST: a file that another tool wrote."""
 
+    takes = {"post": Right.WRITE}
+
     @operation(
         "import_file",
         TAG,
@@ -173,7 +183,7 @@ class Imports(Receiving):
         202: the file is large, and a worker reads it; `submission` says by and by what became of it.
         """
         asked = self.read_query(ImportQuery)
-        dry = asked.pop("dry_run")
+        dry, team = asked.pop("dry_run"), team_for(self.user, asked.pop("team"))
         about = about_of(asked)
 
         def act(file: IO[bytes]) -> Response:
@@ -181,13 +191,13 @@ class Imports(Receiving):
             file.seek(0)
             with transaction.atomic():
                 if size > waiting.READ_AT_ONCE and not dry:
-                    return self._later(file, about)
-                return _answer(import_file(file, about, self.user), request, dry=dry)
+                    return self._later(file, about, team)
+                return _answer(import_file(file, about, self.user, team), request, dry=dry)
 
         return self.received(act, MOST_FILE_BYTES)
 
-    def _later(self, file: IO[bytes], about: About) -> Response:
-        kept = waiting.keep(file, about, self.user)
+    def _later(self, file: IO[bytes], about: About, team: Team) -> Response:
+        kept = waiting.keep(file, about, self.user, team)
         if isinstance(kept, Received):
             return _answer(kept, self.request, dry=False)
         transaction.on_commit(dispatch.dispatch)

@@ -7,35 +7,40 @@ from rest_framework.response import Response
 
 from campaigns import dispatch
 from campaigns.api import filters
-from campaigns.api.inputs import EditTargetInput, TargetInput
+from campaigns.api.inputs import EditTargetInput, NewTargetInput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import TargetAnswer, TargetOutput
 from campaigns.api.views import Api
-from campaigns.definition import life, servers
+from campaigns.definition import life, servers, target_ends
+from campaigns.definition.allowing import team_for
 from campaigns.definition.checking import Invalid
 from campaigns.models import Target
+from campaigns.queries.rights import Right
 
 
 class Targets(Api):
     """GET: targets in use. POST: a new one."""
 
+    takes = {"post": Right.OPERATE}
+
     @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=filters.Targets)
     def get(self, request: Request) -> Response:
         """Targets in use, by name."""
-        rows = Target.objects.filter(retired_at=None)
+        rows = self.visible(Target.objects.filter(retired_at=None))
         return self.page(rows, TargetOutput, "name", filters.Targets)
 
     @operation(
         "create_target",
         "targets",
-        body=TargetInput,
+        body=NewTargetInput,
         answer=TargetAnswer,
         code=status.HTTP_201_CREATED,
     )
     def post(self, request: Request) -> Response:
         """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
-        data = self.read(TargetInput)
-        target = servers.save_target(data)
+        data = self.read(NewTargetInput)
+        team = team_for(self.user, data.pop("team"), Right.OPERATE)
+        target = servers.save_target(data, team=team)
         dispatch.request_probe(target)
         output = dict(TargetOutput(target, context={"request": request}).data)
         output["warnings"] = servers.to_be_told(target, data)
@@ -43,7 +48,10 @@ class Targets(Api):
 
 
 class OneTarget(Api):
-    """GET: one target, also a retired one. PATCH: change it."""
+    """GET: one target, also a retired one. PATCH: change it. DELETE: where nothing depends on it."""
+
+    of = Target
+    takes = {"patch": Right.OPERATE, "delete": Right.OPERATE}
 
     @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
@@ -70,9 +78,24 @@ class OneTarget(Api):
         told = servers.to_be_told(saved, changes)
         return Response(output | {"warnings": [*told, why_not] if why_not else told})
 
+    @operation(
+        "delete_target",
+        "targets",
+        answer=None,
+        code=status.HTTP_204_NO_CONTENT,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete a target that nothing depends on, with its settings, steps and login."""
+        target_ends.delete_target(get_object_or_404(Target, pk=pk), self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
 
 class Probe(Api):
     """POST: look whether a target answers."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
 
     @operation(
         "probe_target",
@@ -97,6 +120,9 @@ class Probe(Api):
 
 class Retire(Api):
     """POST: take a target out of the lists."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
 
     @operation("retire_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND, CONFLICT])
     def post(self, request: Request, pk: int) -> Response:

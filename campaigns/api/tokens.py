@@ -13,6 +13,7 @@ from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
 from campaigns.definition import access
 from campaigns.models import ApiToken
+from campaigns.queries.rights import Right
 
 
 class TokenOutput(Selectable, serializers.ModelSerializer[ApiToken]):
@@ -49,6 +50,8 @@ class Tokens(Api):
 
 class Revoke(Api):
     """POST: end one of one's own tokens."""
+
+    takes = {"post": Right.SEE}
 
     @operation("revoke_token", "account", answer=TokenOutput, refusals=[NOT_FOUND])
     def post(self, request: Request, pk: int) -> Response:

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils.cache import set_response_etag
-from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -19,7 +18,7 @@ from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from campaigns.api import paging, problems, repeating, scopes
-from campaigns.api.authentication import TokenAuthentication
+from campaigns.api.authentication import BrowserAuthentication, TokenAuthentication
 from campaigns.api.filters import FilterSet, narrowed, refuse_unknown
 from campaigns.api.inputs import Input, NoQuery
 from campaigns.api.kinds import described
@@ -31,7 +30,10 @@ from campaigns.api.throttling import Standing, Throttle
 from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Scope
+from campaigns.queries import owners
+from campaigns.queries.rights import Right, visible
 
+AnyRow = TypeVar("AnyRow", bound=Model)
 READING = frozenset({"fields"})
 """Names of a query that every answer knows."""
 
@@ -43,10 +45,20 @@ class Api(APIView):
     """The scope that a token needs for what does more than read."""
     reads_body: ClassVar[bool] = False
     """Whether `post` reads the body itself; it then calls `once` by itself, too."""
+    of: ClassVar[type[Model] | None] = None
+    """Whose row the `pk` of the address names: the rights are those in its team.
+
+    None: everybody who is signed in comes in, and the view narrows what it shows by `visible`.
+    """
+    takes: ClassVar[Mapping[str, Right]] = {}
+    """The right that each method takes, in that team or else in any; GET takes `see`.
+
+    A test refuses a view that changes something and says no right.
+    """
     standing: Standing | None = None
     """What the one who asks may still ask for."""
 
-    authentication_classes = [TokenAuthentication, SessionAuthentication]
+    authentication_classes = [TokenAuthentication, BrowserAuthentication]
     permission_classes = [IsAuthenticated]
     throttle_classes = [Throttle]
     parser_classes = [StrictJSONParser]
@@ -60,7 +72,11 @@ class Api(APIView):
         if handler is None:
             return
         scopes.require(request, self.scope_needed())
-        if request.method == "POST" and not self.reads_body and repeating.key_of(request):
+        keyed = request.method == "POST" and repeating.key_of(request) is not None
+        right = self.right_needed(name)
+        if self.of is not None or right != Right.SEE:
+            owners.admit(self.user, right, self.of, kwargs.get("pk"))
+        if keyed and not self.reads_body:
             digest = sha256(request.body).digest()
             act = partial(handler, request, *args, **kwargs)
             setattr(self, name, lambda *_, **__: self.once(act, lambda: digest))
@@ -68,6 +84,12 @@ class Api(APIView):
     def scope_needed(self) -> Scope | None:
         """Say which scope a token needs for this request; None: any will do."""
         return Scope.READ if self.request.method in SAFE_METHODS else self.needs
+
+    def right_needed(self, method: str) -> Right:
+        """Say which right a method takes, such as `post`."""
+        if method.upper() in SAFE_METHODS:
+            return self.takes.get("get", Right.SEE)
+        return self.takes[method]
 
     def once(
         self, act: Callable[[], HttpResponseBase], digest: Callable[[], bytes]
@@ -92,6 +114,10 @@ class Api(APIView):
         """Check the query's shape; `fields` is not looked at. Raise ValidationError."""
         query = self.request.query_params.dict()
         return checked(shape(data={name: query[name] for name in query if name not in READING}))
+
+    def to_keep(self, body: bytes) -> bytes:
+        """Give what is kept of an answer for whoever repeats the request: without what is told once."""
+        return body
 
     def page(
         self,
@@ -132,9 +158,15 @@ class Api(APIView):
         response.headers.setdefault("Cache-Control", "private, no-cache")
         for name, value in self.standing.headers().items() if self.standing else ():
             response.headers[name] = value
+        if place := response.headers.get("Location"):
+            response.headers["Location"] = str(place)  # exactly: some servers refuse a Hyperlink
         if request.method == "HEAD" and isinstance(response, Response):
             response.add_post_render_callback(set_response_etag)
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def visible(self, rows: QuerySet[AnyRow], path: str = "team") -> QuerySet[AnyRow]:
+        """Narrow rows to those of teams that the one who asks belongs to; `path`: to the team."""
+        return visible(rows, self.user, path)
 
     @property
     def user(self) -> User:

@@ -8,13 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
-from django.contrib.auth.models import User
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
 from campaigns.definition.access import make_token
 from campaigns.models import Target
 from campaigns.tests.analysis.conftest import paired, published
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import target, toy, worker
 from perfdash.wsgi import application
 from perfdash_client import app, connection
@@ -90,7 +90,7 @@ def call(capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 @pytest.fixture
 def token(db: None) -> str:
     """A token that may do everything."""
-    return make_token(User.objects.create_user("owner"), "tests")[1]
+    return make_token(somebody("owner"), "tests")[1]
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -7,6 +8,7 @@ from django.test import Client
 
 from campaigns import rates
 from campaigns.definition.access import make_token
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker
 
 __all__ = ["target", "toy", "worker"]
@@ -53,7 +55,7 @@ def own_rates(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def owner(db: None) -> User:
-    return User.objects.create_user("owner")
+    return somebody("owner")
 
 
 @pytest.fixture
@@ -72,3 +74,15 @@ def draft(api: ApiClient, target: Any) -> int:
     status, body = api.post("campaigns", definition(target=target.pk))
     assert status == 201, body
     return int(body["id"])
+
+
+@pytest.fixture
+def send(client, owner):
+    def sending(data, path="submissions", **headers):
+        body = data if isinstance(data, bytes) else json.dumps(data).encode()
+        client.force_login(owner)
+        return client.post(
+            f"/api/v1/{path}", body, content_type="application/json", headers=headers
+        )
+
+    return sending

@@ -4,12 +4,14 @@ import json
 from urllib.parse import urlencode
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
 from campaigns.api.run_outputs import MeasurementOutput
 from campaigns.definition.access import make_token
 from campaigns.models import Campaign, Measurement
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +30,7 @@ def client_of(person: User) -> Client:
 
 def test_who_may_only_submit_sees_what_became_of_their_own(owner):
     mine = client_of(owner)
-    theirs = client_of(User.objects.create_user("somebody"))
+    theirs = client_of(somebody("somebody"))
     answer = mine.post("/api/v1/submissions", json.dumps(DOCUMENT), "application/json")
     address = f"/api/v1/submissions/{answer.json()['submission']['id']}"
 
@@ -36,6 +38,29 @@ def test_who_may_only_submit_sees_what_became_of_their_own(owner):
     assert theirs.get(address).status_code == 403
     assert mine.get("/api/v1/submissions").status_code == 403
     assert mine.get("/api/v1/submissions/999").status_code == 403
+
+
+def test_a_browser_sends_its_csrf_token_as_a_header_and_the_whole_body_is_read(owner):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(owner)
+    browser.get("/account/")
+    token = {"X-CSRFToken": browser.cookies[settings.CSRF_COOKIE_NAME].value}
+    body = json.dumps(DOCUMENT)
+
+    refused = browser.post("/api/v1/submissions", body, "application/json")
+    taken = browser.post("/api/v1/submissions", body, "application/json", headers=token)
+    file = browser.post(
+        "/api/v1/imports?name=a.csv",
+        "engine,duration\nold,1\nnew,2\n",
+        "application/x-www-form-urlencoded",
+        headers=token,
+    )
+
+    assert refused.status_code == 403
+    assert "CSRF" in refused.json()["detail"]
+    assert taken.status_code == 201, taken.content
+    assert file.status_code == 400
+    assert "format" in file.content.decode()
 
 
 def test_what_is_said_to_be_no_json_is_not_read(client, owner):

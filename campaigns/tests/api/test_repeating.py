@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
@@ -12,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from campaigns import dispatch
 from campaigns.definition.access import make_token
 from campaigns.models import Campaign, KeptAnswer, Run
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -110,7 +110,7 @@ def test_a_key_belongs_to_one_request(send, asked, path, changes):
 
 
 def test_a_key_belongs_to_one_person(send, asked):
-    other = make_token(User.objects.create_user("other"), "t")[1]
+    other = make_token(somebody("other"), "t")[1]
 
     send("campaigns", asked)
     answer = send("campaigns", asked, HTTP_AUTHORIZATION=f"Bearer {other}")

@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from io import BytesIO
+from typing import ClassVar
 
 import pytest
 from django.test import RequestFactory
@@ -11,6 +12,7 @@ from campaigns.api.repeating import CHUNK, Hashed
 from campaigns.api.views import Api
 from campaigns.definition.access import make_token
 from campaigns.models import KeptAnswer, Team
+from campaigns.queries.rights import Right
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +23,7 @@ class Teams(Api):
     """Makes a team named after the first bytes; the rest it may leave unread."""
 
     reads_body = True
+    takes: ClassVar = {"post": Right.SEE}
 
     def post(self, request):
         body = Hashed(request._request)

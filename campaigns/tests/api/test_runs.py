@@ -116,7 +116,7 @@ def test_runs_are_filtered(api, campaign):
 def test_a_list_of_many_runs_asks_few_questions(api, campaign, django_assert_max_num_queries):
     life.extend(campaign, 40, None)
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         _, body = api.get(f"campaigns/{campaign.pk}/runs", limit=500)
 
     assert len(body["results"]) == 86
@@ -137,9 +137,9 @@ def test_only_the_fields_that_are_asked_for_are_read_and_sent(
 ):
     address = f"campaigns/{campaign.pk}"
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         _, listed = api.get(f"{address}/runs", fields="position,state")
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         _, one = api.get(address, fields="id,cells")
 
     assert listed["results"][0] == {"position": 1, "state": "done"}

@@ -3,11 +3,8 @@
 import gzip
 import json
 import sys
-import threading
 
 import pytest
-from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 
 from campaigns import analysis
@@ -20,6 +17,7 @@ from campaigns.models import (
     Run,
     Submission,
 )
+from campaigns.tests.api.documents import document, errors_of, made
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -27,53 +25,6 @@ else:
     from backports import zstd
 
 pytestmark = pytest.mark.django_db
-
-
-def document(**changes):
-    """Two settings of one test, three builds each."""
-    runs = [
-        {
-            "tags": {"engine": engine},
-            "values": {"duration": seconds, "memory": 100 + place},
-            "started_at": f"2026-11-2{place}T10:00:00Z",
-            "finished_at": f"2026-11-2{place}T10:01:00+00:00",
-        }
-        for engine, times in (("futures", (20.0, 21.0, 20.5)), ("asyncio", (10.0, 10.5, 11.0)))
-        for place, seconds in enumerate(times)
-    ]
-    return {
-        "campaign": {"question": "Which engine?", "tags": ["nightly"], "source": "our lab"},
-        "metrics": {
-            "duration": {"unit": "s", "lower_is_better": True},
-            "memory": {"unit": "widgets", "lower_is_better": None, "label": "Memory used"},
-        },
-        "context": {"cpu": "i7-6700", "cores": 8},
-        "info": {"job": 7},
-        "runs": runs,
-        **changes,
-    }
-
-
-@pytest.fixture
-def send(client, owner):
-    def sending(data, path="submissions", **headers):
-        body = data if isinstance(data, bytes) else json.dumps(data).encode()
-        client.force_login(owner)
-        return client.post(
-            f"/api/v1/{path}", body, content_type="application/json", headers=headers
-        )
-
-    return sending
-
-
-def made(answer) -> Campaign:
-    assert answer.status_code == 201, answer.content
-    return Campaign.objects.get(pk=answer.json()["submission"]["campaign"]["id"])
-
-
-def errors_of(answer) -> dict[str, str]:
-    assert answer.status_code == 400, answer.content
-    return {each["field"]: each["message"] for each in answer.json()["errors"]}
 
 
 def test_one_post_makes_a_finished_campaign_with_all_its_runs(send):
@@ -174,81 +125,6 @@ def test_a_dry_run_answers_what_would_be_made_and_makes_nothing(send):
     assert told["submission"] is None
     assert not Campaign.objects.exists()
     assert not Submission.objects.exists()
-
-
-def test_the_same_submission_again_is_the_same_campaign(send):
-    campaign = made(send(document(id="nightly-7")))
-
-    again = send(json.dumps(document(id="nightly-7"), indent=2, sort_keys=True).encode())
-
-    assert again.status_code == 200
-    assert again.json()["made"] is False
-    assert again.json()["submission"]["campaign"]["id"] == campaign.pk
-    assert Campaign.objects.count() == 1
-
-
-def test_another_submission_under_the_same_id_is_a_conflict_and_overwrites_nothing(send):
-    campaign = made(send(document(id="nightly-7")))
-    other = document(id="nightly-7")
-    other["runs"][0]["values"]["duration"] = 1
-
-    answer = send(other)
-
-    assert answer.status_code == 409
-    assert answer.json()["type"] == "urn:perfdash:differs"
-    assert answer.json()["campaign"] == campaign.pk
-    assert Measurement.objects.filter(value=20.0).exists()
-
-
-def test_runs_are_appended_out_of_order_with_new_levels_and_metrics(send):
-    campaign = made(send(document()))
-    path = f"campaigns/{campaign.pk}/runs"
-
-    answer = send(
-        {
-            "metrics": {"cost": {"unit": "EUR", "lower_is_better": True}},
-            "runs": [
-                {
-                    "tags": {"engine": "uvloop"},
-                    "values": {"duration": 8, "cost": 1},
-                    "started_at": "2026-11-01T10:00:00Z",
-                },
-                {"tags": {"engine": "asyncio"}, "values": {"duration": 9}},
-            ],
-        },
-        path,
-    )
-
-    assert answer.status_code == 201, answer.content
-    assert answer.json()["first"] == 7
-    assert list(campaign.runs.order_by("position").values_list("block__number", flat=True)) == [
-        *(1, 2, 3, 1, 2, 3),
-        *(1, 4),
-    ]
-    assert campaign.cells.count() == 3
-    assert campaign.metrics.count() == 3
-    analysis.analyse(campaign)
-    assert len(campaign.findings.get(name="cells").result["cells"]) == 3
-
-
-def test_a_run_that_is_there_is_left_alone_and_one_that_differs_is_a_conflict(send):
-    data = document()
-    for place, run in enumerate(data["runs"]):
-        run["id"] = f"build-{place}"
-    campaign = made(send(data))
-    path = f"campaigns/{campaign.pk}/runs"
-
-    same = send({"runs": [data["runs"][0] | {}]}, path)
-    assert (same.status_code, same.json()["known"], same.json()["runs"]) == (200, 1, 0)
-
-    changed = data["runs"][0] | {"values": {"duration": 1, "memory": 100}}
-    differs = send(
-        {"runs": [changed, {"tags": {"engine": "asyncio"}, "values": {"duration": 1}}]}, path
-    )
-
-    assert differs.status_code == 409
-    assert "another values" in differs.json()["detail"]
-    assert campaign.runs.count() == 6
 
 
 @pytest.mark.parametrize(
@@ -394,37 +270,6 @@ def test_more_cells_than_a_campaign_holds_are_refused_with_what_to_do(send):
     assert "belongs into `info`" in errors_of(send(document(runs=runs)))["factors"]
 
 
-def test_a_campaign_that_perfdash_measures_takes_no_runs_from_outside(send, owner):
-    campaign = Campaign.objects.create(kind="downloader", name="ours", primary_metric="duration")
-
-    answer = send({"runs": [{"values": {"duration": 1}}]}, f"campaigns/{campaign.pk}/runs")
-
-    assert answer.status_code == 409
-    assert "measured by perfdash" in answer.json()["detail"]
-
-
-def test_a_metric_with_another_unit_is_a_conflict(send):
-    campaign = made(send(document()))
-    data = {
-        "metrics": {"duration": {"unit": "ms", "lower_is_better": True}},
-        "runs": [{"tags": {"engine": "asyncio"}, "values": {"duration": 1}}],
-    }
-
-    answer = send(data, f"campaigns/{campaign.pk}/runs")
-
-    assert answer.status_code == 409
-    assert "is in s, lower is better, raw" in answer.json()["detail"]
-
-
-def test_a_key_makes_a_repeated_submission_one(send):
-    first = send(document(), **{"Idempotency-Key": "a"})
-    again = send(document(), **{"Idempotency-Key": "a"})
-
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert first.json() == again.json()
-    assert Campaign.objects.count() == 1
-
-
 @pytest.mark.parametrize(("scope", "code"), [("read", 403), ("submit", 201), ("operate", 201)])
 def test_it_takes_the_scope_to_submit(owner, scope, code):
     token = new_token()
@@ -435,36 +280,6 @@ def test_it_takes_the_scope_to_submit(owner, scope, code):
     )
 
     assert answer.status_code == code
-
-
-@pytest.mark.django_db(transaction=True)
-def test_runs_that_come_at_the_same_time_have_positions_of_their_own(send, owner):
-    campaign = made(send(document()))
-
-    def append(number):
-        client = Client()
-        client.force_login(User.objects.get(pk=owner.pk))
-        answers.append(
-            client.post(
-                f"/api/v1/campaigns/{campaign.pk}/runs",
-                json.dumps(
-                    {"runs": [{"tags": {"engine": f"e{number}"}, "values": {"duration": 1}}]}
-                ),
-                content_type="application/json",
-            ).status_code
-        )
-        connection.close()
-
-    answers: list[int] = []
-    threads = [threading.Thread(target=append, args=[number]) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert answers == [201] * 8
-    assert sorted(campaign.runs.values_list("position", flat=True)) == list(range(1, 15))
-    assert campaign.cells.count() == 10
 
 
 def test_what_came_in_is_listed_and_read(send, client):

@@ -1,19 +1,19 @@
 """A person's own tokens: read, and ended."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from campaigns.definition.access import make_token
 from campaigns.models import ApiToken
 from campaigns.tests.api.conftest import ApiClient
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
 
 def test_own_tokens_are_told_without_their_text_and_those_of_others_are_not(api, owner, token):
     old = make_token(owner, "old", "read", "30d")[0]
-    make_token(User.objects.create_user("other"), "theirs")
+    make_token(somebody("other"), "theirs")
 
     status, body = api.get("tokens")
 
@@ -48,7 +48,7 @@ def test_a_token_may_end_itself(api, owner):
 
 
 def test_nobody_ends_the_tokens_of_others(api):
-    theirs = make_token(User.objects.create_user("other"), "theirs")[0]
+    theirs = make_token(somebody("other"), "theirs")[0]
 
     assert api.post(f"tokens/{theirs.pk}/revoke")[0] == 404
     theirs.refresh_from_db()

@@ -1,0 +1,151 @@
+"""House-keeping: the archive, disk used, how long samples are kept, what depends on a target."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.api.campaigns import CampaignApi
+from campaigns.api.inputs import Input, Number
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.outputs import CampaignDetail
+from campaigns.api.selection import Selectable
+from campaigns.api.views import Api
+from campaigns.definition import keeping
+from campaigns.models import Target, Team
+from campaigns.queries.dependants import dependants_of
+from campaigns.queries.rights import Right
+from campaigns.queries.storage import used_by_campaigns
+
+
+class UsedOutput(Selectable, serializers.Serializer[Any]):
+    """What a campaign takes in the database. `bytes`: by kind of data; `total`: of all of them."""
+
+    campaign = serializers.IntegerField()
+    name = serializers.CharField()
+    archived_at = serializers.DateTimeField(allow_null=True)
+    total = serializers.IntegerField()
+    bytes = serializers.DictField(child=serializers.IntegerField())
+
+
+class RetentionOutput(Selectable, serializers.ModelSerializer[Team]):
+    """How long a team keeps raw samples; null: for ever."""
+
+    keep_samples_days = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Team
+        fields = ["id", "name", "keep_samples_days"]
+
+    def get_keep_samples_days(self, team: Team) -> int | None:
+        """Days; null: for ever."""
+        return keeping.kept_days(team)
+
+
+class RetentionInput(Input):
+    """How many days; null: for ever."""
+
+    keep_samples_days = Number()
+
+
+class DependantsOutput(Selectable, serializers.Serializer[Any]):
+    """One kind of what depends on a target; `first`: the first ten, `then`: what becomes of them."""
+
+    kind = serializers.CharField()
+    count = serializers.IntegerField()
+    first = serializers.ListField(child=serializers.DictField())
+    then = serializers.CharField()
+
+
+class Archive(CampaignApi):
+    """POST: take a campaign out of the lists."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "archive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT]
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take a campaign that is over, or a draft, out of the lists; conclusions keep it."""
+        return self.answer(keeping.archive(self.campaign(pk, Right.WRITE), self.user))
+
+
+class Unarchive(CampaignApi):
+    """POST: show it again."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation("unarchive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND])
+    def post(self, request: Request, pk: int) -> Response:
+        """Show a campaign in the lists again."""
+        return self.answer(keeping.unarchive(self.campaign(pk, Right.WRITE), self.user))
+
+
+class Storage(Api):
+    """GET: disk used by campaigns."""
+
+    @operation("list_storage", "storage", answer=UsedOutput, whole=True)
+    def get(self, request: Request) -> Response:
+        """What each campaign takes that you may see, the largest first."""
+        rows = [
+            {
+                "campaign": one.campaign.pk,
+                "name": one.campaign.name,
+                "archived_at": one.campaign.archived_at,
+                "total": one.total,
+                "bytes": dict(one.bytes),
+            }
+            for one in used_by_campaigns(self.user)
+        ]
+        return self.whole(rows, UsedOutput)
+
+
+class Retention(Api):
+    """GET: how long a team keeps raw samples. PATCH: change it."""
+
+    of = Team
+    takes = {"patch": Right.MANAGE}
+
+    @operation("get_retention", "storage", answer=RetentionOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """How long the team keeps raw samples."""
+        return self.one(get_object_or_404(Team, pk=pk), RetentionOutput)
+
+    @operation(
+        "set_retention",
+        "storage",
+        body=RetentionInput,
+        answer=RetentionOutput,
+        refusals=[NOT_FOUND],
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Set how many days the team keeps raw samples; null: for ever."""
+        team = get_object_or_404(Team, pk=pk)
+        sent = self.read(RetentionInput)
+        if sent:
+            keeping.keep_samples(team, sent["keep_samples_days"], self.user)
+        return Response(self.shown(team, RetentionOutput))
+
+
+class TargetDependants(Api):
+    """GET: what depends on a target."""
+
+    of = Target
+
+    @operation(
+        "list_dependants", "targets", answer=DependantsOutput, whole=True, refusals=[NOT_FOUND]
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """What names the target, kind by kind; where the list is empty it may be deleted."""
+        rows = [
+            {
+                "kind": each.kind,
+                "count": each.count,
+                "first": [{"id": key, "name": name} for key, name in each.first],
+                "then": each.then,
+            }
+            for each in dependants_of(get_object_or_404(Target, pk=pk))
+        ]
+        return self.whole(rows, DependantsOutput)

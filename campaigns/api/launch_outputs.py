@@ -1,0 +1,42 @@
+"""A load of a production server that waits for a second person's yes, as JSON."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from campaigns.api.selection import Selectable
+from campaigns.api.submission_shapes import CampaignName
+from campaigns.models import LaunchRequest
+
+
+class LaunchRequestOutput(Selectable):
+    """Who asked for what, of which definition, and who decided.
+
+    `blocks`: of an extension; `cell`: of a try-out, by its position.
+    """
+
+    id = serializers.IntegerField(source="pk")
+    url = serializers.HyperlinkedIdentityField("api-launch-request")
+    campaign = serializers.SerializerMethodField()
+    step = serializers.ChoiceField(choices=LaunchRequest.Step.choices)
+    blocks = serializers.IntegerField(source="options.blocks", default=None, allow_null=True)
+    cell = serializers.IntegerField(source="options.cell", default=None, allow_null=True)
+    state = serializers.ChoiceField(choices=LaunchRequest.State.choices)
+    definition_hash = serializers.CharField()
+    asked_by = serializers.CharField(source="asked_by.username")
+    asked_at = serializers.DateTimeField()
+    decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    words = serializers.CharField()
+
+    @extend_schema_field(CampaignName())
+    def get_campaign(self, row: LaunchRequest) -> dict[str, Any]:
+        """Of which campaign."""
+        campaign, request = row.campaign, self.context["request"]
+        return {
+            "id": campaign.pk,
+            "name": campaign.name,
+            "url": reverse("api-campaign", [campaign.pk], request=request),
+        }

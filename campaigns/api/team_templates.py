@@ -1,0 +1,156 @@
+"""Templates of teams, and campaigns that begin with one."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.api import filters
+from campaigns.api.campaigns import CampaignApi
+from campaigns.api.inputs import CampaignInput, Input, Text
+from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.outputs import CampaignDetail
+from campaigns.api.selection import Selectable
+from campaigns.api.views import Api
+from campaigns.definition import life, templates
+from campaigns.models import Campaign, Template
+from campaigns.queries.owners import find
+from campaigns.queries.rights import Right, visible
+
+
+class TemplateInput(Input):
+    """What people say of a template."""
+
+    name = Text()
+    notes = Text()
+
+
+class NewTemplateInput(TemplateInput):
+    """A template of a campaign's definition."""
+
+    campaign = serializers.IntegerField(min_value=1, max_value=filters.LARGEST)
+
+
+class TemplateOutput(Selectable, serializers.ModelSerializer[Template]):
+    """A template. `definition`: as a campaign takes it, without name and seed."""
+
+    team = serializers.CharField(source="team.name")
+    made_by = serializers.SerializerMethodField()
+    definition = serializers.JSONField()
+
+    class Meta:
+        model = Template
+        fields = [
+            "id",
+            "team",
+            "name",
+            "notes",
+            "definition",
+            "made_by",
+            "created_at",
+            "retired_at",
+        ]
+
+    def get_made_by(self, template: Template) -> str | None:
+        """Its name, null where nobody is known."""
+        return template.made_by.get_username() if template.made_by else None
+
+
+class Templates(Api):
+    """GET: templates of one's teams. POST: a new one."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "list_templates", "templates", answer=TemplateOutput, paged=True, filters=filters.Templates
+    )
+    def get(self, request: Request) -> Response:
+        """Templates of your teams, the newest first, with those that were retired."""
+        rows = visible(Template.objects.select_related("team", "made_by"), self.user)
+        return self.page(rows, TemplateOutput, "-pk", filters.Templates)
+
+    @operation(
+        "create_template",
+        "templates",
+        body=NewTemplateInput,
+        answer=TemplateOutput,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request) -> Response:
+        """Keep the definition of a campaign, without its results, for its team."""
+        data = self.read(NewTemplateInput)
+        campaign = find(Campaign.objects.all(), self.user, Right.WRITE, pk=data.pop("campaign"))
+        try:
+            made = templates.make_template(campaign, data, self.user)
+        except templates.NoTemplate as refusal:
+            raise life.NotPossible(str(refusal)) from None
+        return Response(self.shown(made, TemplateOutput), status=status.HTTP_201_CREATED)
+
+
+class OneTemplate(Api):
+    """GET: one template. PATCH: another name, other notes."""
+
+    of = Template
+    takes = {"patch": Right.WRITE}
+
+    @operation("get_template", "templates", answer=TemplateOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One template, also a retired one."""
+        return self.one(get_object_or_404(Template, pk=pk), TemplateOutput)
+
+    @operation(
+        "edit_template",
+        "templates",
+        body=TemplateInput,
+        answer=TemplateOutput,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change its name or notes; what is not sent stays."""
+        template = get_object_or_404(Template, pk=pk)
+        stored = {"name": template.name, "notes": template.notes}
+        try:
+            templates.change_template(template, stored | self.read(TemplateInput), self.user)
+        except templates.NoTemplate as refusal:
+            raise life.NotPossible(str(refusal)) from None
+        return Response(self.shown(template, TemplateOutput))
+
+
+class RetireTemplate(Api):
+    """POST: let no further campaign begin with it."""
+
+    of = Template
+    takes = {"post": Right.WRITE}
+
+    @operation("retire_template", "templates", answer=TemplateOutput, refusals=[NOT_FOUND])
+    def post(self, request: Request, pk: int) -> Response:
+        """Let no further campaign begin with it; those that did stay as they are."""
+        template = templates.retire_template(get_object_or_404(Template, pk=pk), self.user)
+        return Response(self.shown(template, TemplateOutput))
+
+
+class BeginWithTemplate(CampaignApi):
+    """POST {changes}: a draft that begins with a template."""
+
+    of = Template
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "begin_with_template",
+        "templates",
+        body=CampaignInput,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """A draft of it: parameters are replaced one by one, any other field as a whole."""
+        changes: dict[str, Any] = self.read(CampaignInput)
+        try:
+            draft = templates.begin(get_object_or_404(Template, pk=pk), changes, self.user)
+        except templates.NoTemplate as refusal:
+            raise life.NotPossible(str(refusal)) from None
+        return self.answer(draft, status.HTTP_201_CREATED)
