@@ -1,0 +1,59 @@
+"""The chart of a campaign's answer as SVG, drawn on the server."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from campaigns.charts.svg import drawn
+from campaigns.models import Campaign
+from campaigns.queries.pages import Findings, Outline
+from campaigns.web.phrases import Levels
+from campaigns.web.plots import Plot, labelled, levels_plot, pairs_plot
+from campaigns.web.reports.values import Chart
+from campaigns.web.view import view_of
+
+WIDE, NARROW = 720, 360
+REM = 16
+MOST_DRAWN = 2000
+"""Runs that are drawn one by one; of more, only means and intervals are."""
+MOST_CHARTS = 6
+
+
+def charts_of(
+    campaign: Campaign,
+    outline: Outline,
+    findings: Findings,
+    asked: Mapping[str, str],
+    stand_ins: list[str],
+) -> tuple[Chart, ...]:
+    """Draw what the result page draws beside the answer; asked: the view that was chosen there."""
+    words = Levels(outline.factors, campaign.block_word)
+    if findings.pairs:
+        plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, words),)
+    elif findings.cells:
+        view = view_of({**asked, "metric": ""}, campaign, outline, findings)
+        cells = _without_runs(findings.cells)
+        whole, small = levels_plot(cells, words, view, findings.levels)
+        plots = small[:MOST_CHARTS] or (whole,)
+    else:
+        return ()
+    return tuple(_chart(labelled(plot, stand_ins)) for plot in plots)
+
+
+def _without_runs(finding: Mapping[str, Any]) -> Mapping[str, Any]:
+    cells = finding["cells"]
+    if sum(len(cell["runs"]) for cell in cells) <= MOST_DRAWN:
+        return finding
+    return {**finding, "cells": [{**cell, "runs": []} for cell in cells]}
+
+
+def _chart(plot: Plot) -> Chart:
+    found = re.match(r"([\d.]+)rem", plot.height)
+    height = max(220, min(620, round(REM * float(found[1]) if found else 320)))
+    return Chart(
+        title=plot.title,
+        wide=drawn(plot.figure, width=WIDE, height=height, label=plot.label),
+        narrow=drawn(plot.figure, width=NARROW, height=height, label=plot.label, narrow=True),
+        label=plot.label,
+        key=tuple(item for item in plot.key if item.count != 0),
+    )

@@ -1,0 +1,144 @@
+"""What a report holds: words that are ready to be written, and charts as SVG. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from campaigns.charts.figure import KeyItem
+from campaigns.drivers.base import Snippet
+
+Rows = tuple[tuple[str, str], ...]
+"""Name and value, such as a list of definitions has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart, drawn for a wide place and for a phone."""
+
+    title: str
+    wide: str
+    narrow: str
+    label: str
+    key: tuple[KeyItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One comparison: what, its change with the interval, the verdict and its tone."""
+
+    name: str
+    change: str
+    interval: str
+    word: str
+    tone: str
+    standing: str
+    n: str
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A run that was taken out, by whom, why."""
+
+    run: str
+    value: str
+    by: str
+    at: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One campaign that a conclusion rests on."""
+
+    name: str
+    question: str
+    contrast: str
+    answer: str
+    caveat: str
+    facts: Rows
+    compared: tuple[Compared, ...]
+    more_compared: int
+    charts: tuple[Chart, ...]
+    definition: Rows
+    how: Rows
+    sessions: tuple[tuple[str, str, str], ...]
+    environment: Rows
+    settings: tuple[tuple[str, str, str, str], ...]
+    unread: str
+    excluded: tuple[Excluded, ...]
+    amended: tuple[str, ...]
+    sensitivity: tuple[str, ...]
+    data_hash: str
+    signed_hash: str
+    versions: Rows
+    computed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who decided what on this revision, when, on which hash."""
+
+    name: str
+    word: str
+    at: str
+    reason: str
+    data_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check of the list with its number, and the author's word where it warns."""
+
+    title: str
+    state: str
+    number: str
+    text: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the findings favour, as the target's tools take it."""
+
+    setting: str
+    why: str
+    snippets: tuple[Snippet, ...]
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole page. loud: what has to be read before all else, empty of an accepted one."""
+
+    claim: str
+    state: str
+    tone: str
+    loud: str
+    reason: str
+    reopened_by: tuple[tuple[str, str, str], ...]
+    author: str
+    team: str
+    revision: int
+    sent_at: str
+    decided_at: str
+    signatures: tuple[Signature, ...]
+    recommendation: str
+    advice: tuple[Advice, ...]
+    limits: str
+    checks: tuple[CheckRow, ...]
+    parts: tuple[Part, ...]
+    made_at: str
+    made_by: str
+    is_public: bool = False
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Change every text in a report, wherever it stands."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(mapped(each, change) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {each.name: mapped(getattr(value, each.name), change) for each in fields(value)}
+        return replace(value, **changed)
+    return value
