@@ -1,0 +1,23 @@
+from campaigns.tests.reviews.conftest import (
+    author,
+    campaign,
+    draft,
+    interleaved,
+    other,
+    reviewer,
+    sent,
+    target,
+    team,
+)
+
+__all__ = [
+    "author",
+    "campaign",
+    "draft",
+    "interleaved",
+    "other",
+    "reviewer",
+    "sent",
+    "target",
+    "team",
+]

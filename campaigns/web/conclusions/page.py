@@ -1,0 +1,171 @@
+"""The page of one conclusion: claim, evidence, checklist, decisions, history."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from campaigns.activity import Action
+from campaigns.charts.labels import contrast_words
+from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
+from campaigns.queries.conclusions import asked_of, conclusions_seen_by, events_of, former_decisions
+from campaigns.queries.rights import Right
+from campaigns.reviews.check import Check
+from campaigns.reviews.checklist import checklist, failed, without_word
+from campaigns.reviews.deciding import approvals
+from campaigns.reviews.freezing import data_hash_of
+from campaigns.reviews.reopening import moved_since
+from campaigns.reviews.rows import may_review, possible_reviewers
+from campaigns.reviews.sending import WITHDRAWABLE
+from campaigns.web.people import may, takes, user_of
+
+TONES = {"pass": ("pass", "check"), "warn": ("warn", "warn"), "fail": ("fail", "x")}
+MOST_LETTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """A check with its tone, and the author's word on it; missing: it takes one."""
+
+    check: Check
+    tone: str
+    icon: str
+    campaign: str
+    word: str
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """A piece of evidence; sessions: behind it; noted: other versions that gave the same."""
+
+    row: Evidence
+    contrast: str
+    sentence: str
+    sessions: int
+    versions: str
+    noted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the history."""
+
+    row: AuditEvent
+    words: str
+    details: str
+
+
+@require_safe
+@takes(Right.SEE, Conclusion)
+def conclusion_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Everything about it, and what the one who reads may do."""
+    rows = Conclusion.objects.select_related("author", "team", "supersedes")
+    return render(request, "conclusions/conclusion.html", context(request, rows.get(pk=pk)))
+
+
+def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
+    """What the page is written from."""
+    user = user_of(request)
+    checks = checklist(conclusion)
+    asked = asked_of(conclusion)
+    in_review = conclusion.state == Conclusion.State.IN_REVIEW
+    decided = conclusion.decisions.filter(revision=conclusion.revision, user=user).exists()
+    writes = conclusion.team_id in may(request).write
+    wrote = conclusion.author_id == user.pk or conclusion.writers.filter(pk=user.pk).exists()
+    seen = conclusions_seen_by(user)
+    return {
+        "conclusion": conclusion,
+        "writers": conclusion.writers.exclude(pk=conclusion.author_id).order_by("username"),
+        "evidence": [*_evidence(conclusion)],
+        "checks": check_lines(conclusion, checks),
+        "missing": without_word(conclusion, checks),
+        "failed": failed(checks),
+        "data_hash": data_hash_of(conclusion),
+        "asked": asked,
+        "approvals": len(approvals(conclusion)) if in_review else 0,
+        "needed": conclusion.team.approvals_needed,
+        "reviewers": len(possible_reviewers(conclusion)) if in_review else 0,
+        "former": former_decisions(conclusion),
+        "events": [_event(row) for row in events_of(conclusion)],
+        "reopened": [_moved(each) for each in conclusion.reopened_by],
+        "moved": [_moved(each) for each in moved_since(conclusion)]
+        if conclusion.state == Conclusion.State.REOPENED
+        else [],
+        "superseded_by": seen.filter(
+            supersedes=conclusion, state__in=["accepted", "reopened", "superseded"]
+        ).first(),
+        "supersedes": seen.filter(pk=conclusion.supersedes_id or 0).first(),
+        "may_decide": in_review and not decided and may_review(user, conclusion),
+        "own_work": in_review and wrote and conclusion.team_id in may(request).review,
+        "decided": in_review and decided,
+        "may_edit": writes and conclusion.state in Conclusion.EDITABLE,
+        "may_withdraw": writes and conclusion.state in WITHDRAWABLE,
+        "may_supersede": writes and conclusion.state in ("accepted", "reopened"),
+        "may_delete": writes and conclusion.state == "draft" and not conclusion.revision,
+    }
+
+
+def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
+    """Write the checks, what fails first, each with its word."""
+    words = {word.check_name: word for word in conclusion.words.all()}
+    missing = {check.key for check in without_word(conclusion, checks)}
+    names = {each.campaign_id: each.campaign.name for each in _rows(conclusion)}
+    order = ("fail", "warn", "pass")
+    return [
+        CheckLine(
+            check,
+            *TONES[check.state],
+            names.get(check.campaign, "") if len(names) > 1 else "",
+            words[check.key].text if check.key in words and check.state != "pass" else "",
+            check.key in missing,
+        )
+        for check in sorted(checks, key=lambda each: order.index(each.state))
+    ]
+
+
+def _rows(conclusion: Conclusion) -> list[Evidence]:
+    return list(conclusion.evidence.select_related("campaign").order_by("position"))
+
+
+def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
+    rows = _rows(conclusion)
+    answers = Finding.objects.filter(campaign__in=[row.campaign_id for row in rows], name="answer")
+    sentences = {each.campaign_id: str(each.result.get("sentence", "")) for each in answers}
+    for row in rows:
+        yield EvidenceLine(
+            row,
+            contrast_words(row.contrast) if row.contrast else "",
+            sentences.get(row.campaign_id, ""),
+            int(row.snapshot.get("sessions", 0)),
+            _versions(row.snapshot.get("versions", {})),
+            _versions(row.snapshot.get("recomputed_by", {})),
+        )
+
+
+def _versions(versions: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+
+
+def _event(row: AuditEvent) -> Event:
+    words = Action(row.action).label if row.action in Action.values else row.action
+    named = ("word", "reviewer", "check", "text", "reason", "by")
+    told = [str(row.details[name]).replace("_", " ") for name in named if row.details.get(name)]
+    return Event(row, words, ": ".join(told))
+
+
+def _moved(change: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "name": str(change.get("name", "")),
+        "words": str(change.get("words", "")),
+        "before": _short(change.get("before")),
+        "after": _short(change.get("after")),
+    }
+
+
+def _short(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
