@@ -46,11 +46,30 @@ RUNS: Mapping[str, Mark] = {
     "cancelled": ("cancelled", "thin", "stop"),
     "excluded": ("excluded", "thin", "no"),
 }
+WAITS: Mapping[str, Mark] = {
+    "review": ("Review", "info", "edit"),
+    "changes": ("Changes", "warn", "redo"),
+    "word": ("Your word", "warn", "warn"),
+    "launch": ("Second yes", "warn", "play"),
+    "mention": ("Mention", "info", "talk"),
+    "hand": ("Hand", "warn", "warn"),
+}
 HEALTH: Mapping[str, Mark] = {
     "unknown": ("not probed yet", "thin", "dots"),
     "ready": ("ready", "pass", "check"),
     "unreachable": ("unreachable", "fail", "x"),
     "refused": ("not allowed", "warn", "no"),
+}
+
+
+CONCLUSIONS: Mapping[str, Mark] = {
+    "draft": ("Draft", "thin", "dots"),
+    "in_review": ("In review", "info", "clock"),
+    "changes_requested": ("Changes requested", "warn", "edit"),
+    "accepted": ("Accepted", "pass", "check"),
+    "rejected": ("Rejected", "fail", "x"),
+    "superseded": ("Superseded", "thin", "redo"),
+    "reopened": ("Re-opened", "worse", "warn"),
 }
 
 
@@ -84,6 +103,13 @@ def campaign_badge(state: str) -> SafeString:
 
 
 @register.simple_tag
+def conclusion_badge(state: str) -> SafeString:
+    """How a conclusion stands with its review."""
+    word, tone, name = CONCLUSIONS.get(state, UNKNOWN)
+    return badge({"word": word, "tone": tone, "icon": name})
+
+
+@register.simple_tag
 def stand_in_badge(what: str) -> SafeString:
     """What was measured was no real server; nothing where it was one."""
     if not what:
@@ -105,6 +131,13 @@ def run_state(state: str) -> SafeString:
 def health_state(health: str) -> SafeString:
     """The health of a target."""
     return _state(HEALTH.get(health, UNKNOWN))
+
+
+@register.simple_tag
+def waits_badge(why: str) -> SafeString:
+    """Why something waits in the inbox."""
+    word, tone, name = WAITS.get(why, UNKNOWN)
+    return badge({"word": word, "tone": tone, "icon": name})
 
 
 @register.simple_tag

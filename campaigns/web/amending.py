@@ -17,19 +17,21 @@ from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.metrics import metrics_of
 from campaigns.queries.pages import factors_of
+from campaigns.queries.rights import Right
 from campaigns.queries.work import work_of
 from campaigns.web.campaign_actions import reason_in
 from campaigns.web.confirming import typed_name
 from campaigns.web.contrast_fields import NAMES as CONTRAST
 from campaigns.web.contrast_fields import PATH, as_entered, contrast_fields, read_entered
 from campaigns.web.fields import Choice, Field, as_text, from_form
-from campaigns.web.people import user_of
+from campaigns.web.people import takes, user_of
 
-ALWAYS = ("question", "smallest_effect_percent", "margin_percent")
+ALWAYS = ("question", "smallest_effect_percent", "margin_percent", "failed_limit_percent")
 STOP = ("stop_rule", "stop_width_percent", "stop_most")
 UNITS = {
     "smallest_effect_percent": "%",
     "margin_percent": "%",
+    "failed_limit_percent": "% of the work",
     "stop_width_percent": "± %",
     "stop_most": "blocks",
 }
@@ -37,6 +39,7 @@ Errors = Mapping[str, list[str]]
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.WRITE, Campaign)
 def amend(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what is locked, or change what somebody has typed anew."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)

@@ -17,7 +17,8 @@ from campaigns.definition.checking import Invalid
 from campaigns.drivers import all_kinds
 from campaigns.models import Campaign, Target
 from campaigns.queries.noise import Calibrations, calibrations_on
-from campaigns.web.people import user_of
+from campaigns.queries.rights import Right
+from campaigns.web.people import takes, user_of
 from campaigns.web.phrases import p_text, percent
 
 
@@ -51,6 +52,7 @@ class KindNoise:
 
 
 @require_POST
+@takes(Right.WRITE, Campaign)
 def calibrate(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the draft of an A/A campaign like this one."""
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)

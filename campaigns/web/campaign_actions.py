@@ -11,15 +11,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns import dispatch
 from campaigns.definition import drafts, life
 from campaigns.models import Campaign
+from campaigns.queries.rights import Right
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
 from campaigns.web.fields import is_key
-from campaigns.web.people import user_of
+from campaigns.web.launches import told_if_asked
+from campaigns.web.people import takes, user_of
 
 LONGEST_REASON = 2000
 REFUSALS = (life.NotPossible, drafts.NotADraft)
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def launch(request: HttpRequest, pk: int) -> HttpResponse:
     """Lock the definition and begin."""
     user = user_of(request)
@@ -34,6 +37,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def try_one(request: HttpRequest, pk: int) -> HttpResponse:
     """Make one run of a draft; `cell` chooses which, else the first."""
     user = user_of(request)
@@ -49,12 +53,13 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
 
     def one(campaign: Campaign, name: str) -> object:
         cell = campaign.cells.filter(pk=int(key)).first() if is_key(key) else None
-        return life.try_one(campaign, user, cell, name)
+        return life.try_or_ask(campaign, user, cell, name)
 
     return _load(request, pk, step, one)
 
 
 @require_POST
+@takes(Right.OPERATE, Campaign)
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin no further run."""
     user = user_of(request)
@@ -63,6 +68,7 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Go on after a pause."""
     user = user_of(request)
@@ -73,10 +79,17 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
         "The next run begins as soon as it is its turn.",
         "Resume",
     )
-    return _load(request, pk, step, lambda campaign, name: life.resume(campaign, user, name))
+    return _load(
+        request,
+        pk,
+        step,
+        lambda campaign, name: life.resume(campaign, user, name),
+        asks=False,
+    )
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def extend(request: HttpRequest, pk: int) -> HttpResponse:
     """Add repetitions."""
     user = user_of(request)
@@ -96,6 +109,7 @@ def extend(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask for the reason, then end the campaign."""
     campaign = get_object_or_404(Campaign, pk=pk)
@@ -129,18 +143,29 @@ def _step(pk: int, name: str, heading: str, text: str, button: str, **sent: str)
 
 
 def _load(
-    request: HttpRequest, pk: int, step: Step, act: Callable[[Campaign, str], object]
+    request: HttpRequest,
+    pk: int,
+    step: Step,
+    act: Callable[[Campaign, str], object],
+    *,
+    asks: bool = True,
 ) -> HttpResponse:
-    """Do it, or ask first for the name of a production server. A GET only asks."""
+    """Do it, or ask first for the name of a production server. A GET only asks.
+
+    asks: it may take a second person's yes.
+    """
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     if request.method == "GET":
         if life.production_server(campaign) is None:
             return redirect("campaign", pk)
         return ask_for_name(request, campaign, step)
     try:
-        return _steer(request, campaign, lambda found: act(found, typed_name(request)))
+        answer = _steer(request, campaign, lambda found: act(found, typed_name(request)))
     except life.NotConfirmed:
         return ask_for_name(request, campaign, step)
+    if asks:
+        told_if_asked(request, campaign)
+    return answer
 
 
 def _steer(

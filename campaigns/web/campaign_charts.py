@@ -11,8 +11,10 @@ from campaigns.models import Campaign
 from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
+from campaigns.queries.rights import Right
 from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown
+from campaigns.web.people import takes
 from campaigns.web.phrases import Levels
 from campaigns.web.plots import CURVE, labelled
 from campaigns.web.result import main_plot
@@ -21,6 +23,7 @@ from perfdash import __version__
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
     """A part of the result page, for the same address; 304 where its findings are still the same."""
     campaign = get_object_or_404(Campaign, pk=pk)

@@ -9,31 +9,37 @@ from campaigns.models import Campaign
 from campaigns.queries import exports
 from campaigns.queries.csv_lines import comparison_lines, lines_of
 from campaigns.queries.pages import findings_of, outline_of
+from campaigns.queries.rights import Right
 from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown
+from campaigns.web.people import takes
 from campaigns.web.phrases import Levels
 from campaigns.web.view import view_of
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def runs_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """One line a run; the first columns are the factors, average, value, start and finish."""
     return _file(pk, "csv")
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def runs_parquet(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """One row a run and metric, in typed columns."""
     return _file(pk, "parquet")
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def document(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """Definition, runs with all values, and findings, in one JSON document."""
     return _file(pk, "json")
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """One line a comparison, with its verdict and exact numbers; only the head before the analysis.
 
@@ -50,6 +56,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpResponse:
     """What a chart of the result page draws, exactly, for the same address."""
     campaign = get_object_or_404(Campaign, pk=pk)

@@ -17,8 +17,10 @@ from django.views.decorators.http import require_GET
 
 from campaigns.models import Campaign
 from campaigns.queries import live
+from campaigns.queries.rights import Right
 from campaigns.web import running
 from campaigns.web.fields import is_key
+from campaigns.web.people import takes
 
 STOP_POLLING = 286
 TICK_SECONDS = 5
@@ -40,6 +42,7 @@ def polled(
 
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @require_GET
+        @takes(Right.SEE, Campaign)
         @wraps(view)
         def answer(request: HttpRequest, pk: int) -> HttpResponse:
             campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
@@ -104,6 +107,7 @@ def so_far(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def log(request: HttpRequest, pk: int) -> HttpResponse:
     """Lines after `after`, and the element that asks for the next ones."""
     campaign = get_object_or_404(Campaign, pk=pk)
@@ -133,6 +137,7 @@ def trials(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def analysis(request: HttpRequest, pk: int) -> HttpResponse:
     """204 while the analysis is awaited; then the page loads again."""
     campaign = get_object_or_404(Campaign, pk=pk)

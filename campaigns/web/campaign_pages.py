@@ -7,17 +7,20 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from campaigns.definition import drafts
+from campaigns.definition import drafts, life
 from campaigns.definition.checking import Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign
 from campaigns.queries import live
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of
+from campaigns.queries.hands import open_requests
 from campaigns.queries.pages import Outline, outline_of
+from campaigns.queries.rights import Right
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
 from campaigns.web.limits import limits_of, stopped_of
+from campaigns.web.people import takes
 from campaigns.web.phrases import Levels, level_text
 from campaigns.web.plans import plan_view
 
@@ -25,15 +28,17 @@ CANCELLING = "Load has been told to stop; the page changes when the target is cl
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Choose by the state; `?view=results` shows what a running campaign has given so far."""
     found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
-    outline = outline_of(found)
+    outline, waiting = outline_of(found), {"launch_request": life.waiting_of(found)}
     if found.state == Campaign.State.DRAFT:
-        return render(request, "campaigns/draft.html", _draft(found, outline))
+        return render(request, "campaigns/draft.html", waiting | _draft(found, outline))
     if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
-        return render(request, "campaigns/running.html", _running(found, outline))
-    return render(request, "campaigns/result.html", result.context(request, found, outline))
+        return render(request, "campaigns/running.html", waiting | _running(found, outline))
+    shown = waiting | result.context(request, found, outline)
+    return render(request, "campaigns/result.html", shown)
 
 
 def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
@@ -57,6 +62,8 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],
         "plan": plan,
         "problems": problems,
+        "hands": list(open_requests(campaign)),
+        "hard": [factor.name for factor in campaign.factors.all() if factor.hard_to_change],
         "limits": limits_of(campaign),
         "cells": [(cell.pk, words.sentence(cell.levels_by_factor)) for cell in cells],
     }

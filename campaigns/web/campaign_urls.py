@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from campaigns.web import amending, calibrating, queues, run_actions, run_pages
+from campaigns.web import amending, bundles, calibrating, queues, run_actions, run_pages, talk
 from campaigns.web import campaign_actions as actions
 from campaigns.web import campaign_charts as charts
 from campaigns.web import campaign_exports as exports
@@ -21,6 +21,7 @@ urlpatterns = [
     path("extend/", actions.extend, name="campaign-extend"),
     path("move-up/", queues.move_up, name="campaign-move-up"),
     path("move-down/", queues.move_down, name="campaign-move-down"),
+    path("threads/", talk.campaign_threads, name="campaign-threads"),
     path("progress/", live.progress, name="campaign-progress"),
     path("matrix/", live.matrix, name="campaign-matrix"),
     path("log/", live.log, name="campaign-log"),
@@ -33,6 +34,7 @@ urlpatterns = [
     path("comparisons.csv", exports.comparisons_csv, name="campaign-comparisons-csv"),
     path("charts/<slug:chart>/", charts.chart, name="campaign-chart"),
     path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),
+    path("bundle.zip", bundles.campaign_bundle, name="campaign-bundle"),
     path("campaign.json", exports.document, name="campaign-json"),
     path("runs/<int:position>/", run_pages.run, name="run"),
     path("runs/<int:position>/status/", run_pages.status, name="run-status"),

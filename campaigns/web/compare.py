@@ -6,28 +6,32 @@ from django.views.decorators.http import require_GET
 
 from campaigns.queries.compare_choice import MOST_CAMPAIGNS
 from campaigns.queries.csv_lines import lines_of
+from campaigns.queries.rights import Right
 from campaigns.web.compare_address import Address, read
+from campaigns.web.people import may, takes
 
 
 @require_GET
+@takes(Right.SEE)
 def compare(request: HttpRequest) -> HttpResponse:
     """Compare what the address names, in its order; offer campaigns where it names too few."""
     # scipy takes longer to load than all the rest of a page, and few pages need it.
     from campaigns.web.compare_page import context
 
     text = request.GET.get("q", "").replace("\x00", "").strip()[:200]
-    shown = context(_address(request), text)
+    shown = context(_address(request), text, may(request).see)
     return render(request, "compare/compare.html", {"most": MOST_CAMPAIGNS, **shown})
 
 
 @require_GET
+@takes(Right.SEE)
 def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
     """One line a comparison, with its verdict and exact numbers; only the head where there is none."""
     from campaigns.analysis.compared_csv import csv_rows
     from campaigns.web.compare_page import compared_of
 
     return StreamingHttpResponse(
-        lines_of(csv_rows(compared_of(_address(request)))),
+        lines_of(csv_rows(compared_of(_address(request), may(request).see))),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="comparison.csv"'},
     )

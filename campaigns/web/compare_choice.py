@@ -1,6 +1,6 @@
 """What the compare page offers to choose: campaigns, cells, a metric, and links that change the order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -80,9 +80,11 @@ def metric_field(side: Side) -> Field | None:
     return Field("metric", "Metric", now, "select", choices=choices)
 
 
-def offered(text: str, taken: Sequence[int], sides: Sequence[Side]) -> list[Campaign]:
-    """Closed campaigns that fit the words; without words those of the kind of the baseline."""
-    found = Campaign.objects.filter(state__in=Campaign.CLOSED).exclude(pk__in=taken)
+def offered(
+    text: str, taken: Sequence[int], sides: Sequence[Side], teams: Set[int]
+) -> list[Campaign]:
+    """Closed campaigns of teams that fit the words; without words those of the kind of the baseline."""
+    found = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams).exclude(pk__in=taken)
     for word in text.split():
         found = found.filter(
             Q(name__icontains=word) | Q(question__icontains=word) | Q(tags__icontains=word)

@@ -1,5 +1,6 @@
 """What the compare page is written from. Computed by campaigns.analysis; here it is put in order."""
 
+from collections.abc import Set
 from typing import Any
 
 from campaigns.analysis.compared import Compared
@@ -14,16 +15,16 @@ from campaigns.web.compare_plot import compare_plot
 from campaigns.web.compare_tables import environment_of, tables_of
 
 
-def context(address: Address, text: str) -> dict[str, Any]:
-    """Everything; text: what is looked for among the campaigns that are offered."""
-    sides = sides_of(address.all_campaigns, address.metric)
+def context(address: Address, text: str, teams: Set[int]) -> dict[str, Any]:
+    """Everything; text: what is looked for among the campaigns of teams that are offered."""
+    sides = sides_of(address.all_campaigns, teams, address.metric)
     address, wrong = there_is(address, sides)
     unusable = {side.campaign.pk: why for side in sides if (why := why_unusable(side))}
     shown: dict[str, Any] = {
         "address": address,
         "problems": [*address.wrong, *wrong, *unusable.values()],
         "text": text,
-        "offered": offered(text, address.all_campaigns, sides),
+        "offered": offered(text, address.all_campaigns, sides, teams),
     }
     if not sides:
         return shown
@@ -48,8 +49,8 @@ def context(address: Address, text: str) -> dict[str, Any]:
     }
 
 
-def compared_of(address: Address) -> Compared | None:
+def compared_of(address: Address, teams: Set[int]) -> Compared | None:
     """The comparison alone; None where there is nothing to compare."""
-    sides = sides_of(address.all_campaigns, address.metric)
+    sides = sides_of(address.all_campaigns, teams, address.metric)
     address, _ = there_is(address, sides)
     return compare(address, [side for side in sides if not why_unusable(side)])

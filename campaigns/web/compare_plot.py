@@ -32,7 +32,7 @@ def compare_plot(compared: Compared) -> Plot | None:
     first = compared.measured[0]
     chart = LevelsChart(
         factor=_factor(compared, varied),
-        quantity=Quantity(inside(first.label), first.unit, first.lower_is_better),
+        quantity=Quantity(inside(first.label), first.unit, first.direction),
         cells=[
             LevelCell(
                 level=numeric[index]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
@@ -16,12 +16,14 @@ from campaigns.definition.checking import Definition, Invalid, check
 from campaigns.definition.preview import preview
 from campaigns.models import Campaign, Target
 from campaigns.queries.refusals import refused_levels
+from campaigns.queries.rights import NotAllowed, Right
 from campaigns.web import forms
 from campaigns.web.fields import is_key
 from campaigns.web.form_page import form_page, problems
 from campaigns.web.forms import Entered, Errors
+from campaigns.web.launches import told_if_asked
 from campaigns.web.limits import limits_entered
-from campaigns.web.people import user_of
+from campaigns.web.people import campaign_of, may, takes, user_of
 from campaigns.web.plans import PlanView, plan_view
 
 PRESET = "preset:"
@@ -29,6 +31,7 @@ Store = Callable[[Definition], Campaign]
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.WRITE)
 def campaign_new(request: HttpRequest) -> HttpResponse:
     """Begin with the initial values of a kind; `?kind=` and `?target=` choose."""
     user = user_of(request)
@@ -38,9 +41,10 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.WRITE, Campaign)
 def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change a draft."""
-    campaign = get_object_or_404(Campaign, pk=pk)
+    campaign = campaign_of(request, pk, Right.WRITE)
     try:
         drafts.require_draft(campaign)
     except drafts.NotADraft as refusal:
@@ -48,17 +52,24 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("campaign", pk)
     if request.method == "POST":
         return _answer(request, campaign, lambda definition: drafts.change(campaign, definition))
-    return _draw(request, campaign, forms.from_data(drafts.as_data(campaign)), {}, told_by=campaign)
+    return _draw(
+        request,
+        campaign,
+        forms.from_data(drafts.as_data(campaign), _teams(request, campaign)),
+        {},
+        told_by=campaign,
+    )
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.WRITE, Campaign)
 def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin with the definition of another campaign; it stays as it is."""
-    original = get_object_or_404(Campaign, pk=pk)
+    original = campaign_of(request, pk, Right.WRITE)
     user = user_of(request)
     if request.method == "POST":
         return _answer(request, None, lambda definition: drafts.create(definition, user, original))
-    entered = forms.from_data(drafts.as_data(original))
+    entered = forms.from_data(drafts.as_data(original), _teams(request))
     if entered.driver is None:
         messages.warning(
             request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
@@ -68,9 +79,10 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@takes(Right.WRITE)
 def campaign_plan(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, for what stands in it now."""
-    entered = forms.read(request.POST)
+    entered = forms.read(request.POST, _teams(request))
     context = _planned(entered) | {
         "live": True,
         "limits": limits_entered(entered.values),
@@ -81,7 +93,7 @@ def campaign_plan(request: HttpRequest) -> HttpResponse:
 
 def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> HttpResponse:
     """Do what the pressed button says, or show the form again with what is wrong."""
-    entered = forms.read(request.POST)
+    entered = forms.read(request.POST, _teams(request, campaign))
     act = request.POST.get("act", "preview")
     if act == "kind":
         return _draw(request, campaign, forms.with_kind(entered), {})
@@ -116,18 +128,25 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
         if act == "launch":
             life.launch(stored, user)
         elif act == "try":
-            life.try_one(stored, user)
+            life.try_or_ask(stored, user)
     except life.NotConfirmed:
         messages.info(request, f"“{stored.name}” is saved as a draft.")
         return redirect(f"campaign-{act}", stored.pk)
-    except (life.NotPossible, drafts.NotADraft) as refusal:
+    except (life.NotPossible, drafts.NotADraft, NotAllowed) as refusal:
         messages.warning(request, f"Saved as a draft. {refusal}")
         return redirect("campaign-edit", stored.pk)
     if act == "save":
         messages.success(request, f"“{stored.name}” is saved as a draft.")
     else:
+        told_if_asked(request, stored)
         dispatch.dispatch()
     return redirect("campaign", stored.pk)
+
+
+def _teams(request: HttpRequest, campaign: Campaign | None = None) -> frozenset[int]:
+    """Whose targets may be chosen: a campaign that is there stays with its team."""
+    teams = may(request).write
+    return teams if campaign is None else teams & {campaign.team_id}
 
 
 def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
@@ -137,7 +156,7 @@ def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
         errors["kind"] = ["Choose what is measured."]
         return None, errors
     try:
-        definition = check(data)
+        definition = check(data, entered.targets)
     except Invalid as invalid:
         return None, invalid.errors | errors
     return (None, errors) if errors else (definition, {})
@@ -162,13 +181,15 @@ def _asked(entered: Entered) -> Entered:
 def _beginning(request: HttpRequest) -> Entered:
     kinds = forms.kinds_to_choose()
     key = request.GET.get("target", "")
-    target = Target.objects.filter(pk=int(key), retired_at=None).first() if is_key(key) else None
+    teams = _teams(request)
+    known = Target.objects.filter(team__in=teams, retired_at=None)
+    target = known.filter(pk=int(key)).first() if is_key(key) else None
     kind = request.GET.get("kind", "")
     if kind not in kinds and target is not None:
         kind = next((name for name, d in kinds.items() if target.family in d.families), "")
     if kind not in kinds:
         kind = next(iter(kinds), "")
-    entered = forms.blank(kind, target)
+    entered = forms.blank(kind, teams, target)
     return forms.as_calibration(entered, target) if "calibrate" in request.GET else entered
 
 
@@ -186,6 +207,7 @@ def _draw(
     context = _planned(entered) | {
         "campaign": campaign,
         "original": original,
+        "may_launch": bool(may(request).operate & entered.teams),
         "form": form_page(entered, errors, told),
     }
     return render(request, "campaigns/form.html", context, status=422 if errors else 200)

@@ -29,6 +29,7 @@ UNITS = {
     "max_consecutive_failures": "runs",
     "smallest_effect_percent": "%",
     "margin_percent": "%",
+    "failed_limit_percent": "% of the work",
     "stop_width_percent": "± %",
     "stop_most": "blocks",
 }
@@ -52,6 +53,7 @@ LABELS = {
     "order": "Order of runs",
     "paired_factor": "Paired factor",
     "primary_contrast": "Primary contrast",
+    "hard_to_change": "Hard to change",
     "stop_rule": "Stop rule",
 }
 
@@ -80,6 +82,7 @@ class FormPage:
     errors: Errors
     limits: str
     limits_are_wrong: bool
+    has_settings: bool = False
 
 
 def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> FormPage:
@@ -97,9 +100,11 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
     }
     fields["excluded"] = _excluded(entered, errors)
     if driver is not None:
-        fields["target"] = _target(driver, values.get("target", ""), errors)
+        fields["target"] = _target(driver, entered, errors)
         fields["primary_metric"] = _metric(driver, values.get("primary_metric", ""), errors)
-        fields["paired_factor"] = _paired(driver, values.get("paired_factor", ""), errors)
+        fields["paired_factor"] = _paired(
+            entered.variables.factors, values.get("paired_factor", ""), errors
+        )
     rows = ParameterRows((), (), elsewhere_is_open=False)
     if driver is not None:
         rows = parameter_rows(driver, entered, {**(told or {}), **errors})
@@ -122,6 +127,7 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},
         limits=limits.limits_entered(values),
         limits_are_wrong=any(name in errors for name in limits.NAMES),
+        has_settings=bool(entered.variables.settings),
     )
 
 
@@ -136,7 +142,7 @@ def problems(errors: Errors, entered: Entered) -> list[Problem]:
 
 def _place(path: str, entered: Entered) -> tuple[str, str]:
     group, _, name = path.partition(".")
-    known = entered.driver.parameters.base_fields if entered.driver else {}
+    known = entered.variables.fields
     if name in known:
         return name, f"row-{name}"
     if path in DesignForm.base_fields:
@@ -157,12 +163,13 @@ def _cards(
     ]
 
 
-def _target(driver: Driver, chosen: str, errors: Errors) -> Field:
-    targets = targets_of(driver)
+def _target(driver: Driver, entered: Entered, errors: Errors) -> Field:
+    chosen, several = entered.values.get("target", ""), len(entered.teams) > 1
+    targets = targets_of(driver, entered)
     choices = [
         Choice(
             str(target.pk),
-            f"{target.name} ({target.get_health_display()}{', production' * target.is_production})",
+            f"{f'{target.team}: ' if several else ''}{target.name} ({target.get_health_display()}{', production' * target.is_production})",
             str(target.pk) == chosen,
         )
         for target in targets
@@ -181,9 +188,11 @@ def _target(driver: Driver, chosen: str, errors: Errors) -> Field:
 
 
 def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
-    """Those that fit the chosen target."""
-    elsewhere = {row.name for row in rows.elsewhere}
-    return [preset for preset in presets_of(driver) if not elsewhere & preset.parameters.keys()]
+    """Those that fit the chosen target: what they fill in is there to be filled in."""
+    fitting = {row.name for row in rows.fitting}
+    return [
+        preset for preset in presets_of(driver) if {*preset.parameters, *preset.factors} <= fitting
+    ]
 
 
 def _metric(driver: Driver, chosen: str, errors: Errors) -> Field:
@@ -206,9 +215,9 @@ def _metric(driver: Driver, chosen: str, errors: Errors) -> Field:
     )
 
 
-def _paired(driver: Driver, chosen: str, errors: Errors) -> Field:
+def _paired(factors: Sequence[str], chosen: str, errors: Errors) -> Field:
     names = [Choice("", "the factor with two levels", not chosen)]
-    names += [Choice(name, name, name == chosen) for name in driver.factors]
+    names += [Choice(name, name, name == chosen) for name in factors]
     names.append(Choice(BLIND_LABEL, "a blind label (A/A)", chosen == BLIND_LABEL))
     return Field(
         "paired_factor",

@@ -8,19 +8,21 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import QueryDict
 
 from campaigns.definition.calibrating import PAIRS, TAG, question_of
 from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
+from campaigns.definition.variables import Variables, variables_of
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign, Target
 from campaigns.plan import BLIND_LABEL
 from campaigns.units import written
 from campaigns.web import contrast_fields as contrasts
-from campaigns.web.fields import Field, as_text
+from campaigns.web.combinations import as_level, combinations
+from campaigns.web.fields import Field, as_text, is_key
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *DesignForm.base_fields)
 NUMBERS = (forms.IntegerField, forms.FloatField)
@@ -34,7 +36,8 @@ class Entered:
 
     values: `target`, `primary_metric` and the fields of DesignForm. parameters: the single value
     of each parameter. varied: the parameters that are factors. levels: those of each factor.
-    excluded: one combination a line.
+    excluded: one combination a line. hard: factors that are ticked as hard to change; None: nobody
+    was asked yet, so as the settings say. teams: whose targets may be chosen.
     """
 
     kind: str
@@ -43,6 +46,22 @@ class Entered:
     varied: frozenset[str] = frozenset()
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     excluded: str = ""
+    hard: frozenset[str] | None = None
+    teams: frozenset[int] = frozenset()
+
+    @property
+    def targets(self) -> QuerySet[Target]:
+        """What may be measured."""
+        return Target.objects.filter(team__in=self.teams, retired_at=None)
+
+    @property
+    def variables(self) -> Variables:
+        """What the kind and the settings of the chosen target let be set; nothing without a kind."""
+        driver, key = self.driver, self.values.get("target", "")
+        if driver is None:
+            return Variables({}, ())
+        found = self.targets.filter(pk=int(key)).first() if is_key(key) else None
+        return variables_of(driver, found)
 
     @property
     def driver(self) -> Driver | None:
@@ -55,14 +74,16 @@ def kinds_to_choose() -> dict[str, Driver]:
     return {kind: driver for kind, driver in all_kinds().items() if driver.executable}
 
 
-def read(post: QueryDict) -> Entered:
-    """Take what the browser sent; what the kind does not know is left aside."""
+def read(post: QueryDict, teams: frozenset[int]) -> Entered:
+    """Take what the browser sent, for a campaign of one of these teams; what the kind does not know is left aside."""
     kind = post.get("kind", "")
-    driver = kinds_to_choose().get(kind)
-    known = driver.parameters.base_fields if driver else {}
+    values = {name: _plain(post.get(name, "")) for name in VALUES}
+    variables = Entered(kind, values, teams=teams).variables
+    known = variables.fields
     return Entered(
         kind=kind,
-        values={name: _plain(post.get(name, "")) for name in VALUES},
+        values=values,
+        teams=teams,
         parameters={
             name: _plain(post.get(f"p-{name}", "")) if f"p-{name}" in post else _absent(form_field)
             for name, form_field in known.items()
@@ -74,16 +95,22 @@ def read(post: QueryDict) -> Entered:
             if f"levels-{name}" in post
         },
         excluded=_plain(post.get("excluded", "")),
+        hard=frozenset(
+            name
+            for name in known
+            if f"hard-{name}" in post
+            or (f"asked-hard-{name}" not in post and name in variables.hard)
+        ),
     )
 
 
-def blank(kind: str, target: Target | None = None) -> Entered:
+def blank(kind: str, teams: frozenset[int], target: Target | None = None) -> Entered:
     """A new form of a kind, with its initial values and a seed that stays while one types."""
     values = {
         name: as_text(form_field.initial) for name, form_field in DesignForm.base_fields.items()
     }
     values["seed"] = str(SystemRandom().randrange(1, 2**31))
-    entered = Entered(kind=kind, values=values)
+    entered = Entered(kind=kind, values=values, teams=teams)
     return with_kind(entered, target)
 
 
@@ -108,7 +135,7 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     values = dict(entered.values)
     if values.get("primary_metric") not in {metric.name for metric in driver.metrics}:
         values["primary_metric"] = driver.primary_metric.name
-    possible = targets_of(driver)
+    possible = targets_of(driver, entered)
     if target is not None and target in possible:
         values["target"] = str(target.pk)
     elif values.get("target") not in {str(known.pk) for known in possible}:
@@ -122,34 +149,42 @@ def presets_of(driver: Driver) -> Sequence[Preset]:
 
 
 def with_preset(entered: Entered, name: str) -> Entered:
-    """Fill in the values of a preset; they do not vary any more. An unknown one changes nothing."""
+    """Fill in the values of a preset, which do not vary any more, and the levels of those that do.
+
+    An unknown one changes nothing.
+    """
     found = (
         [each for each in presets_of(entered.driver) if each.name == name] if entered.driver else []
     )
-    values = found[0].parameters if found else {}
+    if not found:
+        return entered
+    values, factors = found[0].parameters, found[0].factors
     return replace(
         entered,
         parameters={**entered.parameters, **values},
-        varied=entered.varied - values.keys(),
+        varied=(entered.varied - values.keys()) | factors.keys(),
+        levels={**entered.levels, **{each: tuple(levels) for each, levels in factors.items()}},
     )
 
 
-def targets_of(driver: Driver) -> list[Target]:
+def targets_of(driver: Driver, entered: Entered) -> list[Target]:
     """Targets that the kind can measure, the ready ones first."""
-    found = Target.objects.filter(family__in=driver.families, retired_at=None)
+    found = entered.targets.filter(family__in=driver.families).select_related("team")
     return sorted(found, key=lambda target: target.health != Target.Health.READY)
 
 
-def from_data(data: Mapping[str, Any]) -> Entered:
+def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
     """Prefill with a stored definition, as `definition.drafts.as_data` gives it."""
     factors: Mapping[str, Any] = data["factors"]
     entered = Entered(
         kind=str(data["kind"]),
+        teams=teams,
         values={name: _typed(name, data.get(name)) for name in VALUES}
         | contrasts.as_entered(data.get(contrasts.PATH)),
         parameters={name: as_text(value) for name, value in data["parameters"].items()},
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
+        hard=frozenset(data["hard_to_change"]) if "hard_to_change" in data else None,
         excluded="\n".join(
             ", ".join(f"{name}={as_text(level)}" for name, level in combination.items())
             for combination in data["excluded"]
@@ -182,9 +217,9 @@ def _typed(name: str, value: Any) -> str:
 
 def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """Give what `check` takes, and the errors that only the text of the form can have."""
-    driver = entered.driver
-    known = driver.parameters.base_fields if driver else {}
-    excluded, errors = _combinations(entered.excluded, known)
+    variables = entered.variables
+    known = variables.fields
+    excluded, errors = combinations(entered.excluded, known)
     contrast, wrong = contrasts.read_entered(entered.values)
     if wrong:
         errors |= {contrasts.PATH: [wrong]}
@@ -201,19 +236,28 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
             name: list(entered.levels.get(name, ())) for name in known if name in entered.varied
         },
         "excluded": excluded,
+        "hard_to_change": _hard(entered, variables),
     }
     if entered.values.get("order") != Campaign.Order.PAIRED:  # what is hidden then says nothing
         data |= {"paired_factor": "", "baseline": ""}
     paired = known.get(data["paired_factor"])
     if paired is not None and data.get("baseline"):
-        data["baseline"] = str(_as_level(paired, data["baseline"]))
+        data["baseline"] = str(as_level(paired, data["baseline"]))
     return data, errors
+
+
+def _hard(entered: Entered, variables: Variables) -> list[str] | None:
+    """What is ticked; in an order that changes everything at random nothing is."""
+    in_blocks = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED, "")
+    if entered.hard is None or entered.values.get("order", "") not in in_blocks:
+        return None
+    return [name for name in variables.fields if name in entered.hard & entered.varied]
 
 
 def contrasts_of(entered: Entered) -> Sequence[Field]:
     """The fields of the primary contrast, with what the levels that stand in the form allow."""
     driver = entered.driver
-    names = driver.factors if driver else ()
+    names = entered.variables.factors
     paired = entered.values.get("order") == Campaign.Order.PAIRED
     return contrasts.contrast_fields(
         {name: entered.levels.get(name, ()) for name in names if name in entered.varied},
@@ -227,39 +271,6 @@ def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:
     """One level a line; numbers may also stand on one line, between commas or blanks."""
     pattern = r"[\s,;]+" if isinstance(form_field, NUMBERS) else r"[\r\n]+"
     return tuple(part.strip() for part in re.split(pattern, text) if part.strip())
-
-
-def _combinations(
-    text: str, known: Mapping[str, forms.Field]
-) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
-    combinations, wrong = [], []
-    for line in text.splitlines():
-        if not line.strip():
-            continue
-        parts = [part.partition("=") for part in contrasts.NEXT_PAIR.split(line)]
-        if not all(equals and name.strip() for name, equals, _ in parts):
-            wrong.append(
-                f"“{line.strip()[:60]}” is no combination; "
-                "write name=level, and a comma between two of them."
-            )
-            continue
-        combinations.append(
-            {
-                name.strip(): _as_level(known.get(name.strip()), level.strip())
-                for name, _, level in parts
-            }
-        )
-    return combinations, {"excluded": wrong} if wrong else {}
-
-
-def _as_level(form_field: forms.Field | None, text: str) -> Any:
-    """The level as its field understands it; as it was typed where it does not."""
-    if form_field is None:
-        return text
-    try:
-        return form_field.clean(text)
-    except ValidationError:
-        return text
 
 
 def _value(form_field: forms.Field, text: str) -> Any:

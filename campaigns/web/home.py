@@ -8,36 +8,49 @@ from django.views.decorators.http import require_GET
 
 from campaigns.models import Campaign
 from campaigns.queries import home as queries
+from campaigns.queries.hands import open_requests
+from campaigns.queries.launches import waiting_in
+from campaigns.queries.rights import Right
+from campaigns.web.people import may, takes
 from campaigns.web.sparks import spark
 
 
 @require_GET
+@takes(Right.SEE)
 def home(request: HttpRequest) -> HttpResponse:
     """Everything on one page, or, without any campaign, where to begin."""
-    answers = queries.latest_answers()
-    context = _running() | {
+    teams = may(request).see
+    answers = queries.latest_answers(teams)
+    context = _running(request) | {
         "answers": [(answer, spark(answer.means)) for answer in answers],
-        "targets": queries.target_rows(),
-        "workers": queries.worker_rows(),
-        "demonstration": queries.demonstration(),
-        "empty": not Campaign.objects.exclude(state=Campaign.State.DRAFT).exists(),
+        "targets": queries.target_rows(teams),
+        "workers": queries.worker_rows(teams),
+        "demonstration": queries.demonstration(teams),
+        "launches": list(waiting_in(teams)),
+        "empty": not Campaign.objects.exclude(state=Campaign.State.DRAFT)
+        .filter(team__in=teams)
+        .exists(),
     }
     return render(request, "home/home.html", context)
 
 
 @require_GET
+@takes(Right.SEE)
 def running(request: HttpRequest) -> HttpResponse:
     """The panels that change by themselves; an unchanged one is answered with 304."""
-    context = _running() | {
-        "targets": queries.target_rows(),
-        "workers": queries.worker_rows(),
+    teams = may(request).see
+    context = _running(request) | {
+        "targets": queries.target_rows(teams),
+        "workers": queries.worker_rows(teams),
     }
     return render(request, "home/_running.html", context)
 
 
-def _running() -> dict[str, Any]:
-    campaigns = queries.open_campaigns()
+def _running(request: HttpRequest) -> dict[str, Any]:
+    teams = may(request).see
+    campaigns = queries.open_campaigns(teams)
     return {
         "campaigns": campaigns,
+        "hands": list(open_requests().filter(target__team__in=teams)),
         "going_on": sum(campaign.run is not None for campaign in campaigns),
     }

@@ -14,16 +14,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns import dispatch
+from campaigns.definition.allowing import team_for
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import Text
 from campaigns.importers import waiting
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
 from campaigns.models import Campaign, Submission
+from campaigns.queries.rights import Right, visible
 from campaigns.readers import BadFile, all_readers
 from campaigns.templatetags.formats import direction
 from campaigns.web.fields import Field, from_form
-from campaigns.web.people import user_of
+from campaigns.web.people import takes, team_field, user_of
 
 SHOWN = 20
 WAY = {
@@ -114,21 +116,27 @@ class Look:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.WRITE)
 def import_page(request: HttpRequest) -> HttpResponse:
     """The form; a POST stores the file, or says what is wrong with it."""
     if request.method != "POST":
-        return render(request, "imports/form.html", {"fields": _fields(ImportForm()), **_last()})
+        return render(
+            request,
+            "imports/form.html",
+            {"fields": _fields(request, ImportForm()), **_last(request)},
+        )
     form, file, problems = _sent(request)
     if not problems and form.is_valid() and file is not None:
         try:
             return _imported(request, file, form.about(file.name or ""))
         except (BadFile, Invalid) as problem:
             problems = _words(problem)
-    context = {"fields": _fields(form), "problems": problems, **_last()}
+    context = {"fields": _fields(request, form), "problems": problems, **_last(request)}
     return render(request, "imports/form.html", context, status=422)
 
 
 @require_POST
+@takes(Right.WRITE)
 def import_preview(request: HttpRequest) -> HttpResponse:
     """What would be stored, for the part of the page below the form. Nothing is stored."""
     form, file, problems = _sent(request)
@@ -149,6 +157,7 @@ def import_preview(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+@takes(Right.SEE, Submission)
 def import_wait(request: HttpRequest, pk: int) -> HttpResponse:
     """How far a large file is; leads to its campaign as soon as there is one."""
     kept = get_object_or_404(Submission.objects.exclude(filename=""), pk=pk)
@@ -172,16 +181,17 @@ def _sent(request: HttpRequest) -> tuple[ImportForm, UploadedFile | None, list[s
 
 
 def _imported(request: HttpRequest, file: UploadedFile, about: About) -> HttpResponse:
-    content = _content(file)
+    user, content = user_of(request), _content(file)
+    team = team_for(user, request.POST.get("team"))
     if (file.size or 0) > waiting.READ_AT_ONCE:
-        kept = waiting.keep(content, about, user_of(request))
+        kept = waiting.keep(content, about, user, team)
         if isinstance(kept, Submission):
             dispatch.dispatch()
             return redirect("import-wait", kept.pk)
         received = kept
     else:
         with transaction.atomic():
-            received = import_file(content, about, user_of(request))
+            received = import_file(content, about, user, team)
             if received.made:
                 dispatch.request_analysis(received.campaign)
         dispatch.dispatch()
@@ -192,8 +202,10 @@ def _imported(request: HttpRequest, file: UploadedFile, about: About) -> HttpRes
 
 def _look(request: HttpRequest, file: UploadedFile, about: About) -> Look:
     """Store it, and take that back. Raise BadFile, Invalid."""
+    user = user_of(request)
+    team = team_for(user, request.POST.get("team"))
     with transaction.atomic():
-        received = import_file(_content(file), about, user_of(request))
+        received = import_file(_content(file), about, user, team)
         campaign = received.campaign
         metrics = list(campaign.metrics.all())
         look = Look(
@@ -234,15 +246,20 @@ def _words(problem: BadFile | Invalid) -> list[str]:
     ]
 
 
-def _fields(form: ImportForm) -> list[Field]:
+def _fields(request: HttpRequest, form: ImportForm) -> list[Field]:
     errors = {name: [str(each) for each in words] for name, words in form.errors.items()}
     return [
-        from_form(name, field, form.data.get(name, ""), errors.get(name, ()))
-        for name, field in form.fields.items()
+        *team_field(request),
+        *(
+            from_form(name, field, form.data.get(name, ""), errors.get(name, ()))
+            for name, field in form.fields.items()
+        ),
     ]
 
 
-def _last() -> dict[str, Any]:
+def _last(request: HttpRequest) -> dict[str, Any]:
     """The files that came in last, and whose campaign each is."""
-    files = Submission.objects.exclude(filename="").select_related("campaign", "user")
+    files = visible(Submission.objects.exclude(filename=""), user_of(request)).select_related(
+        "campaign", "user"
+    )
     return {"last": files[:10], "tools": [reader.label for reader in all_readers().values()]}

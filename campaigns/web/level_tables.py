@@ -21,6 +21,8 @@ MODELS = {
     "blocks": "cell and block: the noise within a block",
     "pooled": "noise pooled over all levels (no blocks)",
     "welch": "each level with its own noise (Welch)",
+    "split_plot": "split plot: changes of what is hard to change have the noise between whole plots, the "
+    "others that within them",
     "paired": "each pair of levels by its own blocks, since noise differs",
 }
 
@@ -154,7 +156,7 @@ def level_tables(
     return LevelTables(
         factor=labels.get(finding["factor"], finding["factor"]),
         model=MODELS.get(finding["model"], finding["model"]),
-        noise=tuple(_noise(finding["noise"])),
+        noise=tuple(_noise(finding["noise"], finding.get("plots"))),
         groups=tuple(
             _group(group, finding, summaries, scale, words) for group in finding["groups"]
         ),
@@ -284,9 +286,17 @@ def _level(value: float | None) -> str:
     return "none found" if value is None else formats.number(value)
 
 
-def _noise(noise: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def _noise(noise: Mapping[str, Any], plots: Mapping[str, Any] | None) -> Sequence[tuple[str, str]]:
     if not noise:
         return []
+    if plots:
+        return [
+            ("noise under one setting", f"{plots['within_pct']:.1f} % (df {plots['sub_df']})"),
+            (
+                "between settings of what is hard to change",
+                f"{plots['between_pct']:.1f} % (df {plots['whole_df']}, {plots['blocks']} blocks)",
+            ),
+        ]
     said = [("noise", f"{noise['sd_pct']:.1f} % (df {noise['df']})")]
     if "block_sd_pct" in noise:
         said.append(("between blocks", f"{noise['block_sd_pct']:.1f} %"))

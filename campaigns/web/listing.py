@@ -1,5 +1,6 @@
 """The list of campaigns: search, filters, pages; and the end of a draft."""
 
+from collections.abc import Set
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -15,10 +16,13 @@ from campaigns.drivers import all_kinds
 from campaigns.models import Campaign, Finding, Target
 from campaigns.queries.environment import stand_ins
 from campaigns.queries.home import means_of_cells, measured_runs
+from campaigns.queries.rights import Right
 from campaigns.web.fields import Choice, Field
+from campaigns.web.people import may, takes
 from campaigns.web.sparks import Spark, spark
 
 PAGE_SIZE = 25
+ARCHIVED = [("only", "In the archive"), ("all", "With the archive")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Wanted:
     kind: str = ""
     target: str = ""
     tag: str = ""
+    archived: str = ""
 
     @property
     def query(self) -> str:
@@ -40,6 +45,7 @@ class Wanted:
             "kind": self.kind,
             "target": self.target,
             "tag": self.tag,
+            "archived": self.archived,
         }
         return urlencode({name: value for name, value in named.items() if value})
 
@@ -58,21 +64,23 @@ class Row:
 
 
 @require_GET
+@takes(Right.SEE)
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """One page of the campaigns that fit; the newest first."""
-    wanted = _wanted(request)
-    page = Paginator(_found(wanted), PAGE_SIZE).get_page(request.GET.get("page"))
+    wanted, teams = _wanted(request), may(request).see
+    page = Paginator(_found(wanted, teams), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "wanted": wanted,
         "page": page,
         "rows": _rows(page),
-        "filters": _filters(wanted),
-        "any": page.paginator.count or Campaign.objects.exists(),
+        "filters": _filters(wanted, teams),
+        "any": page.paginator.count or Campaign.objects.filter(team__in=teams).exists(),
     }
     return render(request, "campaigns/list.html", context)
 
 
 @require_POST
+@takes(Right.WRITE, Campaign)
 def campaign_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a draft."""
     campaign = get_object_or_404(Campaign, pk=pk)
@@ -89,11 +97,16 @@ def _wanted(request: HttpRequest) -> Wanted:
     def given(name: str) -> str:
         return request.GET.get(name, "").replace("\x00", "").strip()[:200]
 
-    return Wanted(given("q"), given("state"), given("kind"), given("target"), given("tag"))
+    return Wanted(
+        given("q"), given("state"), given("kind"), given("target"), given("tag"), given("archived")
+    )
 
 
-def _found(wanted: Wanted) -> QuerySet[Campaign]:
-    found = Campaign.objects.select_related("target").order_by("-created_at", "-pk")
+def _found(wanted: Wanted, teams: Set[int]) -> QuerySet[Campaign]:
+    rows = Campaign.objects.filter(team__in=teams)
+    found = rows.select_related("target").order_by("-created_at", "-pk")
+    if wanted.archived != "all":
+        found = found.filter(archived_at__isnull=wanted.archived != "only")
     for word in wanted.text.split():
         found = found.filter(
             Q(name__icontains=word) | Q(question__icontains=word) | Q(tags__icontains=word)
@@ -135,13 +148,14 @@ def _rows(page: Page[Campaign]) -> list[Row]:
     ]
 
 
-def _filters(wanted: Wanted) -> list[Field]:
+def _filters(wanted: Wanted, teams: Set[int]) -> list[Field]:
     kinds = [(kind, driver.label) for kind, driver in all_kinds().items()]
     targets = Target.objects.filter(
-        Q(retired_at=None) | Q(pk__in=Campaign.objects.values("target"))
+        Q(retired_at=None) | Q(pk__in=Campaign.objects.values("target")), team__in=teams
     )
     tags = (
-        Campaign.objects.order_by()
+        Campaign.objects.filter(team__in=teams)
+        .order_by()
         .annotate(tag=Func(F("tags"), function="unnest"))
         .values_list("tag", flat=True)
         .distinct()
@@ -150,6 +164,7 @@ def _filters(wanted: Wanted) -> list[Field]:
         _select("state", "All states", list(Campaign.State.choices), wanted.state),
         _select("kind", "All kinds", kinds, wanted.kind),
         _select("target", "All targets", [(str(t.pk), t.name) for t in targets], wanted.target),
+        _select("archived", "Not archived", ARCHIVED, wanted.archived),
         _select("tag", "All tags", [(tag, tag) for tag in sorted(tags)], wanted.tag),
     ]
 

@@ -9,6 +9,7 @@ from time import monotonic
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
@@ -31,7 +32,7 @@ KEPT_SECONDS = 5.0
 FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
 """Headers that only a proxy sends."""
 REFUSED = (
-    "Metrics are for this machine and for people who are signed in. Elsewhere, set "
+    "Metrics are for this machine and for the owner of the installation. Elsewhere, set "
     "PERFDASH_METRICS_TOKEN and send `Authorization: Bearer` with it.\n"
 )
 
@@ -49,7 +50,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _may_see(request: HttpRequest) -> bool:
-    """Token where one is set, else this machine; or a person who is signed in.
+    """Token where one is set, else this machine; or the owner of the installation: they are of all teams.
 
     Behind a proxy everybody seems to come from its machine, which is why that opens nothing then.
     """
@@ -59,7 +60,7 @@ def _may_see(request: HttpRequest) -> bool:
             return compare_digest(words[1].encode(), settings.METRICS_TOKEN.encode())
     elif _is_local(request):
         return True
-    return request.user.is_authenticated
+    return isinstance(request.user, User) and request.user.is_superuser
 
 
 def _is_local(request: HttpRequest) -> bool:
@@ -151,6 +152,22 @@ def _of_database(found: Figures) -> Iterator[Metric]:
     yield _by("perfdash_workers", "Workers present, by pool.", "pool", found.workers)
     yield _one(
         "perfdash_analyses_waiting", "Campaigns with data to analyse.", found.analyses_waiting
+    )
+    yield _one(
+        "perfdash_announcements_unread",
+        "Announcements of which no deliveries were made yet.",
+        found.announcements_unread,
+    )
+    yield _by("perfdash_deliveries", "Messages to people, by state.", "state", found.deliveries)
+    yield _one(
+        "perfdash_delivery_oldest_seconds",
+        "How long the oldest message has waited.",
+        found.oldest_delivery_seconds,
+    )
+    yield _one(
+        "perfdash_channels_switched_off",
+        "Channels that were switched off because nothing came through.",
+        found.channels_off,
     )
     if found.dispatched_seconds_ago is not None:
         yield _one(

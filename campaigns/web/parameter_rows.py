@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django import forms
 
+from campaigns.definition.variables import Variables
 from campaigns.drivers.base import Driver
 from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
 from campaigns.web.forms import NUMBERS, Entered, Errors, targets_of
@@ -18,6 +19,7 @@ class ParameterRow:
 
     initial: the value that nobody chose; it does not become a level by itself.
     only_for: the one family of servers that knows it, where the kind measures several.
+    is_setting: of the target, not of the kind. hard: ticked as hard to change.
     """
 
     name: str
@@ -29,6 +31,8 @@ class ParameterRow:
     errors: Sequence[str]
     initial: str = ""
     only_for: str = ""
+    is_setting: bool = False
+    hard: bool = False
 
     @property
     def id(self) -> str:
@@ -55,12 +59,10 @@ class ParameterRows:
 
 def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> ParameterRows:
     """Draw every parameter; all of them fit as long as no target is chosen."""
-    rows = [
-        _row(driver, name, form_field, entered, errors)
-        for name, form_field in driver.parameters.base_fields.items()
-    ]
+    variables = entered.variables
+    rows = [_row(driver, variables, name, entered, errors) for name in variables.fields]
     chosen = entered.values.get("target", "")
-    families = [target.family for target in targets_of(driver) if str(target.pk) == chosen]
+    families = [target.family for target in targets_of(driver, entered) if str(target.pk) == chosen]
     elsewhere = [row for row in rows if families and row.only_for not in ("", *families)]
     return ParameterRows(
         fitting=[row for row in rows if row not in elsewhere],
@@ -72,14 +74,15 @@ def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> Paramete
 
 
 def _row(
-    driver: Driver, name: str, form_field: forms.Field, entered: Entered, errors: Errors
+    driver: Driver, variables: Variables, name: str, entered: Entered, errors: Errors
 ) -> ParameterRow:
+    form_field = variables.fields[name]
     messages = [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
     varied = name in entered.varied
     single = from_form(
         f"p-{name}", form_field, entered.parameters.get(name, ""), () if varied else messages
     )
-    levels = _levels(name, form_field, entered, messages) if name in driver.factors else None
+    levels = _levels(name, form_field, entered, messages) if name in variables.factors else None
     numeric = isinstance(form_field, NUMBERS)
     help_text = str(form_field.help_text)
     return ParameterRow(
@@ -92,6 +95,8 @@ def _row(
         messages,
         as_text(form_field.initial),
         driver.of_one_family.get(name, ""),
+        name in variables.settings,
+        name in (variables.hard if entered.hard is None else entered.hard),
     )
 
 

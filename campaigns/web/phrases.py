@@ -23,6 +23,7 @@ FLAGS = {
     "invalid_values": "a value that is no number",
     "has_censored": "",
     "has_bounds": "",
+    "too_many_failures": "too much failed for a mean of the rest",
 }
 BADGES = {
     "real_below_margin": "real, but below the margin",

@@ -14,30 +14,35 @@ from campaigns import dispatch
 from campaigns.definition import life, queue
 from campaigns.models import Campaign
 from campaigns.queries import queues
-from campaigns.web.people import user_of
+from campaigns.queries.rights import Right
+from campaigns.web.people import may, takes, user_of
 
 Move = Callable[[Campaign, User | None], Campaign]
 
 
 @require_GET
+@takes(Right.SEE)
 def queue_list(request: HttpRequest) -> HttpResponse:
     """All queues; those that somebody waits in come first."""
-    return render(request, "queues/list.html", _context())
+    return render(request, "queues/list.html", _context(request))
 
 
 @require_GET
+@takes(Right.SEE)
 def queue_part(request: HttpRequest) -> HttpResponse:
     """The part of the page that changes by itself."""
-    return render(request, "queues/_queues.html", _context())
+    return render(request, "queues/_queues.html", _context(request))
 
 
 @require_POST
+@takes(Right.OPERATE, Campaign)
 def move_up(request: HttpRequest, pk: int) -> HttpResponse:
     """Let a campaign go before the one that is before it."""
     return _move(request, pk, queue.move_up)
 
 
 @require_POST
+@takes(Right.OPERATE, Campaign)
 def move_down(request: HttpRequest, pk: int) -> HttpResponse:
     """Let the next campaign go before this one."""
     return _move(request, pk, queue.move_down)
@@ -54,7 +59,7 @@ def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:
     else:
         dispatch.dispatch()
     if request.headers.get("HX-Request"):
-        return render(request, "queues/_queues.html", _context() | {"refusal": refusal})
+        return render(request, "queues/_queues.html", _context(request) | {"refusal": refusal})
     if refusal:
         messages.warning(request, refusal)
     return redirect(_place(request.POST.get("back", ""), campaign))
@@ -68,7 +73,7 @@ def _place(back: str, campaign: Campaign) -> str:
     return reverse("queue-list")
 
 
-def _context() -> dict[str, Any]:
-    found = queues.queues()
+def _context(request: HttpRequest) -> dict[str, Any]:
+    found = queues.queues(may(request))
     busy = [queue for queue in found if queue.waiting or queue.try_outs or queue.held_by]
     return {"queues": busy, "free": [queue for queue in found if queue not in busy]}

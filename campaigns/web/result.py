@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
+from campaigns.queries.conclusions import conclusions_on
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.metrics import metric_of
 from campaigns.queries.pages import Findings, Outline, findings_of
@@ -18,6 +19,7 @@ from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
 from campaigns.queries.submissions import came_in
 from campaigns.queries.surroundings import surroundings_of
 from campaigns.templatetags.marks import RUNS
+from campaigns.web.baseline import baseline_panel
 from campaigns.web.calibrating import calibration_panel
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
@@ -36,12 +38,14 @@ from campaigns.web.phrases import (
     value_text,
 )
 from campaigns.web.plots import CURVE, Plot, labelled, levels_plot, levels_title, pairs_plot
+from campaigns.web.sensitivity_lines import sensitivity_panel
 from campaigns.web.tables import cell_table, strata_table
 from campaigns.web.view import selectors, view_of
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500
 MOST_FAILURES = 6
+MOST_CONCLUSIONS = 10
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 KEPT = ("metric", "x", "colour", "by", "view")
@@ -98,6 +102,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "excluded": excluded_table(findings.with_excluded, words)
         if primary and not is_open and findings.with_excluded
         else None,
+        "robust": sensitivity_panel(findings.sensitivity)
+        if primary and not is_open and findings.sensitivity
+        else None,
         "calibration": calibration_panel(campaign, findings.calibration)
         if primary and not is_open and findings.calibration
         else None,
@@ -124,6 +131,8 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "stopped": stopped_of(campaign),
         "limits": limits_of(campaign) if outline.executable else "",
         "amendments": amendments_of(campaign),
+        "baseline": baseline_panel(campaign, request.user) if primary else None,
+        "conclusions": conclusions_on(campaign, request.user)[:MOST_CONCLUSIONS],
         "is_open": is_open,
         "awaited": campaign.analysis_requested_at is not None and not is_open,
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",

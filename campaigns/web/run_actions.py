@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -12,24 +13,28 @@ from campaigns import dispatch
 from campaigns.definition import life
 from campaigns.models import Campaign, Run
 from campaigns.queries.details import run_at
+from campaigns.queries.rights import Right
 from campaigns.web.campaign_actions import REFUSALS, reason_in
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
-from campaigns.web.people import user_of
+from campaigns.web.people import takes, user_of
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def cancel(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Ask for the reason, then end the run."""
     return _cancel(request, find_run(pk, position))
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Campaign)
 def cancel_trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Ask for the reason, then end the try-out."""
     return _cancel(request, find_run(pk, position, trial=True))
 
 
 @require_POST
+@takes(Right.OPERATE, Campaign)
 def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Plan a failed or void run once more."""
     user, run = user_of(request), find_run(pk, position)
@@ -43,6 +48,7 @@ def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.WRITE, Campaign)
 def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Ask for the reason, then take the run out of the analysis."""
     run = find_run(pk, position)
@@ -58,6 +64,7 @@ def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 
 
 @require_POST
+@takes(Right.WRITE, Campaign)
 def include(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """Let an excluded run count again; the record of the exclusion stays."""
     user = user_of(request)
@@ -100,13 +107,14 @@ def _steer(
 ) -> HttpResponse:
     """Do it, ask for what follows from it, and go back to the run. Raise NotConfirmed."""
     try:
-        act(run)
+        with transaction.atomic():
+            act(run)
+            if analyse:
+                dispatch.request_analysis(run.campaign)
     except life.NotConfirmed:
         raise
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))
         return redirect(page_of(run))
-    if analyse:
-        dispatch.request_analysis(run.campaign)
     dispatch.dispatch()
     return redirect(page_of(run))

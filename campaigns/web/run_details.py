@@ -6,9 +6,11 @@ from typing import Any
 
 from campaigns.charts import formats
 from campaigns.drivers.base import Metric
-from campaigns.models import Attempt, Measurement, Phase, Proof
+from campaigns.histogram import needs
+from campaigns.models import Attempt, DeletedSamples, Measurement, Phase, Proof
 from campaigns.queries.rows import Standing
 from campaigns.templatetags.formats import direction, number, observed
+from campaigns.web.generator_lines import GeneratorLine, generator_lines
 from campaigns.web.phrases import level_text, value_text
 from campaigns.web.plots import Plot, labelled, throughput_plot
 from campaigns.web.run_samples import (
@@ -74,11 +76,13 @@ class AttemptView:
     parts: tuple[Part, ...]
     spans: tuple[SpanLine, ...]
     samples: SampleTable | None
+    deleted: str
     clean_state: tuple[ProofLine, ...]
     same_work: tuple[ProofLine, ...]
     settings: tuple[tuple[str, str, str, bool], ...]
     values: tuple[tuple[str, str, str], ...]
     figures: tuple[tuple[str, str], ...]
+    generators: tuple[GeneratorLine, ...]
     failures: tuple[FailureLine, ...]
     plots: tuple[Plot, ...]
     environment: tuple[FactLine, ...]
@@ -109,18 +113,20 @@ def attempt_view(
         parts=_parts([p for p in measured if p.started_seconds is None]),
         spans=_spans([p for p in measured if p.started_seconds is not None]),
         samples=sample_table(samples, sample),
+        deleted=_deleted(attempt, sample),
         clean_state=_proofs(proofs, Proof.Step.RESET),
         same_work=_proofs(proofs, Proof.Step.VERIFY),
         settings=tuple(
             (seen.name, level_text(seen.asked), level_text(seen.in_force), seen.ok)
             for seen in attempt.effective_settings.all()
         ),
-        values=_values(list(attempt.measurements.all()), metrics),
+        values=_values(list(attempt.measurements.all()), metrics, attempt.units_done),
         figures=tuple(
             (name.replace("_", " "), formats.number(float(value)))
             for name, value in sorted(attempt.health_figures.items())
             if isinstance(value, int | float)
         ),
+        generators=generator_lines(attempt.generators.all()),
         failures=failure_lines(attempt, samples),
         plots=tuple(
             labelled(plot, stand_ins)
@@ -128,6 +134,18 @@ def attempt_view(
         ),
         environment=facts,
         changed=tuple(fact for fact in facts if fact.after),
+    )
+
+
+def _deleted(attempt: Attempt, sample: str) -> str:
+    """What is no longer possible, where the team keeps raw samples for a while only."""
+    gone: DeletedSamples | None = getattr(attempt, "deleted_samples", None)
+    if gone is None:
+        return ""
+    return (
+        f"The {formats.counted(gone.count, sample)} of this attempt were deleted on {gone.at:%Y-%m-%d}, "
+        f"as the team keeps raw samples for {gone.kept_days} days: they are not listed or drawn here any "
+        "more. Measurements, distributions and series stay, and every statistic with them."
     )
 
 
@@ -194,23 +212,30 @@ def _probe(value: Any, unit: str, *, exact: bool) -> str:
 
 
 def _values(
-    measurements: Sequence[Measurement], metrics: Sequence[Metric]
+    measurements: Sequence[Measurement], metrics: Sequence[Metric], samples: int
 ) -> tuple[tuple[str, str, str], ...]:
     """(label, value, which way is better), in the order in which the kind declares them.
 
-    That they are bounds is said once, beside the generator's health.
+    That they are bounds is said once, beside the generator's health. A percentile that so many samples
+    do not bear says how many it needs.
     """
     order = {metric.name: index for index, metric in enumerate(metrics)}
     labels = {metric.name: metric.label for metric in metrics}
-    ranked = sorted(measurements, key=lambda m: (order.get(m.metric, len(order)), m.metric))
-    return tuple(
-        (
+    lines = {
+        m.metric: (
             labels.get(m.metric, m.metric.replace("_", " ")),
             value_text(Standing(m.value, m.unit, m.lower_is_better, m.censored, bound=False)),
             direction(m.lower_is_better),
         )
-        for m in ranked
-    )
+        for m in measurements
+    }
+    for metric in metrics:
+        if metric.percentile and metric.name not in lines:
+            needed = needs(samples, metric.percentile) if samples else ""
+            if needed:
+                lines[metric.name] = (metric.label, needed, direction(metric.direction))
+    ranked = sorted(lines, key=lambda name: (order.get(name, len(order)), name))
+    return tuple(lines[name] for name in ranked)
 
 
 def _series(attempt: Attempt) -> list[Plot]:

@@ -11,9 +11,11 @@ from campaigns.queries import live
 from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
 from campaigns.queries.metrics import metric_of, metrics_of
 from campaigns.queries.pages import factors_of, sample_of
+from campaigns.queries.rights import Right
 from campaigns.queries.rows import standing_of, state_of
 from campaigns.web import running
 from campaigns.web.campaign_live import STOP_POLLING
+from campaigns.web.people import takes
 from campaigns.web.phrases import PURPOSES, Levels, value_text
 from campaigns.web.run_actions import find_run, page_of
 from campaigns.web.run_details import AttemptView, attempt_view
@@ -23,24 +25,28 @@ CAN_GO_ON = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINIS
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def run(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """A planned run."""
     return _page(request, find_run(pk, position))
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def trial(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """A try-out."""
     return _page(request, find_run(pk, position, trial=True))
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """The steps of a run that goes on."""
     return _status(request, find_run(pk, position))
 
 
 @require_GET
+@takes(Right.SEE, Campaign)
 def trial_status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     """The steps of a try-out that goes on."""
     return _status(request, find_run(pk, position, trial=True))

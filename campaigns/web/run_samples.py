@@ -104,6 +104,10 @@ def _examples(failure: str, samples: Mapping[str, Sequence[Any]]) -> list[str]:
     ]
     told = [name for name in samples if name != FAILURE and not name.endswith(TIMES)]
     return [
-        ", ".join(f"{name} {samples[name][index]}" for name in told if samples[name][index] != "")
+        ", ".join(
+            f"{name} {samples[name][index]}"
+            for name in told
+            if samples[name][index] not in ("", None)
+        )
         for index in found
     ]

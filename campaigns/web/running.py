@@ -13,6 +13,7 @@ from campaigns.charts.figure import sentence
 from campaigns.models import Attempt, Campaign
 from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of
+from campaigns.queries.hands import open_requests
 from campaigns.queries.pages import factors_of, findings_of, rate_of, sample_of
 from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows
@@ -71,6 +72,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "campaign": campaign,
         "headers": conditional(etag),
         "progress": progress,
+        "hands": list(open_requests(campaign)),
         "place": place_of(campaign) if progress.waiting else None,
         "elapsed": _time(progress.elapsed_seconds),
         "left": _left(left),
@@ -210,6 +212,8 @@ def _detail(said: Mapping[str, Any]) -> str:
         parts.append(formats.counted(said["files_done"], "file"))
     if syncs := said.get("syncs_total"):
         parts.append(f"{said.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
+    if hosts := said.get("hosts"):
+        parts.append(f"{said.get('hosts_done', 0):,} of {formats.counted(hosts, 'host')}")
     return " · ".join(parts)
 
 

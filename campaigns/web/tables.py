@@ -151,7 +151,8 @@ def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
         notes.append(f"{excluded} excluded")
     if counts["units_failed"]:
         share = 100 * counts["units_failed"] / counts["units"]
-        notes.append(f"{share:.3g} % of the work failed")
+        too_many = "too many failures: " if counts["too_many_failures"] else ""
+        notes.append(f"{too_many}{share:.3g} % of the work failed")
     if "open" not in states:
         flags = [flag for flag in cell["summary"]["flags"] if not (notes and flag in WITHOUT_VALUE)]
         notes += [text for flag in flags if (text := FLAGS.get(flag, flag))]

@@ -1,6 +1,6 @@
 """Targets: list, page, form, probe now, retire."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +11,18 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns import credentials, dispatch
 from campaigns.definition import servers
+from campaigns.definition.allowing import team_for
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import TargetForm
 from campaigns.models import Target
 from campaigns.queries.home import target_rows
 from campaigns.queries.queues import queue_of
+from campaigns.queries.rights import Right
 from campaigns.web.calibrating import noise_of_kinds
 from campaigns.web.fields import Field, from_form, is_key
 from campaigns.web.limits import quiet_of, zones
+from campaigns.web.people import may, takes, team_field, user_of
+from campaigns.web.setting_rows import settings_context
 
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 MOST_LOOKS = 20
@@ -26,47 +30,54 @@ MOST_LOOKS = 20
 
 
 @require_GET
+@takes(Right.SEE)
 def target_list(request: HttpRequest) -> HttpResponse:
     """All targets in use."""
-    return render(request, "targets/list.html", {"rows": target_rows()})
+    return render(request, "targets/list.html", {"rows": target_rows(may(request).see)})
 
 
 @require_GET
+@takes(Right.SEE, Target)
 def target_page(request: HttpRequest, pk: int) -> HttpResponse:
     """One target; also one that is retired, since campaigns point to it."""
     target = get_object_or_404(Target, pk=pk)
     campaigns = target.campaign_set.order_by("-created_at")[:10]
-    context = _health(target) | {
+    context = _health(target, may(request).see) | {
         "campaigns": campaigns,
         "quiet": quiet_of(target),
-        "queue": queue_of(target),
+        "queue": queue_of(target, may(request)),
         "locked": _locked(target),
         "noise": noise_of_kinds(target),
+        **settings_context(target, user_of(request)),
     }
     return render(request, "targets/target.html", context)
 
 
 @require_GET
+@takes(Right.SEE, Target)
 def target_health(request: HttpRequest, pk: int) -> HttpResponse:
     """The panel of health and lease. `since` and `look` are there while a probe is awaited."""
     target = get_object_or_404(Target, pk=pk)
     since, look = request.GET.get("since"), request.GET.get("look", "")
     awaited = since is not None and since == _stamp(target.probed_at)
     looks = int(look) if is_key(look) else 0
-    context = _health(target, awaited=awaited and looks < MOST_LOOKS, look=looks + 1)
+    context = _health(
+        target, may(request).see, awaited=awaited and looks < MOST_LOOKS, look=looks + 1
+    )
     return render(
         request, "targets/_health.html", context | {"silent": awaited and looks >= MOST_LOOKS}
     )
 
 
 @require_POST
+@takes(Right.OPERATE, Target)
 def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the workers to look at the target now."""
     target = get_object_or_404(Target, pk=pk, retired_at=None)
     why_not = dispatch.request_probe(target)
     if request.headers.get("HX-Request"):
         awaited = not why_not or target.probe_began_at is not None
-        context = _health(target, awaited=awaited, look=1) | {"why_not": why_not}
+        context = _health(target, may(request).see, awaited=awaited, look=1) | {"why_not": why_not}
         return render(request, "targets/_health.html", context)
     asked = f"{target.name} is being probed; look again in a few seconds."
     messages.info(request, why_not or asked)
@@ -74,18 +85,21 @@ def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE)
 def target_new(request: HttpRequest) -> HttpResponse:
     """Add a target."""
     return _form_page(request, None)
 
 
 @require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Target)
 def target_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change a target."""
     return _form_page(request, get_object_or_404(Target, pk=pk, retired_at=None))
 
 
 @require_POST
+@takes(Right.OPERATE, Target)
 def target_retire(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a target out of the lists."""
     target = get_object_or_404(Target, pk=pk, retired_at=None)
@@ -105,7 +119,10 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         return _draw(request, target, _stored(target), {})
     data = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in _form_fields()}
     try:
-        saved = servers.save_target(data, target)
+        team = (
+            None if target else team_for(user_of(request), request.POST.get("team"), Right.OPERATE)
+        )
+        saved = servers.save_target(data, target, team)
     except Invalid as invalid:
         data["base_url"] = servers.without_user_info(data["base_url"])
         return _draw(request, target, data, invalid.errors)
@@ -126,6 +143,8 @@ def _draw(
     errors: Mapping[str, list[str]],
 ) -> HttpResponse:
     fields = _fields(target, data, errors)
+    if target is None:
+        fields = [*team_field(request, Right.OPERATE, errors.get("team", ())), *fields]
     apart = {*servers.OWNERS_LIMITS, *servers.CERTIFICATES}
     context = {
         "target": target,
@@ -183,10 +202,12 @@ def _locked(target: Target | None) -> str:
     return ""
 
 
-def _health(target: Target, *, awaited: bool = False, look: int = 0) -> dict[str, Any]:
+def _health(
+    target: Target, teams: Set[int], *, awaited: bool = False, look: int = 0
+) -> dict[str, Any]:
     return {
         "target": target,
-        "row": target_rows([target])[0],
+        "row": target_rows(teams, [target])[0],
         "awaited": awaited,
         "since": _stamp(target.probed_at),
         "look": look,

@@ -7,6 +7,7 @@ from django.test import Client
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
+from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker
 
 __all__ = ["target", "toy", "worker"]
@@ -17,7 +18,7 @@ PASSWORD = "only for tests 1"  # noqa: S105
 @pytest.fixture
 def person(db, settings) -> User:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # a fast one
-    return User.objects.create_user("reviewer", password=PASSWORD)
+    return somebody("reviewer", password=PASSWORD)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from campaigns.tests.web.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
 
-MOST_QUERIES = 35
+MOST_QUERIES = 39
 
 
 @pytest.fixture
@@ -111,6 +111,7 @@ def test_the_legend_says_that_there_are_no_failures(browser, published):
 
 
 def test_the_number_of_queries_does_not_grow_with_the_runs(browser, target, person):
+    browser.get("/account/")  # the first request of a session also notes the session
     counts = []
     for repetitions in (3, 12):
         campaign = launched(target, person, repetitions=repetitions)

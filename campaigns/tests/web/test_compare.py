@@ -349,6 +349,7 @@ def test_the_number_of_queries_grows_neither_with_campaigns_nor_with_runs(browse
         measured(name, repetitions=size).pk for name, size in zip("abcd", (2, 8, 3, 2), strict=True)
     ]
 
+    get(browser, c=keys[:1])  # the first request of a session also notes the session
     counts = []
     for some in (keys[:2], keys):
         with CaptureQueriesContext(connection) as found:

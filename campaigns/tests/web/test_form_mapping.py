@@ -5,6 +5,7 @@ from django.http import QueryDict
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
+from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
 from campaigns.web import forms
 from campaigns.web.fields import as_text
@@ -16,7 +17,7 @@ def post(**fields):
     sent = QueryDict(mutable=True)
     for name, value in ({"kind": "toy", "p-path": "/a"} | fields).items():
         sent.setlist(name, value if isinstance(value, list) else [value])
-    return forms.read(sent)
+    return forms.read(sent, frozenset())
 
 
 def test_single_values_and_levels_find_their_places(toy):
@@ -109,7 +110,7 @@ def test_a_stored_definition_comes_back_as_it_was(target):
     )
     stored = drafts.as_data(drafts.create(check(sent), None))
 
-    data, errors = forms.to_data(forms.from_data(stored))
+    data, errors = forms.to_data(forms.from_data(stored, everywhere().see))
 
     assert not errors
     assert drafts.as_data(drafts.create(check(data), None)) == stored
@@ -126,7 +127,7 @@ def test_another_kind_keeps_the_question_and_asks_for_its_own_parameters(target)
 
 @pytest.mark.django_db
 def test_a_new_form_has_a_seed_a_target_and_initial_values(target):
-    entered = forms.blank("toy")
+    entered = forms.blank("toy", everywhere().see)
 
     assert entered.values["target"] == str(target.pk)
     assert entered.values["repetitions"] == "3"

@@ -9,6 +9,7 @@ from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
 from campaigns.models import Attempt, Campaign, Finding, Run, TargetLease, Worker
 from campaigns.queries import home as queries
+from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 from campaigns.web.sparks import spark
@@ -97,11 +98,11 @@ def test_a_demonstration_is_launched_with_one_click(browser, draft):
 
 
 def test_a_draft_without_the_tag_is_no_demonstration(browser, draft):
-    assert queries.demonstration() is None
+    assert queries.demonstration(everywhere().see) is None
 
 
 def test_a_running_campaign_shows_its_phase_and_what_is_left(measuring):
-    (row,) = queries.open_campaigns()
+    (row,) = queries.open_campaigns(everywhere().see)
 
     assert (row.closed, row.total, row.blocks) == (1, 6, 3)
     assert row.run is not None
@@ -120,18 +121,18 @@ def test_runs_that_are_not_made_together_are_of_a_repetition(browser, measuring,
 def test_what_the_run_says_of_itself_is_shown(measuring, monkeypatch):
     monkeypatch.setattr(progress, "read", lambda attempt: {"phase": "measure", "seconds": 7.0})
 
-    (row,) = queries.open_campaigns()
+    (row,) = queries.open_campaigns(everywhere().see)
 
     assert row.run is not None
     assert row.run.steps[2].seconds == 7.0
 
 
 def test_a_campaign_that_waits_says_for_what(launched):
-    (no_worker,) = queries.open_campaigns()
+    (no_worker,) = queries.open_campaigns(everywhere().see)
     Worker.objects.create(name="measure@here", host="here", pools=["measure"])
-    (ready,) = queries.open_campaigns()
+    (ready,) = queries.open_campaigns(everywhere().see)
     Campaign.objects.filter(pk=launched.pk).update(not_before=timezone.now() + timedelta(hours=1))
-    (cooling,) = queries.open_campaigns()
+    (cooling,) = queries.open_campaigns(everywhere().see)
 
     assert no_worker.waits is not None
     assert ready.waits is not None
@@ -148,7 +149,7 @@ def test_a_campaign_waits_for_the_one_that_holds_its_target(measuring, target, p
     life.launch(other, person)
     Worker.objects.create(name="measure@here", host="here", pools=["measure"])
 
-    _, waiting = queries.open_campaigns()
+    _, waiting = queries.open_campaigns(everywhere().see)
 
     assert waiting.waits is not None
     assert "run 2 of the toy" in waiting.waits.why
@@ -167,7 +168,7 @@ def test_a_try_out_of_a_draft_is_shown(draft, person):
         claimed_at=timezone.now(),
     )
 
-    (row,) = queries.open_campaigns()
+    (row,) = queries.open_campaigns(everywhere().see)
 
     assert row.run is not None
     assert row.run.trial
@@ -186,9 +187,9 @@ def test_the_latest_answers_are_escaped_and_lead_to_their_campaigns(browser, dra
 def test_no_curve_joins_what_does_different_work(draft):
     answered(draft)
     Campaign.objects.filter(pk=draft.pk).update(order="interleaved", paired_factor="")
-    (of_one_work,) = queries.latest_answers()
+    (of_one_work,) = queries.latest_answers(everywhere().see)
     Campaign.objects.filter(pk=draft.pk).update(order="paired", paired_factor="engine")
-    (of_pairs,) = queries.latest_answers()
+    (of_pairs,) = queries.latest_answers(everywhere().see)
 
     assert of_one_work.means == [3.0, 1.0, 2.0]
     assert of_pairs.means == []
@@ -198,7 +199,7 @@ def test_no_verdict_is_shown_before_the_stop_rule(browser, launched):
     answered(launched)
     Campaign.objects.filter(pk=launched.pk).update(state=Campaign.State.RUNNING)
 
-    assert queries.latest_answers() == []
+    assert queries.latest_answers(everywhere().see) == []
     assert "19.5" not in Page(browser.get(reverse("campaign-list"))).text
 
 
@@ -210,8 +211,8 @@ def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
         name="measure@gone", host="gone", pools=["measure"], seen_at=now - timedelta(minutes=14)
     )
 
-    (target,) = queries.target_rows()
-    workers = {row.name: row.state for row in queries.worker_rows()}
+    (target,) = queries.target_rows(everywhere().see)
+    workers = {row.name: row.state for row in queries.worker_rows(everywhere().see)}
 
     assert (target.held_by, target.campaign) == ("run 2 of the toy", measuring.run.campaign_id)
     assert workers == {"measure@here": "busy", "control@here": "idle", "measure@gone": "lost"}
@@ -220,7 +221,7 @@ def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
 def test_a_lease_that_has_run_out_holds_nothing(measuring):
     TargetLease.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
 
-    (target,) = queries.target_rows()
+    (target,) = queries.target_rows(everywhere().see)
 
     assert target.campaign is None
 

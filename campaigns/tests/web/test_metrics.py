@@ -15,6 +15,10 @@ pytestmark = pytest.mark.django_db
 
 TOKEN = "only-Prometheus-has-it"  # noqa: S105 - made up
 FAMILIES = {
+    "perfdash_announcements_unread",
+    "perfdash_deliveries",
+    "perfdash_delivery_oldest_seconds",
+    "perfdash_channels_switched_off",
     "perfdash_build_info", "perfdash_database_up", "perfdash_queue_runs",
     "perfdash_lease_held_seconds", "perfdash_lease_expires_seconds", "perfdash_attempts",
     "perfdash_runs", "perfdash_campaigns", "perfdash_workers", "perfdash_analyses_waiting",
@@ -95,7 +99,7 @@ def test_no_name_of_a_campaign_is_a_label(launched):
 def test_however_much_there_is_it_takes_the_same_few_queries(
     launched, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         scraped()
 
 
@@ -160,9 +164,12 @@ def test_on_this_machine_they_are_open_but_not_through_a_proxy(settings, address
     assert ask(address=address) == 401
 
 
-def test_who_is_signed_in_sees_them(browser, settings):
+def test_the_owner_of_the_installation_sees_them_and_nobody_of_a_team(browser, person, settings):
     settings.METRICS_TOKEN = TOKEN
 
+    assert browser.get("/metrics", REMOTE_ADDR="192.0.2.1").status_code == 401
+    person.is_superuser = True
+    person.save()
     assert browser.get("/metrics", REMOTE_ADDR="192.0.2.1").status_code == 200
 
 

@@ -308,7 +308,7 @@ def test_work_that_failed_stands_beside_the_numbers_of_its_cell(browser, closed_
 
     lines = browser.get(reverse("campaign", args=[campaign.pk])).context["cells"].lines
 
-    assert "40 % of the work failed" in lines[0].notes
+    assert "too many failures: 40 % of the work failed" in lines[0].notes
     assert not any("work failed" in note for line in lines[1:] for note in line.notes)
 
 

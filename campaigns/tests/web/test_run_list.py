@@ -1,11 +1,11 @@
 """The table of runs: what is counted in the database is what each run is called."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from campaigns.definition import life
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.queries.run_list import WITHOUT_VALUE, RunList
+from campaigns.tests.people import somebody
 from campaigns.tests.web.measured import launched, store
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ def campaign(target, person):
     Attempt.objects.filter(run__position=3).update(state=Attempt.State.FAILED)
     Run.objects.filter(position=4).update(state=Run.State.VOID)
     limits(5).update(bound=True)
-    life.exclude(campaign.runs.get(position=5), User.objects.create_user("analyst"), "a backup")
+    life.exclude(campaign.runs.get(position=5), somebody("analyst"), "a backup")
     return campaign
 
 

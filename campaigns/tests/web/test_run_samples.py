@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns import progress, results
-from campaigns.drivers.base import Phase
+from campaigns.drivers.base import Metric, Phase
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome
 from campaigns.web.run_samples import FEW, sample_table
@@ -144,3 +144,19 @@ def test_a_run_that_goes_on_speaks_in_the_words_of_its_kind(
     assert "4 s · 1,200 files · 1 of 3 syncs" in text
     axis = page.context["plot"].figure["layout"]["yaxis"]
     assert "files/s" in axis["title"]["text"]
+
+
+def test_a_percentile_that_has_too_few_samples_says_how_many_it_needs(page_of, toy, monkeypatch):
+    late = Metric("late", "Late", "s", lower_is_better=True, percentile=0.99)
+    monkeypatch.setattr(type(toy), "metrics", (*toy.metrics, late))
+
+    few = Page(page_of(units_done=999))
+
+    assert "Late needs 1000" in few.text
+
+
+def test_a_percentile_is_not_missed_where_it_could_have_been(page_of, toy, monkeypatch):
+    late = Metric("late", "Late", "s", lower_is_better=True, percentile=0.99)
+    monkeypatch.setattr(type(toy), "metrics", (*toy.metrics, late))
+
+    assert "Late" not in Page(page_of(units_done=1000)).text

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.definition import access
+from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import PASSWORD, Page
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +48,7 @@ def test_the_owner_elsewhere_is_not_locked_out_by_who_knows_the_name(person):
 
 
 def test_others_at_the_same_address_are_not_locked_out(person, django_user_model):
-    django_user_model.objects.create_user("neighbour", password=PASSWORD)
+    somebody("neighbour", password=PASSWORD)
     guess(6)
 
     assert sign_in(PASSWORD, name="neighbour").status_code == 302

@@ -41,6 +41,7 @@ def percentiles_panel(shown: Shown) -> Panel | None:
     stored = [name.removeprefix(PREFIX) for name in shown.findings.charts if PREFIX in name]
     if not stored or not finding:
         return None
+    stored.sort(key=lambda name: name != shown.campaign.primary_metric)
     options = [(name, name.replace("_", " ")) for name in stored]
     quantity = shown.chosen("percentiles-of", "Time of", options)
     found = shown.findings.charts[f"{PREFIX}{quantity.value}"]

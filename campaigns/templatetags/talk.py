@@ -1,0 +1,81 @@
+"""What people say, on the pages of what they say it of; and what waits for whoever looks."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from django.contrib.auth.models import User
+from django.template import Context, Library
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from campaigns.models import Campaign, Conclusion
+from campaigns.queries.inbox import count
+from campaigns.queries.talk import Counts, open_counts
+from campaigns.templatetags.marks import icon
+from campaigns.web.talk_view import discussion as discussion_of
+
+register = Library()
+
+
+@register.inclusion_tag("talk/_discussion.html", takes_context=True)
+def discussion(context: Context, what: Campaign | Conclusion) -> dict[str, Any]:
+    """Threads of a campaign or a conclusion, with the form to begin one."""
+    request = context["request"]
+    return {
+        "talk": discussion_of(what, request.user),
+        "user": request.user,
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@register.simple_tag(takes_context=True)
+def inbox_count(context: Context) -> int:
+    """How much waits for whoever looks; asked once for a page."""
+    user = getattr(context.get("request"), "user", None)
+    return count(user) if isinstance(user, User) else 0
+
+
+@register.simple_tag
+def open_threads(campaign: Campaign) -> Counts:
+    """How many threads are open on each cell, run and chart; asked once for a page."""
+    known: Any = campaign
+    if not hasattr(known, "_open_threads"):
+        known._open_threads = open_counts(campaign)
+    found: Counts = known._open_threads
+    return found
+
+
+@register.simple_tag
+def talk_link(campaign: Campaign, on: str, key: object, counts: Mapping[Any, int]) -> SafeString:
+    """A link to the open threads on something, with their number; nothing where there is none."""
+    number = counts.get(key, 0)
+    if not number:
+        return SafeString("")
+    address = reverse("campaign-threads", args=[campaign.pk])
+    return format_html(
+        '<a class="talk" href="{}?on={}&amp;key={}">{}{}<span class="vh"> open thread{} on {} {}</span></a>',
+        address,
+        on,
+        key,
+        icon("talk"),
+        number,
+        "" if number == 1 else "s",
+        on,
+        key,
+    )
+
+
+@register.filter
+def of_key(counts: Mapping[Any, int], key: object) -> int:
+    """How many threads are open on something."""
+    return counts.get(key, 0)
+
+
+@register.filter
+def chart_threads(csv: str) -> str:
+    """From the address of a chart's numbers to that of what is said of this view of it."""
+    path, mark, query = csv.partition("?")
+    campaign, _, name = path.removesuffix(".csv").partition("charts/")
+    return f"{campaign}threads/?on=chart&key={quote(f'{name}{mark}{query}', safe='')}"

@@ -1,0 +1,48 @@
+"""The panel that stands a campaign against the accepted baseline of its kin."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import AnonymousUser, User
+
+from campaigns.models import Campaign
+from campaigns.reviews.baselines import Baseline, baseline_of, compare_with
+
+
+@dataclass(frozen=True, slots=True)
+class BaselinePanel:
+    """What it shows. refused: why nothing is compared; query: of the compare page."""
+
+    baseline: Baseline
+    query: str
+    refused: str = ""
+    answer: Any = None
+    tables: tuple[Any, ...] = ()
+
+
+def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePanel | None:
+    """Compare with the baseline; None where the campaign goes on, or has no baseline."""
+    if campaign.state in Campaign.ACTIVE:
+        return None
+    found = baseline_of(campaign, user)
+    if found is None:
+        return None
+    query = urlencode([("c", found.campaign.pk), ("c", campaign.pk)])
+    if not found.stands:
+        return BaselinePanel(found, query, refused=_fallen(found))
+    compared = compare_with(found, campaign)
+    if isinstance(compared, str):
+        return BaselinePanel(found, query, refused=compared)
+    # scipy takes longer to load than all the rest of a page; compare_with has loaded it.
+    from campaigns.analysis.compared_answer import answer_of
+    from campaigns.web.compare_tables import tables_of
+
+    return BaselinePanel(
+        found, query, answer=answer_of(compared), tables=tuple(tables_of(compared))
+    )
+
+
+def _fallen(found: Baseline) -> str:
+    state = found.conclusion.get_state_display()
+    return f"The conclusion that was the baseline is {state}, so nothing is compared with it."

@@ -1,0 +1,29 @@
+"""Somebody says that what was asked for is done by hand."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from campaigns import dispatch
+from campaigns.definition import hands, life
+from campaigns.models import HandRequest
+from campaigns.queries.rights import Right
+from campaigns.web.people import takes, user_of
+
+
+@require_POST
+@takes(Right.OPERATE, HandRequest)
+def done(request: HttpRequest, pk: int) -> HttpResponse:
+    """Note it, and let what waits begin."""
+    row = get_object_or_404(HandRequest, pk=pk)
+    try:
+        hands.confirm(row, user_of(request))
+    except life.NotPossible as refusal:
+        messages.warning(request, str(refusal))
+    else:
+        messages.success(request, f"Done: {row.words}")
+        dispatch.dispatch()
+    if request.POST.get("back") == "campaign" and row.campaign_id is not None:
+        return redirect("campaign", row.campaign_id)
+    return redirect("home")

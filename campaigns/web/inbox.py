@@ -1,0 +1,35 @@
+"""The inbox: what waits for whoever looks, and since when."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from campaigns import talk
+from campaigns.queries.inbox import MOST, count, waiting
+from campaigns.queries.rights import Right
+from campaigns.talk.inbox import told
+from campaigns.web.people import takes, user_of
+
+
+@require_GET
+@takes(Right.SEE)
+def inbox(request: HttpRequest) -> HttpResponse:
+    """All that waits, the longest first."""
+    user = user_of(request)
+    lines = [told(each) for each in waiting(user)]
+    context = {
+        "lines": lines,
+        "more": count(user) - len(lines) if len(lines) >= MOST else 0,
+        "mentions": any(line.why == "mention" for line in lines),
+    }
+    return render(request, "inbox/list.html", context)
+
+
+@require_POST
+@takes(Right.SEE)
+def seen(request: HttpRequest) -> HttpResponse:
+    """Note that all mentions were seen."""
+    number = talk.see_all_mentions(user_of(request))
+    messages.success(request, f"{number} mention{'' if number == 1 else 's'} noted as seen.")
+    return redirect("inbox")
