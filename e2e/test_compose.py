@@ -26,7 +26,7 @@ pytestmark = pytest.mark.e2e
 
 COMPOSE = ROOT / "docker-compose.yml"
 PROGRAMS = Path(sys.executable).parent
-OURS = ("web", "worker-measure", "worker-control", "beat", "sandbox")
+OURS = ("web", "worker-measure", "worker-generate", "worker-control", "beat", "sandbox")
 SECRETS = {
     "POSTGRES_PASSWORD": "postgresword",
     "REDIS_PASSWORD": "redisword",
@@ -157,6 +157,8 @@ class Machine:
             "0.0.0.0": "127.0.0.1",  # noqa: S104 - the other way round
             "8000": str(free_port()),
             "8099": str(free_port()),
+            "8299": str(free_port()),
+            "8399": str(free_port()),
             "/srv": str(place),
         }
 

@@ -27,6 +27,15 @@ def levels(page, parameter, *wanted):
         box.press("Enter")
 
 
+def choose(page, parameter, *wanted):
+    """Vary a choice over these of its levels alone; all of them are there at first."""
+    vary(page, parameter)
+    boxes = page.locator(f"input[name=levels-{parameter}]")
+    expect(boxes.first).to_be_visible()
+    for box in boxes.all():
+        box.set_checked(box.get_attribute("value") in wanted)
+
+
 def tiles(page):
     """The order of runs: a list of texts for each row of the strip."""
     rows = page.locator("#plan .strip ol").all()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.browser.campaigns import manifest
-from e2e.browser.pages import figure, levels, tiles, vary
+from e2e.browser.pages import choose, figure, levels, tiles, vary
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
@@ -21,7 +21,7 @@ def test_the_plan_changes_while_one_types(page):
     levels(page, "concurrency", "2", "4")
     expect(figure(page, "cells × blocks")).to_have_text("2 × 3")
     assert {tile for row in tiles(page) for tile in row} == {"2", "4"}
-    vary(page, "engine")
+    choose(page, "engine", "asyncio", "futures")
     expect(figure(page, "cells × blocks")).to_have_text("4 × 3")
     expect(figure(page, "runs")).to_have_text("12")
     assert [sorted(row) for row in tiles(page)] == [["1", "2", "3", "4"]] * 3

@@ -60,6 +60,9 @@ def paths(perfdash, paired, slow):
         "import": "/import/",
         "targets": "/targets/",
         "target": "/targets/1/",
+        "new setting": "/targets/1/settings/",
+        "new step": "/targets/1/steps/",
+        "commands of a target": "/targets/1/ssh/",
         "new target": "/targets/new/",
         "edit a target": "/targets/1/edit/",
         "queues": "/queues/",
@@ -117,6 +120,16 @@ def check(page, trouble):
         trouble.add(f"{seen['too_wide']} px wider than the window")
 
 
+def open_menus(page, trouble):
+    """Open each menu that can be seen: all of it has to be within the window."""
+    for menu in page.locator("details.menu:visible").all():
+        menu.locator("summary").click()
+        box, width = menu.locator("> ul").bounding_box(), page.viewport_size["width"]
+        if box is None or box["x"] < 0 or box["x"] + box["width"] > width:
+            trouble.add(f"menu “{menu.locator('summary').inner_text()}” reaches out: {box}")
+        menu.locator("summary").click()
+
+
 def find_barriers(page, trouble):
     """What axe-core, which comes with its Python package, takes for a barrier."""
     for barrier in Axe().run(page).response["violations"]:
@@ -139,6 +152,7 @@ def test_every_page_is_sound(visit, cookies, paths, width, scheme):
         page.goto(path)
         draw_charts(page)
         check(page, trouble)
+        open_menus(page, trouble)
         if (width, scheme) in BARRIERS:
             find_barriers(page, trouble)
 

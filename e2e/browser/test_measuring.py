@@ -9,20 +9,20 @@ from playwright.sync_api import expect
 
 from e2e.browser.campaigns import manifest, runs_of
 from e2e.browser.charts import points, points_of_runs
-from e2e.browser.pages import LONG, campaign_in, finished_runs, levels, vary
+from e2e.browser.pages import LONG, campaign_in, choose, finished_runs, levels, vary
 from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 
 def define(page, question, label):
-    """Two factors against the sandbox: four cells, two blocks."""
-    page.goto("/campaigns/new/")
+    """Two factors against the sandbox, the first target there is: four cells, two blocks."""
+    page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill(question)
     page.get_by_label("manifest", exact=True).fill(manifest(label))
     vary(page, "concurrency")
     levels(page, "concurrency", "2", "4")
-    vary(page, "engine")
+    choose(page, "engine", "asyncio", "futures")
     page.get_by_label("Repetitions", exact=True).fill("2")
     expect(page.locator("#plan .facts")).to_contain_text("4 × 2")
 

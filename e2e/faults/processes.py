@@ -68,6 +68,11 @@ def engine(pid):
     ]
 
 
+def programs(pid, module):
+    """Engine programs of one module."""
+    return [process for process in tree(pid) if module in words(process)]
+
+
 def broker(pid):
     return [p for p in tree(pid) if "valkey-server" in " ".join(words(p)[:1])]
 

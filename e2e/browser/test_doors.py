@@ -1,0 +1,243 @@
+"""Password with a second factor, an OpenID Connect provider, an invitation, and sessions, in a browser."""
+
+import re
+import secrets
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from playwright.sync_api import expect
+
+from campaigns.tests import oidc_server
+from e2e.browser.conftest import PATIENCE, sign_in_link
+from e2e.browser.test_every_page import Trouble, check, find_barriers
+from e2e.conftest import FAST, free_port, served
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+
+WINDOWS = (
+    {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
+    {"viewport": {"width": 390, "height": 900}, "color_scheme": "dark"},
+)
+MAKE = """
+from django.contrib.auth.models import User
+User.objects.create_user({name!r}, password={password!r})
+"""
+
+
+@pytest.fixture(scope="module")
+def perfdash(tmp_path_factory):
+    """One of its own, whose provider is django-oauth-toolkit on loopback."""
+    port = free_port()
+    settings = {
+        "PERFDASH_OIDC_ISSUER": f"http://127.0.0.1:{port}/o",
+        "PERFDASH_OIDC_CLIENT_ID": oidc_server.CLIENT,
+        "PERFDASH_OIDC_CLIENT_SECRET": oidc_server.SECRET,
+        "PERFDASH_OIDC_NAME": "Example staff",
+        "PERFDASH_OIDC_SIGN_UP": "everybody",
+    }
+    with served(tmp_path_factory.mktemp("doors") / "data", **FAST, **settings) as running:
+        back = f"{running.state['base_url'].rstrip('/')}/sign-in/oidc/back/"
+        with oidc_server.running(port, back):
+            yield running
+
+
+class Sound:
+    """Whatever page is open: it is one at both widths, and nothing is against the policy."""
+
+    def __init__(self):
+        self.trouble = Trouble()
+
+    def __call__(self, page, name):
+        self.trouble.name = name
+        for window in WINDOWS:
+            page.set_viewport_size(window["viewport"])
+            page.emulate_media(color_scheme=window["color_scheme"])
+            check(page, self.trouble)
+            find_barriers(page, self.trouble)
+
+
+@pytest.fixture
+def sound(visit):
+    found = Sound()
+    yield found
+    assert found.trouble.found == []
+
+
+@pytest.fixture
+def person(perfdash):
+    """An account with a password: both."""
+    name, password = f"person-{secrets.token_hex(3)}", secrets.token_urlsafe(16)
+    perfdash.manage("shell", "--no-imports", "-c", MAKE.format(name=name, password=password))
+    return name, password
+
+
+def sign_in(page, name, password):
+    page.goto("/sign-in/")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def log_in_there(page, name):
+    """The provider's own page."""
+    expect(page.get_by_role("button", name="Log in there")).to_be_visible()
+    page.locator("[name=username]").fill(name)
+    page.locator("[name=password]").fill(oidc_server.PASSWORD)
+    page.get_by_role("button", name="Log in there").click()
+
+
+def is_in(page, name):
+    expect(page.locator(".menu summary")).to_contain_text(name)
+
+
+def code_of(secret, page, later):
+    """What an app shows by the clock of this machine, so many periods later."""
+    seconds = page.evaluate("() => Math.floor(Date.now() / 1000)")
+    return format_hotp_value(hotp_value(secret, seconds // 30 + later))
+
+
+def test_a_person_of_the_provider_comes_in_without_a_password(perfdash, visit, sound):
+    page = visit()
+    sound.trouble.watch(page.context)
+    page.goto("/targets/")
+    sound(page, "sign-in with a provider")
+
+    page.get_by_role("link", name="Sign in with Example staff").click()
+    log_in_there(page, "anna")
+
+    is_in(page, "anna")
+    expect(page).to_have_url(re.compile(r"/targets/$"))
+    page.goto("/account/")
+    expect(page.get_by_text("connected", exact=True)).to_be_visible()
+    sound(page, "account of a provider's person")
+
+
+def test_who_stops_at_the_provider_is_told_so(perfdash, visit):
+    page = visit()
+
+    answer = page.goto("/sign-in/oidc/back/?error=access_denied&state=guessed")
+
+    assert answer.status == 400
+    expect(page.get_by_role("alert")).to_contain_text("did not begin in this browser")
+
+
+def test_an_account_is_connected_by_a_link_as_no_form_may_lead_elsewhere(
+    perfdash, visit, person, sound
+):
+    page = visit()
+    sound.trouble.watch(page.context)
+    sign_in(page, *person)
+    page.goto("/account/")
+
+    page.get_by_role("button", name="Connect").click()
+    sound(page, "connect")
+    page.get_by_role("link", name="Go on to Example staff").click()
+    log_in_there(page, "bert")
+
+    expect(page.get_by_role("status").first).to_contain_text("lets you into this account")
+    other = visit()
+    other.goto("/sign-in/")
+    other.get_by_role("link", name="Sign in with Example staff").click()
+    log_in_there(other, "bert")
+    is_in(other, person[0])
+
+
+def test_a_second_factor_is_switched_on_asked_for_and_switched_off(perfdash, visit, person, sound):
+    name, password = person
+    page = visit()
+    sound.trouble.watch(page.context)
+    sign_in(page, name, password)
+    page.goto("/account/")
+    page.get_by_role("link", name="switch on").click()
+    sound(page, "second factor on")
+    secret = page.locator(".secret").inner_text().replace(" ", "")
+    page.get_by_label("The code that the app shows now").fill(code_of(secret, page, 0))
+    page.get_by_label("Your password").fill(password)
+    page.get_by_role("button", name="Switch it on").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Recovery codes")
+    sound(page, "recovery codes")
+    codes = page.locator(".codes code").all_inner_texts()
+    page.get_by_role("link", name="I have kept them").click()
+    expect(page.get_by_text("10 recovery codes left")).to_be_visible()
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+
+    sign_in(page, name, password)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")
+    sound(page, "code")
+    page.goto("/targets/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")  # not in yet
+    page.goto("/sign-in/code/")
+    page.get_by_label("Code").fill(code_of(secret, page, 1))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    is_in(page, name)
+
+    page.goto("/account/second-factor/off/")
+    sound(page, "second factor off")
+    page.get_by_label("Code").fill(codes[0])
+    page.get_by_role("button", name="Switch it off").click()
+    expect(page.get_by_role("link", name="switch on")).to_be_visible()
+
+
+def test_a_guest_joins_a_team_by_a_link_that_works_once(perfdash, visit, sound):
+    owner, guest = visit(), visit()
+    for page in (owner, guest):
+        sound.trouble.watch(page.context)
+    owner.goto(sign_in_link(perfdash))
+    owner.goto("/teams/1/invitations/")
+    owner.get_by_label("reviewer").check()
+    owner.get_by_label("For whom?").fill("Gina")
+    owner.get_by_role("button", name="Make a link").click()
+    link = owner.locator(".secret").inner_text()
+    sound(owner, "invitations")
+
+    guest.goto(link)
+    sound(guest, "invitation")
+    name, password = f"gina-{secrets.token_hex(3)}", secrets.token_urlsafe(12)
+    guest.get_by_label("Name").fill(name)
+    guest.get_by_label("New password").fill(password)
+    guest.get_by_label("The same again").fill(password)
+    guest.get_by_role("button", name="Make the account and join").click()
+
+    is_in(guest, name)
+    second = visit()
+    assert second.goto(link).status == 403
+    expect(second.get_by_role("alert")).to_contain_text("used already")
+
+
+def test_a_session_is_ended_from_another_one_and_a_new_password_ends_all(
+    perfdash, visit, person, sound
+):
+    name, password = person
+    first, second, third = (visit() for _ in range(3))
+    for page in (first, second, third):
+        sign_in(page, name, password)
+        is_in(page, name)
+    sound.trouble.watch(first.context)
+    first.goto("/account/")
+    rows = first.locator("[aria-label='Sessions table'] tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.filter(has_text="this one")).to_have_count(1)
+    sound(first, "sessions")
+
+    rows.get_by_role("button").last.click()
+    expect(rows).to_have_count(2)
+    still_in = [page for page in (second, third) if _stays(page)]
+    assert len(still_in) == 1
+
+    first.goto("/account/password/")
+    sound(first, "password")
+    first.get_by_label("Your password").fill(password)
+    first.get_by_label("New password").fill("a better one 9")
+    first.get_by_label("The same again").fill("a better one 9")
+    first.get_by_role("button", name="Change it").click()
+    expect(rows).to_have_count(1)
+    assert not _stays(still_in[0])
+    first.goto("/account/email/")
+    sound(first, "email")
+
+
+def _stays(page):
+    page.goto("/account/")
+    page.wait_for_load_state(timeout=PATIENCE)
+    return "/sign-in/" not in page.url
