@@ -13,8 +13,9 @@ class CampaignsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the checks, which need the models; keep what is secret out of the log."""
+        """Register checks and receivers, which need the models; keep what is secret out of the log."""
         from campaigns import checks  # noqa: F401
+        from campaigns.activity import signing  # noqa: F401
 
         for secret in settings.SECRETS:
             redaction.remember(secret)

@@ -17,6 +17,9 @@ REDACTED = "[secret]"
 SHORTEST = 6
 """Letters; what is shorter is found in ordinary words, and is not looked for."""
 
+ORDINARY = frozenset({"password"})
+"""Passwords that are words of our own sentences: to take them out protects nobody, and hides what is said."""
+
 Value = TypeVar("Value")
 _forms: dict[str, None] = {}
 _secrets: set[str] = set()
@@ -24,7 +27,7 @@ _secrets: set[str] = set()
 
 def remember(secret: str) -> None:
     """Take this secret out of everything from now on, in every form that it may come in."""
-    if len(secret) < SHORTEST or secret in _secrets:
+    if len(secret) < SHORTEST or secret in ORDINARY or secret in _secrets:
         return
     _secrets.add(secret)
     known = {*_forms, *_written(secret)}

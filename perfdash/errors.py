@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
 from campaigns import log_context
+from campaigns.queries.rights import NotAllowed
 from perfdash.outages import is_database_away
 
 RETRY_SECONDS = 5
@@ -33,8 +34,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer 403."""
-    return answer(request, 403)
+    """Answer 403, with which role it takes and who gives it where that is what was missing."""
+    return answer(request, 403, str(exception) if isinstance(exception, NotAllowed) else "")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -47,18 +48,19 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return answer(request, 503 if is_database_away(sys.exc_info()[1]) else 500)
 
 
-def answer(request: HttpRequest, status: int) -> HttpResponse:
-    """Say what went wrong in the way that the asker reads."""
+def answer(request: HttpRequest, status: int, sentence: str = "") -> HttpResponse:
+    """Say what went wrong in the way that the asker reads; `sentence`: what else there is to say."""
     if request.path.startswith("/api/"):
-        response: HttpResponse = _problem(status, _sentence(request, status))
+        response: HttpResponse = _problem(status, sentence or _sentence(request, status))
     elif "HX-Request" in request.headers:
         response = HttpResponse(
-            _sentence(request, status), status=status, content_type="text/plain"
+            sentence or _sentence(request, status), status=status, content_type="text/plain"
         )
     else:
         # Without the request no context is processed: nobody is looked up in a database.
         asked = request if status in (403, 404) else None
-        response = HttpResponse(render_to_string(f"{status}.html", request=asked), status=status)
+        page = render_to_string(f"{status}.html", {"sentence": sentence}, request=asked)
+        response = HttpResponse(page, status=status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     response.headers["Cache-Control"] = "no-store"

@@ -17,7 +17,7 @@ from campaigns.redaction import redact
 from perfdash.outages import is_database_away
 
 SECRETS = (
-    (re.compile(r"(/sign-in/link/)[^/\s\"']+"), r"\1…"),  # whoever has it is let in
+    (re.compile(r"(/sign-in/(?:link|invitation)/)[^/\s\"']+"), r"\1…"),  # whoever has it is let in
     (re.compile(r"(\w://)[^/\s@\"']*@"), r"\1…@"),  # name and password within a URL
     (re.compile(r"(?i)\b(bearer|token) [\w.~+/-]{16,}=*"), r"\1 …"),
 )

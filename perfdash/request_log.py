@@ -15,6 +15,8 @@ from django.utils.functional import LazyObject, empty
 
 from campaigns import log_context
 
+SECRET = re.compile(r"^(/public|/sign-in/link)/[^/]+")
+"""Paths that let somebody in: what stands there is not written."""
 SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 QUIET = ("/static/", "/health", "/ready", "/metrics")
 
@@ -56,7 +58,7 @@ def _identifier(request: HttpRequest) -> str:
 
 
 def _write(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
-    path = request.path[:200]
+    path = SECRET.sub(r"\1/…", request.path[:200])
     polled = "HX-Request" in request.headers and request.method == "GET"
     quiet = response.status_code < 400 and (polled or path.startswith(QUIET))
     user = _user(request)

@@ -11,8 +11,9 @@ import dj_database_url
 from kombu import Queue
 
 import perfdash
-from perfdash import environment
+from perfdash import environment, oidc
 from perfdash.addresses import own_addresses, redis_url
+from perfdash.mail import mail_server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIRECTORY = Path(environment.text("PERFDASH_DATA", str(BASE_DIR / ".perfdash"))).absolute()
@@ -55,12 +56,27 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ENCRYPTION_KEYS = environment.fernet_keys("PERFDASH_ENCRYPTION_KEYS")
 
+# Who lets people in beside perfdash itself
+
+OIDC = oidc.provider()
+
+# E-mail, of notifications; without a server none is sent
+
+EMAIL_SERVER = mail_server(environment.secret("PERFDASH_EMAIL_URL"))
+EMAIL_HOST, EMAIL_PORT = EMAIL_SERVER.host, EMAIL_SERVER.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = EMAIL_SERVER.user, EMAIL_SERVER.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL_SERVER.starttls, EMAIL_SERVER.tls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = environment.text("PERFDASH_EMAIL_FROM", "perfdash@localhost")
+
 # What no log and no stored text may hold, beside what this process opens later
 
 SECRETS = [
     SECRET_KEY,
     *ENCRYPTION_KEYS,
+    EMAIL_SERVER.password,
     *(unquote(urlsplit(url).password or "") for url in (DATABASE_URL, BROKER_URL)),
+    OIDC.client_secret if OIDC else "",
 ]
 
 # Where workers may connect: rules of host or network and port; nothing is allowed by default
@@ -68,8 +84,12 @@ SECRETS = [
 ALLOWED_ADDRESSES = environment.text("PERFDASH_ALLOWED_ADDRESSES")
 SANDBOX_URL = environment.text("PERFDASH_SANDBOX_URL").rstrip("/")
 OWNER_CONFIRMS = environment.boolean("PERFDASH_OWNER_CONFIRMS", False)
+NOTIFICATION_ADDRESSES = environment.text("PERFDASH_NOTIFICATION_ADDRESSES")
 OWN_ADDRESSES = own_addresses(
-    DATABASE_URL, BROKER_URL, BASE_URL, extra=environment.words("PERFDASH_OWN_ADDRESSES")
+    DATABASE_URL,
+    BROKER_URL,
+    BASE_URL,
+    extra=[*environment.words("PERFDASH_OWN_ADDRESSES"), *EMAIL_SERVER.addresses],
 )
 
 # Leases of target and generator host, and how often who looks
@@ -80,8 +100,10 @@ LEASE_MARGIN_SECONDS = environment.seconds("LEASE_MARGIN_SECONDS", 10)
 RENEW_SECONDS = environment.seconds("RENEW_SECONDS", 5)
 STEP_SECONDS = environment.seconds("STEP_SECONDS", 600)
 GENERATOR_HOST = environment.text("PERFDASH_GENERATOR_HOST") or platform.node()
+GENERATORS_SECONDS = environment.seconds("GENERATORS_SECONDS", 120)
 DISPATCH_SECONDS = environment.seconds("DISPATCH_SECONDS", 2)
 PROBE_SECONDS = environment.seconds("PROBE_SECONDS", 60)
+NOTIFY_SECONDS = environment.seconds("PERFDASH_NOTIFY_SECONDS", 5)
 environment.refuse_hopeless_leases(
     lease=LEASE_SECONDS,
     margin=LEASE_MARGIN_SECONDS,
@@ -99,6 +121,10 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "axes",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
+    "allauth.usersessions",
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
@@ -117,7 +143,10 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "perfdash.acting.acting",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "campaigns.web.signing.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -134,6 +163,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "campaigns.web.people.rights",
             ],
         },
     },
@@ -159,6 +189,16 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 
+# OpenID Connect, second factor, list of sessions: django-allauth, of which no page and no address is used
+
+ACCOUNT_ADAPTER = "campaigns.web.signing.coming_in.Adapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_RATE_LIMITS = (
+    False  # they count in a cache of one process; axes and the database count for all
+)
+MFA_ADAPTER = "campaigns.definition.second_factor.Adapter"
+SOCIALACCOUNT_ADAPTER = "campaigns.web.signing.exchange.Adapter"
+
 # Guessing of passwords. What is counted is a name together with an address: who only knows a name locks
 # nobody out, and one person's slips do not shut the door for everybody behind the same proxy.
 
@@ -166,7 +206,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=10)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_CLIENT_IP_CALLABLE = "perfdash.clients.client_address"
-AXES_LOCKOUT_CALLABLE = "campaigns.web.accounts.locked_out"
+AXES_LOCKOUT_CALLABLE = "campaigns.web.signing.password.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True  # only failures are kept, until they are too old to count
@@ -196,6 +236,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CampaignState": "campaigns.models.Campaign.State",
         "RunState": "campaigns.models.Run.State",
+        "ConclusionState": "campaigns.models.Conclusion.State",
         "Scope": "campaigns.models.Scope",
         "AttemptState": "campaigns.models.Attempt.State",
         "AttemptPhase": "campaigns.models.Attempt.Phase",
@@ -209,6 +250,10 @@ SPECTACULAR_SETTINGS = {
         "FactSide": "campaigns.models.EnvironmentFact.Side",
         "SessionKind": "campaigns.models.Session.Kind",
         "LogTone": "campaigns.models.LogLine.Tone",
+        "ChannelKind": "campaigns.models.Channel.Kind",
+        "DeliveryState": "campaigns.models.Delivery.State",
+        "AnnouncementKind": "campaigns.models.Announcement.Kind",
+        "ToldKind": "campaigns.notifications.channels.CHOICES",
     },
 }
 
@@ -293,7 +338,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "interval_step": 0.2,
     "interval_max": 0.5,
 }
-CELERY_TASK_QUEUES = [Queue("measure"), Queue("control")]
+CELERY_TASK_QUEUES = [Queue("measure"), Queue("generate"), Queue("control")]
 CELERY_TASK_DEFAULT_QUEUE = "control"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
@@ -319,6 +364,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "campaigns.probe_targets",
         "schedule": PROBE_SECONDS,
         "options": {"expires": max(MESSAGE_SECONDS, PROBE_SECONDS)},
+    },
+    "notify": {
+        "task": "campaigns.notify",
+        "schedule": NOTIFY_SECONDS,
+        "options": {"expires": max(MESSAGE_SECONDS, NOTIFY_SECONDS)},
     },
     "tidy": {
         "task": "campaigns.tidy",

@@ -59,6 +59,12 @@ def test_what_is_short_is_no_secret_that_could_be_looked_for():
     assert redaction.redact("the admin came") == "the admin came"
 
 
+def test_a_password_that_is_a_word_of_our_sentences_hides_none_of_them():
+    redaction.remember("password")
+
+    assert redaction.redact("Enter the password again.") == "Enter the password again."
+
+
 def test_texts_within_anything_are_cleaned_and_numbers_stay():
     @dataclass(frozen=True)
     class Inner:

@@ -1,27 +1,34 @@
 """Brings the database up to date, and prints the URL that signs in: one process for three commands.
 
-Usage: python -m perfdash.local.preparation BASE_URL SANDBOX_URL
+Usage: python -m perfdash.local.preparation BASE_URL SANDBOX_URL KATELLO_URL FILE
+
+FILE keeps the CA of the stand-in of Katello, which is made here, as the target holds its certificate.
 """
 
 import io
 import sys
+from pathlib import Path
 
 import django
 from django.core.management import CommandError, call_command
 
+from sandbox.katello.authority import Authority
 
-def prepare(base_url: str, sandbox_url: str) -> None:
+
+def prepare(base_url: str, sandbox_url: str, katello_url: str, ca: Path) -> None:
     """Do it. Raise CommandError, before anything is changed, for a database of a newer version."""
     unsaid = io.StringIO()  # `prepare` says it again
     call_command("check", tags=["database"], databases=["default"], stdout=unsaid, stderr=unsaid)
     call_command("migrate", verbosity=0, interactive=False)
-    call_command("prepare", sandbox_url=sandbox_url)
+    Authority.kept(ca)
+    call_command("prepare", sandbox_url=sandbox_url, katello_url=katello_url, katello_ca=ca)
     call_command("sign_in_link", base_url=base_url)
 
 
 if __name__ == "__main__":
     django.setup()
     try:
-        prepare(*sys.argv[1:])
+        base, sandbox, katello, ca = sys.argv[1:]
+        prepare(base, sandbox, katello, Path(ca))
     except CommandError as error:
         sys.exit(str(error))

@@ -24,6 +24,7 @@ WEB_PORT = 8000
 SANDBOX_PORT = 8099
 PULP_PORT = 8199
 KATELLO_PORT = 8299
+KATELLO_TLS_PORT = 8399
 INTERRUPT_SECONDS = 10.0
 
 
@@ -44,10 +45,12 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         ports.hold_first(SANDBOX_PORT),
         ports.hold_first(PULP_PORT),
         ports.hold_first(KATELLO_PORT),
+        ports.hold_first(KATELLO_TLS_PORT),
     ]
     chosen = Ports(*map(ports.number, held))
     variables = services.with_servers(services.environment(directory, ours), chosen)
     environment = needed(variables)
+    katello_ca = directory.path / "secrets" / "katello_ca.pem"
     book = Book(
         State(
             os.getpid(),
@@ -55,6 +58,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
             chosen.sandbox_url,
             chosen.pulp_url,
             chosen.katello_url,
+            chosen.katello_tls_url,
             environment=environment,
         ),
         directory.state,
@@ -68,12 +72,12 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         leftovers.wait_for_server(postgres.cluster_of(directory), journal.say)
         supervisor.start(services.foundations(directory, ours))
         supervisor.wait_until_ready()
-        *said, link = supervisor.run(services.preparation(variables, chosen))
+        *said, link = supervisor.run(services.preparation(variables, chosen, katello_ca))
         for line in said:
             journal.say(line)
         for port_of_server in held:
             port_of_server.close()
-        supervisor.start(services.servers(variables, chosen))
+        supervisor.start(services.servers(variables, chosen, katello_ca))
         supervisor.wait_until_ready()
         book.ready()
         journal.greet(link, directory.path)

@@ -1,5 +1,6 @@
 """perfdash's own processes, and the variables that all of them get."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from perfdash.local.ports import HOST
 from perfdash.local.process import Service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+KATELLO_TIME_SCALE = 0.1  # its server then carries some 20 registrations a second
 FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
 
 
@@ -25,6 +27,7 @@ class Ports:
     sandbox: int
     pulp: int
     katello: int
+    katello_tls: int
 
     @property
     def base_url(self) -> str:
@@ -41,6 +44,10 @@ class Ports:
     @property
     def katello_url(self) -> str:
         return f"http://{HOST}:{self.katello}"
+
+    @property
+    def katello_tls_url(self) -> str:
+        return f"https://{HOST}:{self.katello_tls}"
 
 
 def given(name: str) -> bool:
@@ -97,7 +104,7 @@ def environment(
 def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
     """Add what is known once the ports are: sandbox and stand-ins are always allowed as targets."""
     given_ones = variables.get("PERFDASH_ALLOWED_ADDRESSES", "")
-    ours = (ports.sandbox, ports.pulp, ports.katello)
+    ours = (ports.sandbox, ports.pulp, ports.katello, ports.katello_tls)
     allowed = [given_ones, *(f"{HOST}:{port}" for port in ours)]
     return {
         "PERFDASH_OWNER_CONFIRMS": "True",
@@ -109,19 +116,21 @@ def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
     }
 
 
-def preparation(variables: Mapping[str, str], ports: Ports) -> Service:
+def preparation(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> Service:
     """Describe what runs before the servers: it prints the URL that signs in."""
     service = _python(
-        "prepare", variables, "-m", "perfdash.local.preparation", ports.base_url, ports.sandbox_url
-    )
+        "prepare", variables, "-m", "perfdash.local.preparation", ports.base_url, ports.sandbox_url,
+        ports.katello_tls_url, str(katello_ca),
+    )  # fmt: skip
     return replace(service, secret=True)
 
 
-def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
+def servers(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> list[Service]:
     """Describe what answers over HTTP, and what works."""
     sandbox = (
         "-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox), "--pulp-port", str(ports.pulp),
-        "--katello-port", str(ports.katello),
+        "--katello-port", str(ports.katello), "--katello-tls-port", str(ports.katello_tls),
+        "--katello-ca", str(katello_ca), "--katello", json.dumps({"time_scale": KATELLO_TIME_SCALE}),
     )  # fmt: skip
     web = (
         "-m", "granian", "--interface", "wsgi", "--host", HOST, "--port", str(ports.web),
@@ -137,17 +146,23 @@ def servers(variables: Mapping[str, str], ports: Ports) -> list[Service]:
         ),
         _worker("measure", variables),
         replace(_worker("control", variables), nice=19),
+        _worker("generate", variables, "--pool", "threads", "--concurrency", "8"),
         replace(_python("beat", variables, *beat), stage=4),
         replace(_python("sandbox", variables, *sandbox), stage=2),
     ]
 
 
-def _worker(queue: str, variables: Mapping[str, str]) -> Service:
+def _worker(queue: str, variables: Mapping[str, str], *options: str) -> Service:
+    """Describe a worker of one queue; without options it has one child.
+
+    Generators are kept by threads: all that a keeper does is to wait for its program.
+    """
     # Everything of a local start runs as whoever started it; Celery need not tell root so.
     quiet = ("-W", "ignore:You're running the worker")
     service = _python(
         queue, variables, *quiet, "-m", "celery", "-A", "perfdash", "--quiet", "worker", "-Q", queue,
-        "--concurrency", "1", "--hostname", f"{queue}@%h", "--without-mingle", "--without-gossip",
+        *(options or ("--concurrency", "1")), "--hostname", f"{queue}@%h", "--without-mingle",
+        "--without-gossip",
     )  # fmt: skip
     return replace(service, stop_seconds=10)
 

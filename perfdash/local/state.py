@@ -10,7 +10,7 @@ from perfdash.local import private
 SETTINGS = {
     "ALLOWED_HOSTS", "BROKER_URL", "CSRF_TRUSTED_ORIGINS", "DATABASE_ANSWER_SECONDS",
     "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE", "LOG_FORMAT", "LOG_LEVEL", "SECRET_KEY",
-    "STEP_SECONDS", "WORK_DIRECTORY",
+    "GENERATORS_SECONDS", "STEP_SECONDS", "WORK_DIRECTORY",
 }  # fmt: skip
 FAMILIES = ("PERFDASH_", "LEASE_", "RENEW_", "DISPATCH_", "PROBE_", "STATIC_")
 SURROUNDINGS = {
@@ -41,6 +41,7 @@ class State:
     sandbox_url: str
     pulp_url: str = ""  # of the sandbox's stand-in
     katello_url: str = ""  # of the other
+    katello_tls_url: str = ""  # of the same, where hosts register
     started: str = ""
     ready: bool = False
     services: dict[str, int] = field(default_factory=dict)

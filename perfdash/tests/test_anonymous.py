@@ -7,11 +7,19 @@ from django.urls import URLPattern, get_resolver
 PUBLIC = {
     "/sign-in/",
     "/sign-in/link/x/",
+    "/sign-in/code/",  # only leads back, where no password came before
+    "/sign-in/code/give-up/",
+    "/sign-in/oidc/",  # not there, where no provider is configured
+    "/sign-in/oidc/back/",
+    "/sign-in/invitation/x/",
     "/health",
     "/ready",
     "/api/v1/schemas/campaign.json",
+    "/public/x/",
 }
 """The schema is for editors, which have no token, and tells nothing of this installation.
+
+A public link shows one accepted report, and a wrong one nothing: campaigns/tests/web/reports/test_links.py.
 
 And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
 API_PAGE = "/api/v1/docs"
@@ -25,6 +33,8 @@ EXAMPLES = {
     "number": "1",
     "name": "x",
     "exclusion": "1",
+    "user": "x",
+    "link": "1",
 }
 
 

@@ -26,12 +26,13 @@ TABLES = (
 KEEP_WORD = """
 from campaigns import credentials
 from campaigns.models import Target
-print(Target.objects.update(username="perf", password=credentials.encrypt("open sesame")))
+target = Target.objects.filter(name="sandbox")
+print(target.update(username="perf", password=credentials.encrypt("open sesame")))
 """
 SHOW_WORD = """
 from campaigns import credentials
 from campaigns.models import Target
-print([credentials.decrypt(target.password) for target in Target.objects.all()])
+print([credentials.decrypt(target.password) for target in Target.objects.filter(name="sandbox")])
 """
 OLDER = """
 import os, sys
@@ -127,7 +128,7 @@ def test_a_damaged_perfdash_comes_back_with_everything_and_its_passwords_open(sa
     with served(data) as process:
         with connect(data) as connection:
             connection.execute("TRUNCATE campaigns_campaign CASCADE")
-            connection.execute("DELETE FROM campaigns_target")
+            connection.execute("TRUNCATE campaigns_target CASCADE")
         restored = call(data, "--restore", str(file), "--yes")
 
         assert restored.returncode == 0, restored.stderr

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import path
 
+from campaigns.tests.people import somebody
 from campaigns.web import home, listing
 from perfdash.outages import is_database_away
 
@@ -171,7 +172,7 @@ def test_a_form_from_elsewhere_gets_a_page():
 def test_with_the_database_away_every_page_says_so_while_static_files_are_served(
     client, path, django_user_model, monkeypatch
 ):
-    client.force_login(django_user_model.objects.create_user("reader"))
+    client.force_login(somebody("reader"))
 
     def refuse(*arguments, **named):
         raise OperationalError("connection refused")

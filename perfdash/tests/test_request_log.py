@@ -5,6 +5,7 @@ from django.test import Client
 
 from campaigns import log_context
 from campaigns.definition.access import make_sign_in_link
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +22,7 @@ def lines(caplog):
 
 
 def test_each_request_is_one_line_with_its_figures(lines, django_user_model):
-    person = django_user_model.objects.create_user("reader")
+    person = somebody("reader")
     client = Client()
     client.force_login(person)
 
@@ -38,7 +39,7 @@ def test_each_request_is_one_line_with_its_figures(lines, django_user_model):
 def test_the_owner_of_a_token_is_named_too(lines, django_user_model):
     from campaigns.definition.access import make_token
 
-    person = django_user_model.objects.create_user("reader")
+    person = somebody("reader")
     text = make_token(person, "laptop")[1]
 
     Client(headers={"Authorization": f"Bearer {text}"}).get("/api/v1/campaigns")
@@ -95,7 +96,7 @@ def test_every_line_of_a_request_has_its_id_and_none_afterwards(caplog):
 
 def test_a_sign_in_link_is_in_no_line(caplog, django_user_model):
     caplog.set_level(logging.DEBUG)
-    text = make_sign_in_link(django_user_model.objects.create_user("reader"))
+    text = make_sign_in_link(somebody("reader"))
     handler = logging.getLogger().handlers[0]
     client = Client()
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import urllib.request
 
@@ -95,6 +96,18 @@ def test_the_sandbox_is_a_katello_too_and_allowed_as_a_target(shared):
     assert url.removeprefix("http://") in allowed
     with urllib.request.urlopen(f"{url}/katello/api/v2/status") as status:  # noqa: S310 - ours
         assert json.load(status)["version"].endswith("stand-in")
+
+
+def test_hosts_can_register_with_that_katello_over_tls(shared):
+    data, _ = shared
+    url = state(data)["katello_tls_url"]
+
+    allowed = state(data)["environment"]["PERFDASH_ALLOWED_ADDRESSES"].splitlines()
+
+    assert url.removeprefix("https://") in allowed
+    context = ssl.create_default_context(cafile=data / "secrets" / "katello_ca.pem")
+    with urllib.request.urlopen(f"{url}/rhsm/status", context=context) as status:  # noqa: S310 - ours
+        assert json.load(status)["result"]
 
 
 def test_the_status_says_where_nothing_runs_and_makes_nothing(place):

@@ -4,13 +4,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
 from django.db.models.functions import Now
 from django.test import Client
 
 from campaigns import rates
 from campaigns.definition.access import make_token, revoke
 from campaigns.models import ApiToken
+from campaigns.tests.people import somebody
 from perfdash.tests.test_anonymous import API_PAGE, METHODS, PUBLIC, ROUTES
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def own_rates(monkeypatch):
 
 
 def client(may="operate"):
-    owner = User.objects.create_user("owner")
+    owner = somebody("owner")
     token, text = make_token(owner, "ci", may)
     return token, Client(headers={"Authorization": f"Bearer {text}"})
 
