@@ -16,10 +16,8 @@ from markdown_it.token import Token
 LINK = re.compile(r"(?:https?://|mailto:)[^\s]|/(?![/\\])", re.IGNORECASE)
 """What a link may begin with; an address of perfdash itself begins with one slash."""
 MENTION = re.compile(r"(?<![\w@/.+-])@([\w.+-][\w.@+-]{0,149})")
-LOWER = 3
-"""Headings are so much smaller than those of a page: # is h4."""
 TAGS = {
-    *("p", "br", "hr", "h4", "h5", "h6", "strong", "em", "s", "code", "pre", "blockquote"),
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
     *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "a", "b"),
 }
 KEPT = 512
@@ -63,7 +61,7 @@ def _parser() -> MarkdownIt:
     parser.validateLink = _is_allowed  # type: ignore[method-assign]
     assert parser.linkify is not None  # noqa: S101 - it was asked for
     parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
-    parser.core.ruler.push("lower_headings", _lower_headings)
+    parser.core.ruler.push("embolden_headings", _embolden_headings)
     parser.core.ruler.push("mark_mentions", _mark_mentions)
     return parser
 
@@ -72,10 +70,15 @@ def _is_allowed(url: str) -> bool:
     return LINK.match(url) is not None
 
 
-def _lower_headings(state: StateCore) -> None:
-    for token in state.tokens:
+def _embolden_headings(state: StateCore) -> None:
+    """Make bold lines of headings: a text stands anywhere in a page, and has no place in its outline."""
+    for number, token in enumerate(state.tokens):
+        if token.type == "heading_open":
+            line = state.tokens[number + 1]
+            begin, end = Token("strong_open", "strong", 1), Token("strong_close", "strong", -1)
+            line.children = [begin, *(line.children or ()), end]
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1:]) + LOWER)}"
+            token.tag = "p"
 
 
 def _mark_mentions(state: StateCore) -> None:

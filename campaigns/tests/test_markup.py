@@ -26,7 +26,7 @@ def test_what_people_need_is_there():
         "| a | b |\n|---|--:|\n| 1 | 2 |\n\n> said\n\n```sh\nls <x>\n```"
     )
 
-    assert "<h4>Head</h4>" in html
+    assert "<p><strong>Head</strong></p>" in html
     for part in ("<strong>bold</strong>", "<em>word</em>", "<code>code</code>", "<s>gone</s>"):
         assert part in html
     assert "<li>one</li>" in html

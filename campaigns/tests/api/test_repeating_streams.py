@@ -8,6 +8,7 @@ import pytest
 from django.test import RequestFactory
 from rest_framework.response import Response
 
+from campaigns.activity import by_request
 from campaigns.api.repeating import CHUNK, Hashed
 from campaigns.api.views import Api
 from campaigns.definition.access import make_token
@@ -59,7 +60,9 @@ def send(owner):
             content_type="application/x-ndjson",
             headers={"Authorization": f"Bearer {token}", **headers},
         )
-        return view.as_view()(request).render() if not headers else view.as_view()(request)
+        with by_request(lambda: owner):
+            answer = view.as_view()(request)
+            return answer if headers else answer.render()
 
     return send
 
