@@ -5,7 +5,7 @@ takes the author's written word before somebody approves; a failure also takes t
 yes, and is shown in red for ever.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,10 +13,11 @@ from django.db.models import Count, Q
 from django.urls import reverse
 
 from campaigns.charts.formats import counted, percent
-from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
+from campaigns.models import Attempt, Campaign, Conclusion, Evidence, Finding, Proof, Run
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.data_stamp import exclusions_of
 from campaigns.queries.environment import stand_ins_of
+from campaigns.reviews.between import between
 from campaigns.reviews.check import FAIL, PASS, WARN, Check, State
 from campaigns.reviews.stored_checks import of_findings
 
@@ -30,23 +31,31 @@ def checklist(conclusion: Conclusion) -> list[Check]:
 
     A draft, and one that was re-opened, is shown today's: there is something to be done about them.
     """
-    evidence = conclusion.evidence.select_related("campaign__target")
-    live = conclusion.state in Conclusion.EDITABLE
-    found: dict[int, list[Check]] = {}
-    for each in evidence:
-        if each.campaign_id in found:
-            continue
-        frozen = None if live else each.snapshot.get("checks")
-        found[each.campaign_id] = (
-            checks_of(each.campaign) if frozen is None else [Check(**told) for told in frozen]
-        )
+    evidence: dict[int, Evidence] = {}
+    for each in conclusion.evidence.select_related("campaign__target"):
+        evidence.setdefault(each.campaign_id, each)
+    if conclusion.state not in Conclusion.EDITABLE and all(
+        "checks" in each.snapshot for each in evidence.values()
+    ):
+        kept = [each.snapshot["checks"] for each in evidence.values()]
+        return [Check(**told) for checks in kept for told in checks]
+    found = checks_of([each.campaign for each in evidence.values()])
     return [check for checks in found.values() for check in checks]
 
 
-def checks_of(campaign: Campaign) -> list[Check]:
-    """All checks of one campaign, as its findings and its rows are now."""
-    results = _results(campaign)
-    return [_with_link(campaign, check) for check in _all(campaign, results)]
+def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
+    """All checks of campaigns, as their findings and rows are now, by the campaign's key.
+
+    Those after the first are also set beside that.
+    """
+    beside = between(campaigns)
+    found = {}
+    for campaign in campaigns:
+        made = [*_all(campaign, _results(campaign))]
+        if campaign.pk in beside:
+            made.append(beside[campaign.pk])
+        found[campaign.pk] = [_with_link(campaign, check) for check in made]
+    return found
 
 
 def told_as_json(check: Check) -> dict[str, Any]:

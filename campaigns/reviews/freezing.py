@@ -37,15 +37,16 @@ def freeze(conclusion: Conclusion) -> None:
     """
     from campaigns.analysis.snapshot import snapshot  # loads scipy, which few pages need
 
-    frozen: dict[int, dict[str, Any]] = {}
-    for each in conclusion.evidence.select_related("campaign__target", "campaign__team"):
-        if each.campaign_id not in frozen:
-            require_ready(each.campaign)
-            checks = checks_of(each.campaign)
-            frozen[each.campaign_id] = {
-                **snapshot(each.campaign),
-                "checks": [told_as_json(check) for check in checks],
-            }
+    evidence = conclusion.evidence.select_related("campaign__target", "campaign__team")
+    campaigns = list(dict.fromkeys(each.campaign for each in evidence))
+    for campaign in campaigns:
+        require_ready(campaign)
+    checks = checks_of(campaigns)
+    frozen: dict[int, dict[str, Any]] = {
+        each.pk: {**snapshot(each), "checks": [told_as_json(check) for check in checks[each.pk]]}
+        for each in campaigns
+    }
+    for each in evidence:
         kept = frozen[each.campaign_id]
         each.snapshot, each.data_hash = kept, kept["data_hash"]
         each.stamp = stamp_of(each.campaign)
