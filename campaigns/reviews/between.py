@@ -40,7 +40,7 @@ def between(campaigns: Sequence[Campaign]) -> dict[int, Check]:
 
 def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: int) -> Check:
     differing = [row for row in rows if row.differs[place]]
-    one_sided = [row for row in rows if _known_of_one(row, place)]
+    one_sided = [row for row in rows if row.only((0, place)).unknown]
     if not differing and not one_sided:
         words = f"Settings, target and environment are those of “{first}” as far as recorded."
         return Check(NAME, campaign.pk, PASS, "0", words)
@@ -53,12 +53,6 @@ def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: 
         facts = counted(len(one_sided), "fact")
         parts.append(f"Of {facts} nothing was recorded in one of the two.")
     return Check(NAME, campaign.pk, WARN, str(len(differing)), " ".join(parts))
-
-
-def _known_of_one(row: "Difference", place: int) -> bool:
-    from campaigns.analysis.differences import NOT_RECORDED
-
-    return (row.values[0] == NOT_RECORDED) != (row.values[place] == NOT_RECORDED)
 
 
 def _told(row: "Difference", place: int) -> str:
