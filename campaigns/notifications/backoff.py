@@ -1,6 +1,8 @@
 """When a try that failed is made again. Pure: no database, no clock."""
 
 import random
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 FIRST_SECONDS = 60.0
 FACTOR = 3.0
@@ -18,3 +20,20 @@ def wait_seconds(failed: int, chance: float | None = None) -> float:
     drawn = random.random() if chance is None else chance
     usual = min(FIRST_SECONDS * FACTOR ** min(failed - 1, 20), LONGEST_SECONDS)
     return min(max(usual * (1 - JITTER + 2 * JITTER * drawn), FIRST_SECONDS), LONGEST_SECONDS)
+
+
+def asked_seconds(retry_after: str, now: datetime) -> float:
+    """Give how long a receiver asks to be left alone, at most LONGEST_SECONDS; 0 where it does not.
+
+    retry_after: the header, seconds or a date (RFC 9110, section 10.2.3); now: aware.
+    """
+    text = retry_after.strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text), LONGEST_SECONDS)
+    try:
+        instant = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return 0.0
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=UTC)
+    return min(max((instant - now).total_seconds(), 0.0), LONGEST_SECONDS)

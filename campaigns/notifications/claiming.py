@@ -64,21 +64,23 @@ def note_delivered(delivery: Delivery) -> None:
 
 
 @transaction.atomic
-def note_failed(delivery: Delivery, words: str) -> None:
+def note_failed(delivery: Delivery, words: str, at_least_seconds: float = 0.0) -> None:
     """Note a failed try, and when it is made again; give up what has failed for a day.
 
     All that waits for the channel waits with it: one try at a time says whether it is back.
+    at_least_seconds: what the receiver asks for; the usual wait becomes longer by it, never shorter.
     """
     channel = _lock(delivery)
     mine = Delivery.objects.filter(pk=delivery.pk, state=State.WAITING, tries=delivery.tries)
     failed = channel.failed + 1
-    again = Now() + timedelta(seconds=wait_seconds(max(failed, delivery.tries)))
+    wait = max(wait_seconds(max(failed, delivery.tries)), at_least_seconds)
+    again = Now() + timedelta(seconds=wait)
     if not mine.update(
         message=redact(words)[:LONGEST_MESSAGE], claimed_until=None, not_before=again
     ):
         return
     Channel.objects.filter(pk=channel.pk).update(failed=failed)
-    soon = Now() + timedelta(seconds=wait_seconds(failed))
+    soon = Now() + timedelta(seconds=max(wait_seconds(failed), at_least_seconds))
     Delivery.objects.filter(channel=channel, state=State.WAITING).exclude(pk=delivery.pk).update(
         not_before=Greatest(F("not_before"), soon)
     )

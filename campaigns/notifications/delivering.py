@@ -34,7 +34,9 @@ def deliver_next() -> bool:
     except Unwanted as refusal:
         claiming.note_failed(delivery, str(refusal))
         claiming.switch_off(delivery.channel, str(refusal))
-    except (DeliveryFailed, NetworkError, SecretUnreadable) as failure:
+    except DeliveryFailed as failure:
+        claiming.note_failed(delivery, str(failure), failure.wait_seconds)
+    except (NetworkError, SecretUnreadable) as failure:
         claiming.note_failed(delivery, str(failure))
     except (DatabaseError, InterfaceError):
         raise

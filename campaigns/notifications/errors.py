@@ -2,7 +2,11 @@
 
 
 class DeliveryFailed(Exception):
-    """A try failed; it is made again later."""
+    """A try failed; it is made again later. wait_seconds: not before, as the receiver asks."""
+
+    def __init__(self, words: str, wait_seconds: float = 0.0) -> None:
+        super().__init__(words)
+        self.wait_seconds = wait_seconds
 
 
 class Unwanted(DeliveryFailed):

@@ -3,6 +3,7 @@
 import json
 import ssl
 import threading
+from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -24,6 +25,7 @@ from campaigns.engines.transfers import FAILURES
 from campaigns.models import Channel, Delivery
 from campaigns.network import NetworkError, check_url
 from campaigns.notifications import signing
+from campaigns.notifications.backoff import asked_seconds
 from campaigns.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.notifications.messages import Message
 from campaigns.notifications.rules import notification_rules
@@ -32,6 +34,16 @@ CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
 TOTAL_SECONDS = 15.0
 UID = "msg_{}"
+BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""Answers whose Retry-After is heeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a receiver answered, as far as it is read. retry_after: that header, or nothing."""
+
+    status: int
+    retry_after: str
 
 
 def send(delivery: Delivery, message: Message) -> None:
@@ -42,7 +54,8 @@ def send(delivery: Delivery, message: Message) -> None:
     signed = signing.headers(uid, int(timezone.now().timestamp()), body, _secrets(channel))
     url = decrypt(channel.address)
     redaction.remember(url.partition("://")[2].partition("/")[2])
-    status = post(url, body, signed)
+    answer = post(url, body, signed)
+    status = answer.status
     if status == HTTPStatus.GONE:
         raise Unwanted("The receiver answered 410 (Gone): it wants no more.")
     if 300 <= status < 400:
@@ -51,11 +64,11 @@ def send(delivery: Delivery, message: Message) -> None:
             "redirects to."
         )
     if not 200 <= status < 300:
-        raise DeliveryFailed(f"The receiver answered {status}.")
+        raise _refused(answer)
 
 
-def post(url: str, body: bytes, headers: dict[str, str]) -> int:
-    """Send one request under the rules; give the status. Raise DeliveryFailed where none came.
+def post(url: str, body: bytes, headers: dict[str, str]) -> Answer:
+    """Send one request under the rules; give the answer. Raise DeliveryFailed where none came.
 
     Whatever the receiver does, it takes no longer than TOTAL_SECONDS, and little memory.
     """
@@ -85,7 +98,8 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> int:
                 timeout=(CONNECT_SECONDS, READ_SECONDS),
             ) as response,
         ):
-            return int(response.status_code)  # what it says beside that is not read
+            # What it says beside that is not read.
+            return Answer(int(response.status_code), response.headers.get("Retry-After", ""))
     except NetworkError as refused:
         raise DeliveryFailed(str(refused)) from None
     except EXPECTED as error:
@@ -114,6 +128,15 @@ def content(delivery: Delivery, message: Message) -> dict[str, Any]:
             "by": row.by and row.by.get_username(),
         },
     }
+
+
+def _refused(answer: Answer) -> DeliveryFailed:
+    words, wait = f"The receiver answered {answer.status}", 0.0
+    if answer.status in BUSY:
+        wait = asked_seconds(answer.retry_after, timezone.now())
+    if wait:
+        words += f", and asks to be left alone for {wait:.0f} s"
+    return DeliveryFailed(f"{words}.", wait)
 
 
 def _words(error: BaseException, *, late: bool) -> str:
