@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from campaigns.models import Announcement, Campaign, Conclusion, Team
+from campaigns.models import Announcement, Campaign, Comment, Conclusion, Team
 
 
 def announce(
@@ -25,7 +25,8 @@ def announce(
 
     data: JSON values, not secret. The message shows `what` (one sentence: what happened), `words` (what
     somebody wrote, quoted) and `to_do` (one sentence), where they are given, and leads to `path` (an
-    absolute path of a page), else to the page of the conclusion or the campaign.
+    absolute path of a page), else to the page of the conclusion or the campaign. `comment` is the primary
+    key of the one that `words` are of: they go with it, see `unsay`.
     """
     return Announcement.objects.create(
         kind=kind,
@@ -36,3 +37,11 @@ def announce(
         to=sorted({user.pk for user in to}),
         data=data,
     )
+
+
+def unsay(comment: Comment) -> None:
+    """Take out of the outbox what a comment said, in the transaction that deletes it."""
+    rows = Announcement.objects.select_for_update(of=("self",), no_key=True)
+    for row in rows.filter(kind=Announcement.Kind.MENTIONED, data__comment=comment.pk):
+        row.data["words"] = ""
+        row.save(update_fields=["data"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from django.db import DatabaseError, InterfaceError
 
 from campaigns.credentials import SecretUnreadable
-from campaigns.models import Announcement, Channel, Delivery
+from campaigns.models import Announcement, Channel, Comment, Delivery
 from campaigns.network import NetworkError
 from campaigns.notifications import chat, claiming, mail, webhook
 from campaigns.notifications.errors import DeliveryFailed, Unwanted
@@ -59,4 +59,17 @@ def _why_not(delivery: Delivery) -> str:
         return "The channel is switched off, or its address is not confirmed."
     if not may_know(channel.user, row):
         return "You may not see it any more."
+    return _unsaid(delivery)
+
+
+def _unsaid(delivery: Delivery) -> str:
+    """Why what a comment said is not told any more; empty where it is, or none said it."""
+    key = delivery.announcement.data.get("comment")
+    if key is None:
+        return ""
+    comment = Comment.objects.filter(pk=key).first()
+    if comment is None or comment.deleted_at is not None:
+        return "The comment was deleted."
+    if not comment.mentions.filter(user=delivery.channel.user_id).exists():
+        return "The comment was changed, and does not mention you any more."
     return ""

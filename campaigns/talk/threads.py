@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from campaigns.activity import Action, record
-from campaigns.announcing import announce
+from campaigns.announcing import announce, unsay
 from campaigns.definition.life import NotPossible
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.talk.mentions import mentioned
@@ -77,6 +77,7 @@ def delete(comment: Comment, user: User) -> None:
     row = _own(comment, user)
     Comment.objects.filter(pk=row.pk).update(text="", deleted_at=Now())
     row.mentions.all().delete()
+    unsay(row)
     _record(Action.COMMENT_DELETED, row.thread, user)
 
 
@@ -150,6 +151,7 @@ def _mention(comment: Comment) -> tuple[str, ...]:
             what=f"{comment.author} mentioned you, talking about {where or 'it'}"
             f"{' of' if where else ':'} “{about}”.",
             words=comment.text[:QUOTED],
+            comment=comment.pk,
             path=reverse("thread", args=[thread.pk]),
         )
     return found.left
