@@ -254,6 +254,7 @@ SPECTACULAR_SETTINGS = {
         "DeliveryState": "campaigns.models.Delivery.State",
         "AnnouncementKind": "campaigns.models.Announcement.Kind",
         "ToldKind": "campaigns.notifications.channels.CHOICES",
+        "InvitationState": "campaigns.definition.invitations.STATES",
     },
 }
 

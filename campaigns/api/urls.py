@@ -14,6 +14,7 @@ from campaigns.api import (
     evidence,
     exports,
     history,
+    invitations,
     keeping,
     launches,
     notifications,
@@ -21,6 +22,7 @@ from campaigns.api import (
     reports,
     runs,
     schemas,
+    sessions,
     submissions,
     talk,
     target_settings,
@@ -39,6 +41,13 @@ urlpatterns = [
     path("compare", comparing.Compare.as_view(), name="api-compare"),
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>/revoke", tokens.Revoke.as_view(), name="api-revoke"),
+    path("account/sessions", sessions.Sessions.as_view(), name="api-sessions"),
+    path("account/sessions/<int:pk>/end", sessions.End.as_view(), name="api-session-end"),
+    path(
+        "account/sessions/end-others",
+        sessions.EndOthers.as_view(),
+        name="api-session-end-others",
+    ),
     path("whoami", whoami.WhoAmI.as_view(), name="api-whoami"),
     path("notifications/channels", notifications.Channels.as_view(), name="api-channels"),
     path("notifications/channels/<int:pk>", notifications.OneChannel.as_view(), name="api-channel"),
@@ -89,6 +98,12 @@ urlpatterns = [
     path("teams/<int:pk>", teams.OneTeam.as_view(), name="api-team"),
     path("teams/<int:pk>/members", teams.Members.as_view(), name="api-members"),
     path("teams/<int:pk>/members/<str:user>", teams.OneMember.as_view(), name="api-member"),
+    path("teams/<int:pk>/invitations", invitations.Invitations.as_view(), name="api-invitations"),
+    path(
+        "invitations/<int:pk>/revoke",
+        invitations.RevokeInvitation.as_view(),
+        name="api-invitation-revoke",
+    ),
     path("launch-requests", launches.LaunchRequests.as_view(), name="api-launch-requests"),
     path(
         "launch-requests/<int:pk>", launches.OneLaunchRequest.as_view(), name="api-launch-request"

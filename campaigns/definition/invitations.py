@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, Final
 
 from django import forms
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from campaigns import activity
@@ -19,6 +20,11 @@ from campaigns.models import Invitation, Membership, Role, Team
 from campaigns.queries.rights import Right, may, require
 
 USUAL_DAYS, MOST_DAYS = 7, 30
+WAITING: Final = "waiting"
+USED: Final = "used"
+REVOKED: Final = "revoked"
+EXPIRED: Final = "expired"
+STATES = (WAITING, USED, REVOKED, EXPIRED)
 
 
 class InvitationRefused(ValueError):
@@ -80,9 +86,16 @@ def make(user: User, team: Team, *, roles: Iterable[str], note: str, days: str |
     return Made(invitation, text)
 
 
-def of(team: Team) -> QuerySet[Invitation]:
-    """List the invitations of a team, the latest first."""
-    return Invitation.objects.filter(team=team).select_related("made_by", "used_by")
+def of(team: Team) -> QuerySet[Any]:
+    """List the invitations of a team, the latest first; `state` of each is one of STATES."""
+    state = Case(
+        When(used_at__isnull=False, then=Value(USED)),
+        When(revoked_at__isnull=False, then=Value(REVOKED)),
+        When(expires_at__lte=Now(), then=Value(EXPIRED)),
+        default=Value(WAITING),
+    )
+    rows = Invitation.objects.filter(team=team).select_related("made_by", "used_by")
+    return rows.annotate(state=state)
 
 
 @transaction.atomic

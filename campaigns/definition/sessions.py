@@ -15,6 +15,9 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
 
+from campaigns import activity
+from campaigns.activity import Action
+
 UNKNOWN_ADDRESS = "::"
 LONGEST_AGENT = 200
 CHANGING = ("user", "ip", "user_agent", "last_seen_at", "data")
@@ -80,15 +83,19 @@ def end(user: User, pk: int) -> bool:
     if row is None:
         return False
     row.end()
+    activity.record(Action.SESSION_ENDED, user=user, subject=user)
     return True
 
 
+@transaction.atomic
 def end_others(user: User, key: str) -> int:
     """End all sessions of the account but the one of this key; give how many."""
     _forget_ended(user)
     rows = list(UserSession.objects.filter(user=user).exclude(session_key=key))
     for row in rows:
         row.end()
+    if rows:
+        activity.record(Action.SESSION_ENDED, user=user, subject=user, count=len(rows))
     return len(rows)
 
 

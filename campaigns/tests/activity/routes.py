@@ -11,6 +11,8 @@ SHOWS = "only shows or begins something; the step that ends it is recorded"
 
 DEEDS: dict[str, str | tuple[A, ...]] = {
     "api-revoke": (A.TOKEN_REVOKED,),
+    "api-session-end": (A.SESSION_ENDED,),
+    "api-session-end-others": (A.SESSION_ENDED,),
     "api-targets": (A.TARGET_CREATED,),
     "api-target": (A.TARGET_EDITED, A.TARGET_DELETED),
     "api-probe": LOOKS,
@@ -40,6 +42,8 @@ DEEDS: dict[str, str | tuple[A, ...]] = {
     "api-teams": (A.TEAM_CREATED,),
     "api-team": (A.TEAM_EDITED,),
     "api-member": (A.MEMBER_ADDED, A.MEMBER_CHANGED, A.MEMBER_REMOVED),
+    "api-invitations": (A.INVITATION_MADE,),
+    "api-invitation-revoke": (A.INVITATION_REVOKED,),
     "api-launch-approve": (A.LAUNCH_APPROVED,),
     "api-launch-refuse": (A.LAUNCH_REFUSED,),
     "api-launch-withdraw": (A.LAUNCH_WITHDRAWN,),

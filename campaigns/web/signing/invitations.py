@@ -17,7 +17,6 @@ from campaigns.definition import invitations
 from campaigns.definition.errors import Invalid
 from campaigns.definition.own_account import NewAccount, make_account
 from campaigns.models import Invitation, Role, Team
-from campaigns.queries.clock import database_now
 from campaigns.queries.rights import IN_WORDS, RIGHTS, Right
 from campaigns.web.fields import Choice, from_form
 from campaigns.web.people import takes, user_of
@@ -27,6 +26,13 @@ from campaigns.web.signing.own import fields_of
 
 UNITS = {"days": "days"}
 FIRST_CHOICE = {"note": "", "days": str(invitations.USUAL_DAYS)}
+STATES = {
+    invitations.WAITING: ("info", "dots"),
+    invitations.USED: ("pass", "check"),
+    invitations.REVOKED: ("thin", "no"),
+    invitations.EXPIRED: ("thin", "clock"),
+}
+"""Tone and icon of each state of an invitation."""
 
 
 @never_cache
@@ -124,11 +130,11 @@ def _list_page(
     errors: dict[str, list[str]] | None = None,
     **made: Any,
 ) -> HttpResponse:
-    now, wrong = database_now(), errors or {}
+    wrong = errors or {}
     fields = invitations.InvitationForm.base_fields
     context = {
         "team": team,
-        "rows": [_row(found, now) for found in invitations.of(team)],
+        "rows": [_row(found) for found in invitations.of(team)],
         "roles": [Choice(role, role.label, chosen=role in roles) for role in Role],
         "role_errors": wrong.get("roles", ()),
         "fields": [
@@ -140,21 +146,14 @@ def _list_page(
     return render(request, "accounts/invitations.html", context | made, status=status)
 
 
-def _row(found: Invitation, now: Any) -> dict[str, Any]:
+def _row(found: Any) -> dict[str, Any]:
     """What the page says of an invitation. `open`: it still lets somebody in."""
-    if found.used_at is not None:
-        state = ("used", "pass", "check")
-    elif found.revoked_at is not None:
-        state = ("revoked", "thin", "no")
-    elif found.expires_at <= now:
-        state = ("expired", "thin", "clock")
-    else:
-        state = ("waiting", "info", "dots")
+    tone, icon = STATES[found.state]
     return {
         "invitation": found,
         "roles": ", ".join(Role(role).label for role in found.roles),
-        "word": state[0],
-        "tone": state[1],
-        "icon": state[2],
-        "open": state[0] == "waiting",
+        "word": found.state,
+        "tone": tone,
+        "icon": icon,
+        "open": found.state == invitations.WAITING,
     }

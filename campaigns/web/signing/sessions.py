@@ -10,8 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns import activity
-from campaigns.activity import Action
 from campaigns.definition import sessions
 from campaigns.queries.rights import Right
 from campaigns.web.people import takes, user_of
@@ -53,7 +51,6 @@ def session_end(request: HttpRequest, pk: int) -> HttpResponse:
     user = user_of(request)
     if not sessions.end(user, pk):
         raise Http404
-    activity.record(Action.SESSION_ENDED, user=user, subject=user)
     messages.success(request, "That session was ended.")
     return redirect("account")
 
@@ -64,7 +61,6 @@ def session_end_others(request: HttpRequest) -> HttpResponse:
     """End all of one's own sessions but this one."""
     user = user_of(request)
     count = sessions.end_others(user, request.session.session_key or "")
-    activity.record(Action.SESSION_ENDED, user=user, subject=user, count=count)
     messages.success(request, f"{count} other session{'' if count == 1 else 's'} ended.")
     return redirect("account")
 
