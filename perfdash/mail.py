@@ -43,11 +43,14 @@ def mail_server(url: str) -> MailServer:
         raise ImproperlyConfigured(f"{WANTED}; its scheme is {parts.scheme!r}.")
     if not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"{WANTED}, and nothing behind that.")
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not (user + password).isascii():  # smtplib sends no other
+        raise ImproperlyConfigured(f"{WANTED}; user and password may hold ASCII only.")
     return MailServer(
         host=parts.hostname,
         port=port or PORTS[parts.scheme],
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        user=user,
+        password=password,
         starttls=parts.scheme == "smtp+tls",
         tls=parts.scheme == "smtps",
     )

@@ -2,12 +2,12 @@
 
 import smtplib
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from email.headerregistry import Address
 from email.utils import formatdate
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,11 +17,13 @@ from django.core.mail.backends.smtp import EmailBackend
 from django.template.loader import render_to_string
 
 from campaigns.credentials import decrypt
+from campaigns.engines.checked_requests import Opened
 from campaigns.models import Channel, Delivery
 from campaigns.notifications.errors import DeliveryFailed
 from campaigns.notifications.messages import Message
 
 TOTAL_SECONDS = 20.0
+TOO_LONG = "it took too long"
 
 
 def is_offered() -> bool:
@@ -48,7 +50,8 @@ def send(delivery: Delivery, message: Message) -> None:
             backend.open()
             backend.send_messages([mail(delivery, message, to)])
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            raise DeliveryFailed(f"The mail server did not take it: {_words(error)}") from error
+            words = TOO_LONG if backend.is_late else _words(error)
+            raise DeliveryFailed(f"The mail server did not take it: {words}") from error
         with suppress(OSError, smtplib.SMTPException):
             backend.close()  # it was taken, whatever becomes of the farewell
 
@@ -76,52 +79,56 @@ def mail(delivery: Delivery, message: Message, to: str) -> EmailMultiAlternative
 
 
 @contextmanager
-def _deadline() -> Iterator[EmailBackend]:
+def _deadline() -> Iterator["_Backend"]:
     """A connection that is broken off when its time is over, however slowly the server talks."""
-    opened: list[smtplib.SMTP] = []
-    timer = threading.Timer(TOTAL_SECONDS, partial(_break_off, opened))
+    backend = _Backend()
+    timer = threading.Timer(TOTAL_SECONDS, backend.break_off)
     timer.daemon = True
     timer.start()
-    backend = _Backend(opened)
     try:
         yield backend
     finally:
         timer.cancel()
-        _close(opened)
+        backend.end()
 
 
 class _Backend(EmailBackend):
-    """Django's, which also tells which connections it has begun."""
+    """Django's, which also keeps the connections that it has begun: also one that TLS takes over."""
 
-    def __init__(self, opened: list[smtplib.SMTP]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._opened = opened
+        self.is_late = False
+        self._opened = Opened()
+        self._begun: list[smtplib.SMTP] = []
+
+    def break_off(self) -> None:
+        """Let nobody wait for the server any longer."""
+        self.is_late = True
+        self._opened.break_off()
+
+    def end(self) -> None:
+        """Close whatever is open."""
+        self._opened.break_off()
+        for each in self._begun:
+            with suppress(OSError):
+                each.close()
 
     @property
     def connection_class(self) -> Any:
         """Make a connection, and note it before it talks."""
-        usual: type[smtplib.SMTP] = super().connection_class
-        opened = self._opened
+        opened, begun = self._opened, self._begun
 
-        class Noted(usual):  # type: ignore[valid-type,misc]
-            def __init__(self, *arguments: Any, **named: Any) -> None:
-                opened.append(self)
-                super().__init__(*arguments, **named)
+        class Plain(smtplib.SMTP):
+            def _get_socket(self, *arguments: Any) -> socket.socket:
+                begun.append(self)
+                made: socket.socket = super()._get_socket(*arguments)  # type: ignore[misc]
+                opened.add(made)
+                return made
 
-        return Noted
+        class Encrypted(smtplib.SMTP_SSL, Plain):
+            """Its sockets come from the other one, before it speaks TLS."""
 
-
-def _break_off(opened: list[smtplib.SMTP]) -> None:
-    for each in opened:
-        if each.sock is not None:
-            with suppress(OSError):
-                each.sock.shutdown(socket.SHUT_RDWR)
-
-
-def _close(opened: list[smtplib.SMTP]) -> None:
-    for each in opened:
-        with suppress(OSError):
-            each.close()
+        return Encrypted if self.use_ssl else Plain
 
 
 def _domain() -> str:
@@ -141,8 +148,19 @@ def _words(error: Exception) -> str:
             return f"it refused the recipient: {'; '.join(answers)}"
         case smtplib.SMTPResponseException():
             return f"{error.smtp_code} {_decoded(error.smtp_error)}"
+        case ssl.SSLCertVerificationError():
+            return (
+                f"its certificate is not trusted for {settings.EMAIL_HOST}: "
+                f"{error.verify_message.rstrip('.')}. Nothing was sent. An administrator has it "
+                "replaced, or has the authority that signed it trusted by SSL_CERT_FILE."
+            )
+        case ssl.SSLError():
+            return (
+                f"it does not speak TLS as it was asked to ({error.reason or error}). Nothing was "
+                "sent. An administrator looks at the scheme and the port of PERFDASH_EMAIL_URL."
+            )
         case TimeoutError():
-            return "it took too long"
+            return TOO_LONG
     return str(error) or type(error).__name__
 
 

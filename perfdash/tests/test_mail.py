@@ -31,6 +31,7 @@ def test_the_address_of_a_mail_server_is_read(url, wanted):
         "smtp://a:secret@mail.example:port",
         "smtp://a:secret@mail.example/path",
         "smtp://a:secret@mail.example?tls=no",
+        "smtp+tls://a:secret%C3%B6@mail.example",
     ],
 )
 def test_what_is_none_stops_the_start_and_no_password_is_quoted(url):

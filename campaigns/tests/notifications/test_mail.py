@@ -101,7 +101,7 @@ def test_a_server_that_drips_is_left_alone_in_time(team, bob, settings, monkeypa
         (delivery,) = deliver_all()
 
     assert delivery.state == Delivery.State.WAITING
-    assert "did not take it" in delivery.message
+    assert delivery.message == "The mail server did not take it: it took too long"
 
 
 def test_where_no_server_is_any_more_that_is_said(team, bob, box, settings):
