@@ -14,7 +14,7 @@ from campaigns.models import LaunchRequest
 class LaunchRequestOutput(Selectable):
     """Who asked for what, of which definition, and who decided.
 
-    `blocks`: of an extension; `cell`: of a try-out, by its position.
+    `blocks`: of an extension; `cell` of a try-out and `run` that is made again: by their positions.
     """
 
     id = serializers.IntegerField(source="pk")
@@ -23,6 +23,7 @@ class LaunchRequestOutput(Selectable):
     step = serializers.ChoiceField(choices=LaunchRequest.Step.choices)
     blocks = serializers.IntegerField(source="options.blocks", default=None, allow_null=True)
     cell = serializers.IntegerField(source="options.cell", default=None, allow_null=True)
+    run = serializers.IntegerField(source="options.run", default=None, allow_null=True)
     state = serializers.ChoiceField(choices=LaunchRequest.State.choices)
     definition_hash = serializers.CharField()
     asked_by = serializers.CharField(source="asked_by.username")

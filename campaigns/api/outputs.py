@@ -226,7 +226,7 @@ class CampaignDetail(CampaignOutput):
         return dict(LaunchRequestOutput(row, context=context).data) if row else None
 
     def get_version(self, campaign: Campaign) -> str:
-        """Text that changes with every run, phase, exclusion, state and analysis; for `seen`."""
+        """Text that changes with every run, phase, exclusion, state, analysis and second yes; for `seen`."""
         return live.whole_version(campaign)
 
 

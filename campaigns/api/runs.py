@@ -8,12 +8,13 @@ from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.campaigns import CampaignApi
 from campaigns.api.inputs import CancelInput, ConfirmInput, RunQuery
+from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
 from campaigns.api.selection import selected
 from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.definition import life
-from campaigns.models import Run
+from campaigns.models import LaunchRequest, Run
 from campaigns.queries import records
 from campaigns.queries.rights import Right
 
@@ -88,6 +89,7 @@ class RunAgain(CampaignApi):
     @operation(
         "repeat_run",
         "runs",
+        later=LaunchRequestOutput,
         body=ConfirmInput,
         answer=RunDetail,
         refusals=[NOT_FOUND, CONFLICT],
@@ -95,6 +97,8 @@ class RunAgain(CampaignApi):
     def post(self, request: Request, pk: int, position: int) -> Response:
         """Plan a failed or void run once more; its former attempts stay on record."""
         name = self.read(ConfirmInput)["confirm_target"]
-        life.run_again(self.run(pk, position), self.user, name)
+        made = life.run_again(self.run(pk, position), self.user, name)
+        if isinstance(made, LaunchRequest):
+            return self.asked(made)
         dispatch.dispatch()
         return Response(self.shown(self.run(pk, position), RunDetail))

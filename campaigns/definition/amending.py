@@ -12,6 +12,7 @@ from campaigns.definition.allowing import require_right
 from campaigns.definition.contrasts import read_contrast
 from campaigns.definition.errors import Invalid, many_for_one
 from campaigns.definition.forms import FEWEST_ADAPTIVE, DesignForm, Text
+from campaigns.definition.life.asking import takes_two
 from campaigns.definition.life.guards import NotPossible, require_confirmed
 from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.drivers import UnknownKind, driver_of
@@ -46,8 +47,9 @@ def amend(
     """Change locked fields of a launched campaign; those that stay as they are are no amendment.
 
     `changes` holds fields of AMENDABLE as a definition has them. The caller asks for the analysis.
-    Raise NotPossible for a draft, and where the stop rule has ruled already; NotConfirmed where a
-    stop rule would go on loading a production server; Invalid with every error by field.
+    Raise NotPossible for a draft, where the stop rule has ruled already, and where one that may load
+    more takes a second person's yes; NotConfirmed where a stop rule would go on loading a production
+    server; Invalid with every error by field.
     """
     campaign = locked(campaign)
     require_right(user, campaign, Right.WRITE)
@@ -72,6 +74,8 @@ def amend(
     if any(name in STOP for name in changed):
         _require_open(campaign)
         require_right(user, campaign, Right.OPERATE)
+        if user is not None and takes_two(campaign):
+            _require_no_more(campaign, after)
         require_confirmed(campaign, confirmed_name)
     for name in changed:
         setattr(campaign, name, after[name])
@@ -103,6 +107,22 @@ def _require_open(campaign: Campaign) -> None:
             f"The campaign is {campaign.state}: its stop rule has ruled, and cannot be amended any "
             "more. Extend the campaign to measure on."
         )
+
+
+def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
+    """Raise NotPossible for a stop rule that may measure on where the one that was agreed to ends."""
+    new = {name: after.get(name, getattr(campaign, name)) for name in STOP}
+    if new["stop_rule"] != Campaign.StopRule.PRECISION or (
+        campaign.stop_rule == Campaign.StopRule.PRECISION
+        and new["stop_most"] <= campaign.stop_most
+        and new["stop_width"] >= campaign.stop_width
+    ):
+        return
+    raise NotPossible(
+        "On this server, load beyond what two people agreed to takes a second person's yes, which an "
+        "amendment cannot ask for. Extend the campaign, or clone it with this stop rule and launch "
+        "the clone: both ask for it."
+    )
 
 
 def _checked(

@@ -10,7 +10,8 @@ from campaigns.models.campaigns import Campaign
 class LaunchRequest(models.Model):
     """Somebody asked to load a production server, and another operator of the team decides.
 
-    `options`: what else the step takes: `blocks` of an extension, `cell` of a try-out, by its position.
+    `options`: what else the step takes: `blocks` of an extension; `cell` of a try-out and `run`
+    that is made again, by their positions.
     `definition_hash`: of what was asked for; once the definition is another one, the request is void.
     """
 
@@ -18,6 +19,7 @@ class LaunchRequest(models.Model):
         LAUNCH = "launch", "launch"
         TRY = "try", "try-out"
         EXTEND = "extend", "extension"
+        AGAIN = "again", "repetition of a run"
 
     class State(models.TextChoices):
         WAITING = "waiting", "waits for a second yes"

@@ -12,7 +12,7 @@ from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Ma
 from django.utils import timezone
 
 from campaigns import progress
-from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Series
+from campaigns.models import Attempt, Campaign, Finding, LaunchRequest, LogLine, Run, Series
 from campaigns.queries.runs import usual_run
 from campaigns.queries.waiting import Wait, waiting_for
 
@@ -88,9 +88,13 @@ def findings_version(campaign: Campaign) -> str:
 
 
 def whole_version(campaign: Campaign) -> str:
-    """Text that changes whenever one of both does, or an analysis is asked for."""
+    """Text that changes whenever one of both does, an analysis is asked for, or a second yes waits."""
+    asked = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
     return fingerprint(
-        version(campaign), findings_version(campaign), campaign.analysis_requested_at is None
+        version(campaign),
+        findings_version(campaign),
+        campaign.analysis_requested_at is None,
+        asked.values_list("pk", flat=True).first(),
     )
 
 

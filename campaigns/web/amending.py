@@ -142,6 +142,7 @@ def _draw(
         "problems": [text for path in ("", PATH) for text in errors.get(path, ())],
         "amendments": amendments_of(campaign),
         "stop_is_open": _stop_is_open(campaign),
+        "takes_two": _stop_is_open(campaign) and life.takes_two(campaign),
     }
     return render(request, "campaigns/amend.html", context, status=422 if errors else 200)
 

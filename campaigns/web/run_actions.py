@@ -16,6 +16,7 @@ from campaigns.queries.details import run_at
 from campaigns.queries.rights import Right
 from campaigns.web.campaign_actions import REFUSALS, reason_in
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
+from campaigns.web.launches import told_if_asked
 from campaigns.web.people import takes, user_of
 
 
@@ -42,9 +43,12 @@ def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     step = _step(run, "run-again", "Run again on a production server?", text, "Run again")
     name = typed_name(request)
     try:
-        return _steer(request, run, lambda found: life.run_again(found, user, name))
+        answer = _steer(request, run, lambda found: life.run_again(found, user, name))
     except life.NotConfirmed:
         return ask_for_name(request, run.campaign, step)
+    if told_if_asked(request, run.campaign):
+        return redirect("campaign", pk)
+    return answer
 
 
 @require_http_methods(["GET", "POST"])

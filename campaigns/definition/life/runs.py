@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_right
+from campaigns.definition.life import asking
 from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
 from campaigns.definition.life.rows import (
     locked_run,
@@ -14,7 +15,7 @@ from campaigns.definition.life.rows import (
     open_for_dispatch,
     withdraw_queued,
 )
-from campaigns.models import Attempt, Campaign, Exclusion, LogLine, Run
+from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
 from campaigns.queries.rights import Right
 
 
@@ -43,8 +44,18 @@ def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
 
 
 @transaction.atomic
-def run_again(run: Run, user: User | None, confirmed_name: str = "") -> Run:
-    """Plan a failed or void run once more; its former attempts stay on record."""
+def run_again(
+    run: Run,
+    user: User | None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
+) -> Run | LaunchRequest:
+    """Plan a failed or void run once more; its former attempts stay on record.
+
+    Where that takes two people and `second` is no second one's yes, it is asked for, and the request
+    comes back.
+    """
     run = locked_run(run)
     require_right(user, run.campaign, Right.OPERATE)
     campaign = run.campaign
@@ -64,6 +75,8 @@ def run_again(run: Run, user: User | None, confirmed_name: str = "") -> Run:
         )
     require_executable(campaign)
     require_confirmed(campaign, confirmed_name)
+    if user is not None and second is None and asking.takes_two(campaign):
+        return asking.ask(campaign, LaunchRequest.Step.AGAIN, user, run=run.position)
     log(
         campaign,
         f"run {run.position}, {run.state} ({run.reason}), is run again by {name_of(user)}",

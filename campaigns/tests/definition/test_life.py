@@ -284,6 +284,7 @@ def test_a_failed_run_is_run_again_with_its_attempts_on_record(launched, user):
 
     again = life.run_again(run, user)
 
+    assert isinstance(again, Run)
     assert (again.state, again.reason, again.attempts_allowed) == ("planned", "", 2)
     assert again.attempts.count() == 1
     launched.refresh_from_db()

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from campaigns.definition import drafts, life
+from campaigns.definition.amending import amend
 from campaigns.definition.checking import check
 from campaigns.definition.life.asking import definition_hash
 from campaigns.models import (
@@ -177,6 +178,75 @@ def test_an_extension_takes_two_as_well(draft, ann, bob):
     life.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
 
     assert draft.runs.count() == 10
+
+
+@pytest.fixture
+def failed(draft, ann, bob):
+    """The first run of a launched campaign, which failed."""
+    life.approve(asked(draft, ann), bob)
+    Run.objects.filter(campaign=draft, position=1).update(state="failed", reason="no")
+    return draft.runs.get(position=1)
+
+
+def test_to_make_a_run_again_takes_two_as_well(failed, ann, bob):
+    life.run_again(failed, ann, failed.campaign.target.name)
+
+    request = LaunchRequest.objects.get(state=State.WAITING)
+    failed.refresh_from_db()
+    assert failed.state == Run.State.FAILED
+    assert (request.step, request.options) == ("again", {"run": 1})
+    life.approve(request, bob)
+    failed.refresh_from_db()
+    assert failed.state == Run.State.PLANNED
+
+
+def test_a_run_that_was_made_again_meanwhile_is_not_made_twice(failed, ann, bob, team):
+    life.run_again(failed, ann, failed.campaign.target.name)
+    Run.objects.filter(pk=failed.pk).update(state="done")
+
+    with pytest.raises(life.NotPossible, match="is done"):
+        life.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
+
+
+def test_a_pause_and_its_end_take_one(draft, ann, bob):
+    life.approve(asked(draft, ann), bob)
+
+    life.pause(draft, ann)
+    resumed = life.resume(draft, ann, draft.target.name)
+
+    assert resumed.state == Campaign.State.RUNNING
+
+
+@pytest.fixture
+def adaptive(target, ann, bob):
+    """A campaign that two people launched: until ±5 %, at most 20 blocks."""
+    rule = {"stop_rule": "precision", "stop_width_percent": 5, "stop_most": 20, "repetitions": 8}
+    campaign = drafts.create(check(definition(target=target.pk, **rule)), ann)
+    life.approve(asked(campaign, ann), bob)
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+@pytest.mark.parametrize("change", [{"stop_most": 21}, {"stop_width_percent": 4}])
+def test_a_stop_rule_that_may_load_more_is_no_amendment_of_one(adaptive, ann, change):
+    with pytest.raises(life.NotPossible, match="Extend the campaign, or clone it"):
+        amend(adaptive, change, "more", ann, adaptive.target.name)
+
+    assert not adaptive.amendments.exists()
+
+
+def test_a_fixed_number_of_blocks_does_not_become_open_by_one_person(failed, ann):
+    rule = {"stop_rule": "precision", "stop_most": 8}
+
+    with pytest.raises(life.NotPossible, match="second person's yes"):
+        amend(failed.campaign, rule, "more", ann, failed.campaign.target.name)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"stop_most": 15, "stop_width_percent": 6}, {"stop_rule": "fixed"}, {"question": "?"}],
+)
+def test_what_loads_no_more_is_amended_by_one(adaptive, ann, change):
+    assert amend(adaptive, change, "enough", ann, adaptive.target.name)
 
 
 def test_without_the_rule_or_off_production_one_person_is_enough(draft, target, team, ann):
