@@ -6,6 +6,9 @@ ClientError
 ├── NoConnection   nobody answers, or somebody else does
 ├── NoAnswer       the campaign ended, and told nothing
 ├── NotEnded       the campaign goes on, and we do not
+├── NotLaunched    the launch takes a second person's yes
+│   ├── WaitsForYes    nobody has decided yet
+│   └── LaunchRefused  somebody said no, or the request does not stand any more
 └── VerdictFailed  the verdict is one that shall fail
 """
 
@@ -59,6 +62,30 @@ class NotEnded(ClientError):
     """The campaign has not ended."""
 
     code = Exit.NOT_ENDED
+
+
+class NotLaunched(ClientError):
+    """The launch takes a second person's yes; `request` is what was asked for."""
+
+    def __init__(self, message: str, request: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.request = request
+
+    def as_data(self) -> dict[str, Any]:
+        """With the request as the server told it."""
+        return {**super().as_data(), "launch_request": dict(self.request)}
+
+
+class WaitsForYes(NotLaunched):
+    """Nobody has decided yet."""
+
+    code = Exit.NOT_ENDED
+
+
+class LaunchRefused(NotLaunched):
+    """Somebody said no, or the request does not stand any more."""
+
+    code = Exit.NOT_APPROVED
 
 
 class VerdictFailed(ClientError):

@@ -7,9 +7,13 @@ from typing import Any
 from perfdash_client.connection import Server
 from perfdash_client.errors import NotEnded
 from perfdash_client.results import CLOSED
+from perfdash_client.second_yes import may_begin, waiting_launch
 
 WAIT_SECONDS = 30
-FIELDS = "id,name,state,state_reason,runs,seconds_left,analysis_pending,links,version"
+FIELDS = (
+    "id,team,name,state,state_reason,runs,seconds_left,analysis_pending,links,version,"
+    "launch_request"
+)
 """What is read again and again; not the findings, which the server would have to collect."""
 REST_SECONDS = 1.0
 LONGEST_ANALYSIS_SECONDS = 600.0
@@ -24,7 +28,8 @@ Campaign = Mapping[str, Any]
 def follow(server: Server, number: int, *, timeout: float | None = None) -> Iterator[Campaign]:
     """Give the campaign as it is, again and again; the last one is closed and analysed.
 
-    timeout: seconds. Raise NotEnded when they have passed, and where it waits for somebody.
+    timeout: seconds. Raise NotEnded when they have passed, and where it waits for somebody, except
+    for a second person's yes: that is waited for. Raise LaunchRefused where it is not given.
     """
     begin = monotonic()
     end = begin + timeout if timeout is not None else float("inf")
@@ -40,11 +45,12 @@ def follow(server: Server, number: int, *, timeout: float | None = None) -> Iter
             waited = monotonic() - closed_since
             if not campaign.get("analysis_pending") or waited > LONGEST_ANALYSIS_SECONDS:
                 return
-        elif campaign["state"] in WAITS_FOR_PEOPLE:
+        elif campaign["state"] in WAITS_FOR_PEOPLE and not may_begin(server, campaign):
             raise NotEnded(_waits(campaign))
         if monotonic() >= end:
+            on = "its launch still waits" if waiting_launch(campaign) else "it goes on"
             raise NotEnded(
-                f"Campaign {number} has not ended within {timeout:.0f} s; it goes on."
+                f"Campaign {number} has not ended within {timeout:.0f} s; {on}."
                 f" Watch it again: perfdash campaign watch {number}"
             )
         if rest or monotonic() - asked < REST_SECONDS:

@@ -11,6 +11,7 @@ from perfdash_client.errors import BadUse
 from perfdash_client.formats import about, levels
 from perfdash_client.output import Output, toned
 from perfdash_client.progress import tally
+from perfdash_client.second_yes import require_launched, waiting_launch
 from perfdash_client.session import Campaign, Json, Session, session_of
 from perfdash_client.verdicts import read_words
 
@@ -94,15 +95,20 @@ def create(
     body = {**fields, "launch": True, "confirm_target": confirm_target} if launch else fields
     made = session.server.post("campaigns", body, lines=document.lines, file=document.name)
     number = made["id"]
+    launched = launch and not waiting_launch(made)
     session.out.say(
-        f"{'Launched' if launch else 'Stored'} campaign {number}: {made['links']['page']}"
+        f"{'Launched' if launched else 'Stored'} campaign {number}: {made['links']['page']}"
     )
     if watch or words or timeout is not None:
         judged(session, watched(session, number, timeout), words)
-    elif session.as_json:
+        return
+    if not session.as_json:
+        session.out.line(str(number))
+    if launch:
+        require_launched(session.server, made)
+    if session.as_json:
         session.out.give(made)
     else:
-        session.out.line(str(number))
         after = "watch" if launch else "launch"
         session.out.say(f"Next: perfdash campaign {after} {number}")
 
@@ -178,10 +184,14 @@ def launch(
     words = read_words(fail_on or ())
     body = {"confirm_target": confirm_target} if confirm_target else None
     found = session.server.post(f"campaigns/{campaign}/launch", body)
-    session.out.say(f"Launched campaign {campaign}: {found['links']['page']}")
+    if "definition_hash" in found:  # no campaign, but what was asked for
+        found = session.server.get(f"campaigns/{campaign}")
+    if not waiting_launch(found):
+        session.out.say(f"Launched campaign {campaign}: {found['links']['page']}")
     if watch or words or timeout is not None:
         judged(session, watched(session, campaign, timeout), words)
     else:
+        require_launched(session.server, found)
         _told(session, found)
 
 

@@ -11,6 +11,7 @@ from perfdash_client.exits import Exit
 from perfdash_client.following import follow
 from perfdash_client.progress import display, running_now
 from perfdash_client.results import digest, require_answer, show
+from perfdash_client.second_yes import waiting_launch, who_decides
 from perfdash_client.session import Session
 from perfdash_client.verdicts import WORDS, judge, verdicts_of
 
@@ -37,9 +38,14 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
     """Watch a campaign until it has ended. Ctrl-C raises typer.Exit, and leaves the campaign alone."""
     server = session.server
     server.patience = max(server.patience, WATCHING_PATIENCE)
+    told = False
     try:
         with display(session.out) as shown:
             for campaign in follow(server, number, timeout=timeout):
+                asked = waiting_launch(campaign)
+                if asked and not told:
+                    session.out.say(who_decides(server, campaign, asked))
+                    told = True
                 shown.show(campaign, _now(server, campaign))
     except KeyboardInterrupt:
         session.out.say(
@@ -54,6 +60,8 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
 
 def _now(server: Server, campaign: Mapping[str, Any]) -> str:
     """Say which run is on, or why none is; nothing where nobody can tell."""
+    if waiting_launch(campaign):
+        return "it waits for a second person's yes"
     if campaign["state"] != "running":
         return ""
     if not campaign["runs"].get("running"):
