@@ -144,7 +144,7 @@ class ConclusionDetail(ConclusionOutput):
     @extend_schema_field(EvidencePart(many=True))
     def get_evidence(self, row: Conclusion) -> list[dict[str, Any]]:
         """What it rests on, in order."""
-        return [self._evidence(each) for each in row.evidence.all()]
+        return [self._evidence(each) for each in row.evidence.defer(None)]
 
     @extend_schema_field(CheckPart(many=True))
     def get_checklist(self, row: Conclusion) -> list[dict[str, Any]]:

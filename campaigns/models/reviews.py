@@ -71,6 +71,14 @@ class Conclusion(models.Model):
         return self.claim
 
 
+class EvidenceManager(models.Manager["Evidence"]):
+    """Leaves the snapshot, which may be large, until somebody reads it; `defer(None)` takes it along."""
+
+    def get_queryset(self) -> models.QuerySet["Evidence"]:
+        """All but the snapshot."""
+        return super().get_queryset().defer("snapshot")
+
+
 class Evidence(models.Model):
     """What a conclusion rests on: a campaign, and which contrast, finding and chart of it.
 
@@ -89,6 +97,8 @@ class Evidence(models.Model):
     snapshot = models.JSONField(default=dict)
     stamp = models.JSONField(default=dict)
     findings_at = models.DateTimeField(null=True, blank=True)
+
+    objects = EvidenceManager()
 
     class Meta:
         verbose_name_plural = "evidence"

@@ -13,7 +13,7 @@ from django.db.models import Count, Q
 from django.urls import reverse
 
 from campaigns.charts.formats import counted, percent
-from campaigns.models import Attempt, Campaign, Conclusion, Evidence, Finding, Proof, Run
+from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.data_stamp import exclusions_of
 from campaigns.queries.environment import stand_ins_of
@@ -31,15 +31,12 @@ def checklist(conclusion: Conclusion) -> list[Check]:
 
     A draft, and one that was re-opened, is shown today's: there is something to be done about them.
     """
-    evidence: dict[int, Evidence] = {}
-    for each in conclusion.evidence.select_related("campaign__target"):
-        evidence.setdefault(each.campaign_id, each)
-    if conclusion.state not in Conclusion.EDITABLE and all(
-        "checks" in each.snapshot for each in evidence.values()
-    ):
-        kept = [each.snapshot["checks"] for each in evidence.values()]
-        return [Check(**told) for checks in kept for told in checks]
-    found = checks_of([each.campaign for each in evidence.values()])
+    if conclusion.state not in Conclusion.EDITABLE:
+        kept = dict(conclusion.evidence.values_list("campaign", "snapshot__checks"))
+        if None not in kept.values():
+            return [Check(**told) for checks in kept.values() for told in checks]
+    evidence = conclusion.evidence.select_related("campaign__target")
+    found = checks_of(list(dict.fromkeys(each.campaign for each in evidence)))
     return [check for checks in found.values() for check in checks]
 
 

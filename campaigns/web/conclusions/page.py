@@ -113,7 +113,7 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
     """Write the checks, what fails first, each with its word."""
     words = {word.check_name: word for word in conclusion.words.all()}
     missing = {check.key for check in without_word(conclusion, checks)}
-    names = {each.campaign_id: each.campaign.name for each in _rows(conclusion)}
+    names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
     order = ("fail", "warn", "pass")
     return [
         CheckLine(
@@ -127,12 +127,8 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
     ]
 
 
-def _rows(conclusion: Conclusion) -> list[Evidence]:
-    return list(conclusion.evidence.select_related("campaign").order_by("position"))
-
-
 def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
-    rows = _rows(conclusion)
+    rows = list(conclusion.evidence.defer(None).select_related("campaign"))
     answers = Finding.objects.filter(campaign__in=[row.campaign_id for row in rows], name="answer")
     sentences = {each.campaign_id: str(each.result.get("sentence", "")) for each in answers}
     for row in rows:
