@@ -8,6 +8,7 @@ from typing import Any
 
 from campaigns.analysis import groups as comparing
 from campaigns.analysis.calibration import answer_of_calibration
+from campaigns.analysis.displayed import superlative
 from campaigns.analysis.level_answer import answer_of_levels
 from campaigns.analysis.names import names_of
 from campaigns.analysis.pair_answer import answer_of_pairs
@@ -18,7 +19,6 @@ from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import Change, stand_ins_of
 from campaigns.queries.work import work_of
-from campaigns.stats.words import display
 
 Cells = Mapping[str, Any]
 MOST_FACTS, FEWEST_RUNS = 4, 3
@@ -149,7 +149,7 @@ def _best_of_all(metric: Metric, ordered: Sequence[Cells], names: Mapping[int, s
         name = names[best["cell"]]
         return f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
     return (
-        f"{names[best['cell']]} is the {_superlative(metric)} setting measured: {value} on "
+        f"{names[best['cell']]} is the {superlative(metric)} setting measured: {value} on "
         f"average; {names[worst['cell']]} {_worse_by(best, worst, metric)}."
     )
 
@@ -163,7 +163,7 @@ def _best_of_each(
     for best in (group[0] for group in groups):
         value = amount(_centre_or_zero(best), metric.unit)
         what = others[best["cell"]]
-        best_of = f"{what} is the {_superlative(metric)} ({value})" if what else value
+        best_of = f"{what} is the {superlative(metric)} ({value})" if what else value
         parts.append(f"{works[best['cell']]}: {best_of}")
     more = len(parts) - MOST_FACTS
     return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more." if more > 0 else ".")
@@ -189,17 +189,12 @@ def _centre_or_zero(cell: Cells) -> float:
     return _centre(cell) or 0.0
 
 
-def _superlative(metric: Metric) -> str:
-    word = display("better", metric.unit, metric.lower_is_better, metric=metric.name).word
-    return "fastest" if word == "faster" else "best"
-
-
 def _worse_by(best: Cells, worst: Cells, metric: Metric) -> str:
     """How far the worst cell is from the best one, in words of time where it is one."""
     if not _centre(best):
         return f"has {amount(_centre_or_zero(worst), metric.unit)}"
     change = percent(100 * (_centre_or_zero(worst) / _centre_or_zero(best) - 1))
-    if _superlative(metric) == "fastest":
+    if superlative(metric) == "fastest":
         return f"takes {change.lstrip('+')} longer"
     return f"differs most from it ({change})"
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.analysis.displayed import displayed
 from campaigns.analysis.groups import Group
 from campaigns.analysis.sessions import split_sessions, standing_of
 from campaigns.analysis.taken import taken
@@ -26,7 +27,7 @@ from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.sessions import SessionEstimate
 from campaigns.stats.verdict import Word
-from campaigns.stats.words import advice, display
+from campaigns.stats.words import advice
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
 """Within so much of the best a setting is looked for."""
@@ -89,14 +90,7 @@ class Family:
 
     def display(self, word: Word) -> dict[str, Any]:
         """Write a word of the closed list as this metric says it."""
-        shown = display(
-            word,
-            self.metric.unit,
-            self.metric.lower_is_better,
-            metric=self.metric.name,
-            margin=self.criteria.margin,
-        )
-        return asdict(shown)
+        return asdict(displayed(word, self.metric, self.criteria))
 
     def _taken(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
         by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]

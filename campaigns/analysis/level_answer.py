@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from campaigns.analysis.displayed import superlative
 from campaigns.analysis.names import names_of
 from campaigns.charts.formats import amount, counted, number, percent, span_pct
 from campaigns.drivers.base import Metric
-from campaigns.stats.words import display
 
 Finding = Mapping[str, Any]
 MOST_FACTS = 4
@@ -32,18 +32,11 @@ class _Told:
 
     def __init__(self, metric: Metric, cells: Finding, levels: Finding) -> None:
         self.metric, self.levels = metric, levels
+        self.superlative = superlative(metric)
         self.factor = str(levels["factor"]).replace("_", " ")
         self.names = names_of(cells["cells"])
         self.by_cell = {cell["cell"]: cell for cell in cells["cells"]}
         self.several = len(levels["groups"]) > 1
-
-    @property
-    def superlative(self) -> str:
-        """What the best setting is called."""
-        word = display(
-            "better", self.metric.unit, self.metric.lower_is_better, metric=self.metric.name
-        ).word
-        return "fastest" if word == "faster" else "best"
 
     def best_of_several(self, groups: Sequence[Finding]) -> str:
         """The best setting of each group in one sentence; what else is known of it is a statement."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from campaigns.analysis.displayed import displayed
 from campaigns.analysis.primary import primary_of_pairs, strata_of
 from campaigns.analysis.sessions import same_session, split_sessions, standing_of
 from campaigns.charts.labels import told_apart
@@ -19,7 +20,7 @@ from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
 from campaigns.stats.sessions import SessionEstimate, estimate_of
-from campaigns.stats.words import advice, display
+from campaigns.stats.words import advice
 
 FEW_PAIRS = 6
 """Below it every stratum's own noise is a guess, and a rank test cannot reach 5 % either."""
@@ -58,15 +59,7 @@ def compare(
                 "label": labels[comparison.name],
                 "levels": blocks[comparison.name][0],
                 "comparison": asdict(comparison),
-                "display": asdict(
-                    display(
-                        comparison.verdict.word,
-                        metric.unit,
-                        metric.lower_is_better,
-                        metric=metric.name,
-                        margin=criteria.margin,
-                    )
-                ),
+                "display": asdict(displayed(comparison.verdict.word, metric, criteria)),
                 "advice": advice(comparison.verdict, criteria),
                 "standing": standing_of(
                     _estimates(blocks[comparison.name][1]),

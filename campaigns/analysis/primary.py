@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from campaigns.analysis.displayed import displayed
 from campaigns.analysis.family import Family
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
@@ -11,7 +12,7 @@ from campaigns.plan import pairs_of
 from campaigns.stats.comparisons import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.paired import PairedFamily
-from campaigns.stats.words import advice, display
+from campaigns.stats.words import advice
 
 Pair = tuple[int, int]
 Found = dict[str, Any] | None
@@ -76,13 +77,6 @@ def primary_of_pairs(
         alone = family.comparisons[places[0]]
         verdict, df = alone.verdict, alone.df
         error = alone.sd_log / alone.n_pairs**0.5 if alone.sd_log is not None else None
-    shown = display(
-        verdict.word,
-        metric.unit,
-        metric.lower_is_better,
-        metric=metric.name,
-        margin=criteria.margin,
-    )
     return {
         **contrast,
         "over": len(places),
@@ -92,6 +86,6 @@ def primary_of_pairs(
             "df": df,
             "effective_n": verdict.n,
         },
-        "display": asdict(shown),
+        "display": asdict(displayed(verdict.word, metric, criteria)),
         "advice": advice(verdict, criteria),
     }

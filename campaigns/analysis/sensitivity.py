@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from campaigns.analysis.displayed import displayed
 from campaigns.analysis.family import Family
 from campaigns.analysis.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.analysis.matrix import ties_of
@@ -16,7 +17,6 @@ from campaigns.plan import BLIND_LABEL
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word
-from campaigns.stats.words import display
 
 NAME = "sensitivity"
 MOST_COST = 20_000
@@ -202,11 +202,4 @@ class _Judge:
             yield "primary", self._word(what, Word(judged["word"]), judged["reason"])
 
     def _word(self, what: Mapping[str, Any], word: Word, reason: str) -> Said:
-        shown = display(
-            word,
-            self.metric.unit,
-            self.metric.lower_is_better,
-            metric=self.metric.name,
-            margin=self.criteria.margin,
-        )
-        return Said(what, str(word), shown.word, reason)
+        return Said(what, str(word), displayed(word, self.metric, self.criteria).word, reason)
