@@ -1,6 +1,6 @@
 """By which ways somebody is told of what: his own channels, and what came of their deliveries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -69,16 +69,8 @@ def channel_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def channel_trial(request: HttpRequest, pk: int) -> HttpResponse:
     """Have a trial delivered by a channel."""
-    row = _mine(request, pk)
-    try:
-        channels.try_out(row)
-    except NotPossible as refusal:
-        messages.warning(request, str(refusal))
-    else:
-        messages.success(
-            request, f"A test is on its way by “{row.name}”; below stands what comes of it."
-        )
-    return redirect("notifications")
+    done = "A test is on its way by “{}”; below stands what comes of it."
+    return _do(request, pk, channels.try_out, done)
 
 
 @takes(Right.SEE)
@@ -100,14 +92,7 @@ def channel_secret(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a channel."""
-    row = _mine(request, pk)
-    try:
-        channels.delete_channel(row)
-    except NotPossible as refusal:
-        messages.warning(request, str(refusal))
-    else:
-        messages.success(request, f"“{row.name}” was deleted.")
-    return redirect("notifications")
+    return _do(request, pk, channels.delete_channel, "“{}” was deleted.")
 
 
 @takes(Right.SEE)
@@ -128,6 +113,18 @@ def channel_confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 def _mine(request: HttpRequest, pk: int) -> Channel:
     return get_object_or_404(Channel, pk=pk, user=user_of(request))
+
+
+def _do(request: HttpRequest, pk: int, act: Callable[[Channel], object], done: str) -> HttpResponse:
+    """Do something with one of one's own channels; `done` says so, with {} for its name."""
+    row = _mine(request, pk)
+    try:
+        act(row)
+    except NotPossible as refusal:
+        messages.warning(request, str(refusal))
+    else:
+        messages.success(request, done.format(row.name))
+    return redirect("notifications")
 
 
 def _sent(post: QueryDict, key: str) -> dict[str, Any]:
