@@ -12,4 +12,4 @@ NAMES = sorted(str(path.relative_to(PLACE)) for path in PLACE.rglob("*.html"))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_template_compiles(name):
-    assert get_template(name).template.name == name  # type: ignore[attr-defined]
+    get_template(name)  # raises where it does not
