@@ -5,7 +5,6 @@ from django.contrib.auth.models import User
 
 from campaigns.announcing import announce
 from campaigns.models import Announcement, Campaign, Channel, Delivery, Team
-from campaigns.models.teams import default_team
 from campaigns.notifications.channels import KINDS, save_channel
 from campaigns.notifications.delivering import deliver_next
 from campaigns.notifications.outbox import read_outbox
@@ -19,11 +18,6 @@ __all__ = ["target", "toy"]
 @pytest.fixture(autouse=True)
 def base_url(settings):
     settings.BASE_URL = "https://perf.example"
-
-
-@pytest.fixture
-def team(db) -> Team:
-    return Team.objects.get(pk=default_team())
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import pytest
 
 from campaigns import talk
 from campaigns.models import (
-    Campaign,
     Conclusion,
     HandRequest,
     LaunchRequest,
@@ -12,17 +11,11 @@ from campaigns.models import (
     Target,
     Team,
 )
-from campaigns.models.teams import default_team
 from campaigns.queries.inbox import count, waiting
 from campaigns.talk.inbox import told
 from campaigns.tests.people import join, somebody
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team():
-    return Team.objects.get(pk=default_team())
 
 
 @pytest.fixture
@@ -33,11 +26,6 @@ def ada():
 @pytest.fixture
 def bea():
     return somebody("bea")
-
-
-@pytest.fixture
-def campaign(team):
-    return Campaign.objects.create(name="Faster?", question="q", kind="external", team=team)
 
 
 @pytest.fixture

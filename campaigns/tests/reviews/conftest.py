@@ -3,8 +3,7 @@
 import pytest
 
 from campaigns import analysis
-from campaigns.models import Campaign, Finding, Team
-from campaigns.models.teams import default_team
+from campaigns.models import Campaign, Finding
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.deciding import decide
@@ -34,11 +33,6 @@ def finished(campaign):
     campaign.refresh_from_db()
     assert Finding.objects.filter(campaign=campaign, name="answer").exists()
     return campaign
-
-
-@pytest.fixture
-def team(db):
-    return Team.objects.get(pk=default_team())
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from django.db import connection
 from django.test import Client
 
 from campaigns.activity import Action, by_means, record, token_means
-from campaigns.models import Campaign, Team
-from campaigns.models.teams import default_team
+from campaigns.models import Team
 from campaigns.queries.activity import events_for
 from campaigns.queries.activity_export import FORMATS
 from campaigns.tests.people import somebody
@@ -15,11 +14,6 @@ from campaigns.tests.toy import target, toy
 
 __all__ = ["target", "toy"]
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team():
-    return Team.objects.get(pk=default_team())
 
 
 @pytest.fixture
@@ -32,11 +26,6 @@ def browser(ada):
     made = Client()
     made.force_login(ada)
     return made
-
-
-@pytest.fixture
-def campaign(team):
-    return Campaign.objects.create(name="Faster?", question="Is it?", kind="external", team=team)
 
 
 def read(browser, **query):

@@ -7,14 +7,12 @@ from campaigns.definition.errors import Invalid
 from campaigns.models import (
     Announcement,
     AuditEvent,
-    Campaign,
     Comment,
     Conclusion,
     Mention,
     Team,
     Thread,
 )
-from campaigns.models.teams import default_team
 from campaigns.talk import begin as begin_thread
 from campaigns.talk import place_on
 from campaigns.tests.attacks import ATTACKS, Elements
@@ -24,15 +22,9 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def team():
-    return Team.objects.get(pk=default_team())
-
-
-@pytest.fixture
-def campaign(team):
-    made = Campaign.objects.create(name="Faster?", question="Is it?", kind="external", team=team)
-    made.cells.create(position=1, levels_by_factor={})
-    return made
+def campaign(campaign):
+    campaign.cells.create(position=1, levels_by_factor={})
+    return campaign
 
 
 @pytest.fixture

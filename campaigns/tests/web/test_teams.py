@@ -4,16 +4,10 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Membership, Team
-from campaigns.models.teams import default_team
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def team(db):
-    return Team.objects.get(pk=default_team())
 
 
 def page_of(client, who, name, *keys):

@@ -7,7 +7,6 @@ from campaigns.tests.reviews.conftest import (
     reviewer,
     sent,
     target,
-    team,
 )
 
 __all__ = [
@@ -19,5 +18,4 @@ __all__ = [
     "reviewer",
     "sent",
     "target",
-    "team",
 ]

@@ -36,7 +36,7 @@ def configured(provider, **changes):
     return Provider(**(usual | changes))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def oidc(provider, settings, monkeypatch):
     """Everybody of the provider may come in, as often as he likes; a function that changes the settings."""
     monkeypatch.setattr(signing, "TRIES", Rate(10_000, 60))

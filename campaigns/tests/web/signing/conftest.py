@@ -5,9 +5,9 @@ from django.utils import timezone
 from campaigns.definition import second_factor
 from campaigns.models import AuditEvent
 from campaigns.tests.web.conftest import PASSWORD, browser, person
-from campaigns.tests.web.signing.at_provider import provider
+from campaigns.tests.web.signing.at_provider import oidc, provider
 
-__all__ = ["browser", "person", "provider"]
+__all__ = ["browser", "oidc", "person", "provider"]
 
 
 def code_of(secret, later=0):

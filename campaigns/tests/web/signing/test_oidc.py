@@ -18,14 +18,11 @@ from campaigns.tests.web.signing.at_provider import (
     BEGIN,
     by_provider,
     log_in_there,
-    oidc,
     refusal,
 )
 from campaigns.tests.web.signing.conftest import actions, code_of, come_in, is_in, switched_on
 
-__all__ = ["oidc"]
-
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("oidc")]
 
 
 def test_who_is_new_gets_an_account_without_password_and_team(provider):

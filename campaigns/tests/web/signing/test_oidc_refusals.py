@@ -11,14 +11,11 @@ from campaigns.tests.web.signing.at_provider import (
     BEGIN,
     by_provider,
     log_in_there,
-    oidc,
     refusal,
 )
 from campaigns.tests.web.signing.conftest import is_in
 
-__all__ = ["oidc"]
-
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("oidc")]
 
 
 def test_an_address_in_the_user_info_counts_where_it_is_of_the_same_person(provider):
