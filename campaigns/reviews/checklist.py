@@ -164,15 +164,15 @@ def _censored(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
     censored = sum(each["n_censored"] for each in summaries)
     failed_runs = sum(each["n_failed"] for each in summaries) - censored
     lost = sum(each["n_lost"] for each in summaries)
-    share = censored / total if total else 0.0
+    share = (censored + failed_runs) / total if total else 0.0
     words = (
         f"{censored} of {counted(total, 'run')} timed out, {failed_runs} failed, {lost} are lost."
     )
     state = PASS if not (censored or failed_runs or lost) else WARN
-    if total and (censored + failed_runs) / total > campaign.failed_limit:
+    if share > campaign.failed_limit:
         state = FAIL
         words += f" The campaign allows {percent(100 * campaign.failed_limit).lstrip('+')}."
-    return Check("censored", campaign.pk, state, f"{100 * share:.0f} %", words)
+    return Check("censored", campaign.pk, state, percent(100 * share).lstrip("+"), words)
 
 
 def _amendments(campaign: Campaign) -> Check:

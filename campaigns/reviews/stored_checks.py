@@ -120,7 +120,8 @@ def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:
         stored["as_judged"][name] for name in ("runs", "blocks") if name in stored["as_judged"]
     ]
     flipping, tried = (sum(part[name] for part in parts) for name in ("flipping", "tried"))
-    return Check("sensitivity", campaign.pk, state, f"{flipping} of {tried}", stored["sentence"])
+    number = f"{flipping} of {tried}" if tried else "—"
+    return Check("sensitivity", campaign.pk, state, number, stored["sentence"])
 
 
 def _state(check: Stored) -> State:
