@@ -16,8 +16,15 @@ from campaigns import log_context
 from campaigns.redaction import redact
 from perfdash.outages import is_database_away
 
+DOORS = (
+    "/sign-in/link/",
+    "/sign-in/invitation/",
+    "/public/",
+    "/account/notifications/confirm/",
+)
+"""Paths behind which a token stands: whoever has it is let in, so that no line may hold it."""
 SECRETS = (
-    (re.compile(r"(/sign-in/(?:link|invitation)/)[^/\s\"']+"), r"\1…"),  # whoever has it is let in
+    (re.compile(rf"({'|'.join(DOORS)})[^/\s\"']+"), r"\1…"),
     (re.compile(r"(\w://)[^/\s@\"']*@"), r"\1…@"),  # name and password within a URL
     (re.compile(r"(?i)\b(bearer|token) [\w.~+/-]{16,}=*"), r"\1 …"),
 )

@@ -14,9 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import LazyObject, empty
 
 from campaigns import log_context
+from perfdash.logs import without_secrets
 
-SECRET = re.compile(r"^(/public|/sign-in/link)/[^/]+")
-"""Paths that let somebody in: what stands there is not written."""
 SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 QUIET = ("/static/", "/health", "/ready", "/metrics")
 
@@ -58,7 +57,7 @@ def _identifier(request: HttpRequest) -> str:
 
 
 def _write(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
-    path = SECRET.sub(r"\1/…", request.path[:200])
+    path = without_secrets(request.path[:200])
     polled = "HX-Request" in request.headers and request.method == "GET"
     quiet = response.status_code < 400 and (polled or path.startswith(QUIET))
     user = _user(request)

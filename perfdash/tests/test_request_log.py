@@ -2,10 +2,12 @@ import logging
 
 import pytest
 from django.test import Client
+from django.urls import URLPattern, get_resolver
 
 from campaigns import log_context
 from campaigns.definition.access import make_sign_in_link
 from campaigns.tests.people import somebody
+from perfdash.logs import Json
 
 pytestmark = pytest.mark.django_db
 
@@ -106,3 +108,44 @@ def test_a_sign_in_link_is_in_no_line(caplog, django_user_model):
     written = [handler.format(record) for record in caplog.records if handler.filter(record)]
     assert any("/sign-in/link/…/ 403" in line for line in written)
     assert text not in "\n".join(written)
+
+
+def with_a_token(patterns=None, prefix="/"):
+    """Every address in which a token stands."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        text = prefix + str(pattern.pattern).removeprefix("^")
+        if not isinstance(pattern, URLPattern):
+            yield from with_a_token(pattern.url_patterns, text)
+        elif "token" in pattern.pattern.converters:
+            yield text.replace("<str:token>", "PLANTED")
+
+
+ADDRESSES = sorted(with_a_token())
+
+
+def test_the_scan_sees_every_address_with_a_token():
+    assert ADDRESSES == [
+        "/account/notifications/confirm/PLANTED/",
+        "/public/PLANTED/",
+        "/sign-in/invitation/PLANTED/",
+        "/sign-in/link/PLANTED/",
+    ]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_token_in_an_address_is_in_no_line(caplog, address):
+    """Neither where it opens, nor where it is unknown, sent without a page's token, or cut off."""
+    caplog.set_level(logging.DEBUG)
+    handler = logging.getLogger().handlers[0]
+    signed_in = Client(enforce_csrf_checks=True)
+    signed_in.force_login(somebody("reader"))
+
+    for client in (Client(enforce_csrf_checks=True), signed_in):
+        for method in ("get", "head", "post", "put", "delete"):
+            for path in (address, address[:-1], f"{address}more/", f"{address}?a=b"):
+                getattr(client, method)(path)
+
+    records = [record for record in caplog.records if handler.filter(record)]
+    written = [formatter.format(each) for each in records for formatter in (handler, Json())]
+    assert {"django.request", "perfdash.requests"} <= {record.name for record in records}
+    assert not [line for line in written if "PLANTED" in line]
