@@ -23,7 +23,7 @@ class Announcement(models.Model):
         CAMPAIGN_NEEDS_HAND = "campaign_needs_hand", "a campaign waits for somebody's hand"
         REVIEW_ASKED = "review_asked", "a review is asked for"
         REVIEW_DECIDED = "review_decided", "a review was decided"
-        REVIEW_REOPENED = "review_reopened", "a conclusion was re-opened"
+        REVIEW_REOPENED = "review_reopened", "a conclusion was re-opened or taken back"
         MENTIONED = "mentioned", "somebody mentioned you"
         LAUNCH_ASKED = "launch_asked", "a launch waits for a second yes"
         LAUNCH_DECIDED = "launch_decided", "a launch was decided on"

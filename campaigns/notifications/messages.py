@@ -32,7 +32,7 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
     ),
     Kind.REVIEW_DECIDED: ("A review was decided", "Read the decision and its reason."),
     Kind.REVIEW_REOPENED: (
-        "A conclusion was re-opened",
+        "A conclusion was re-opened or taken back",
         "Look at what changed; it counts no more until it is reviewed again.",
     ),
     Kind.MENTIONED: ("You were mentioned", "Read it, and answer where it was written."),

@@ -14,7 +14,7 @@ from campaigns.queries.rights import Right
 from campaigns.reviews.drafting import require_supersedable
 from campaigns.reviews.errors import Moved, Outdated, ReviewRefused
 from campaigns.reviews.freezing import data_hash_of, freeze
-from campaigns.reviews.rows import lock_campaigns, locked, may_review, require
+from campaigns.reviews.rows import lock_campaigns, locked, may_review, people_of, require
 
 MOST_REVIEWERS = 20
 WITHDRAWABLE = frozenset(set(Conclusion.State) - {"draft", "superseded"})
@@ -117,7 +117,24 @@ def withdraw(key: int, user: User, reason: str = "", revision: int | None = None
         revision=conclusion.revision,
         reason=conclusion.reason,
     )
+    if was == Conclusion.State.ACCEPTED:
+        _tell_taken_back(conclusion, user)
     return Conclusion.objects.get(pk=key)
+
+
+def _tell_taken_back(conclusion: Conclusion, user: User) -> None:
+    """Whoever wrote it or decided on it relies on it."""
+    announce(
+        Announcement.Kind.REVIEW_REOPENED,
+        conclusion.team,
+        campaign=conclusion.evidence.select_related("campaign")[0].campaign,
+        conclusion=conclusion,
+        to=people_of(conclusion),
+        by=user,
+        what=f"{user.get_username()} took the accepted conclusion “{conclusion.claim}” back to draft.",
+        words=conclusion.reason,
+        to_do="It counts no more. Read why, and look again at what you based on it.",
+    )
 
 
 def _campaigns(key: int) -> list[int]:

@@ -219,6 +219,25 @@ def test_an_accepted_one_is_taken_back_with_a_reason_only(sent, reviewer, author
     assert withdraw(sent.pk, author, "The hosts were swapped.").state == State.DRAFT
 
 
+def test_everybody_concerned_is_told_that_an_accepted_one_is_taken_back(sent, reviewer, author):
+    say(sent, reviewer)
+    helper = somebody("eve", "author")
+
+    withdraw(sent.pk, helper, "The hosts were swapped.")
+
+    told = Announcement.objects.get(kind="review_reopened")
+    assert set(told.to) == {author.pk, reviewer.pk}
+    assert (told.by, told.conclusion_id) == (helper, sent.pk)
+    assert "eve took the accepted conclusion" in told.data["what"]
+    assert told.data["words"] == "The hosts were swapped."
+
+
+def test_nobody_is_told_that_what_was_never_accepted_is_taken_back(sent, author):
+    withdraw(sent.pk, author)
+
+    assert not Announcement.objects.filter(kind="review_reopened").exists()
+
+
 def test_a_new_one_supersedes_when_it_is_accepted(sent, reviewer, author, campaign):
     old = say(sent, reviewer)
     made = create(author, content(campaign, supersedes=old.pk))
