@@ -99,7 +99,7 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> Answer:
             ) as response,
         ):
             # What it says beside that is not read.
-            return Answer(int(response.status_code), response.headers.get("Retry-After", ""))
+            answer = Answer(int(response.status_code), response.headers.get("Retry-After", ""))
     except NetworkError as refused:
         raise DeliveryFailed(str(refused)) from None
     except EXPECTED as error:
@@ -107,6 +107,9 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> Answer:
     finally:
         timer.cancel()
         opened.break_off()
+    if late.is_set():  # to http.client, headers that are broken off have ended
+        raise DeliveryFailed(f"The receiver could not be reached: {_too_late()}.")
+    return answer
 
 
 def content(delivery: Delivery, message: Message) -> dict[str, Any]:
@@ -143,8 +146,12 @@ def _words(error: BaseException, *, late: bool) -> str:
     failure = classified(error, FAILURE_CLASSES)
     if failure.failure == "address":
         return str(failure)
-    words = f"it took longer than {TOTAL_SECONDS:g} s" if late else FAILURES[failure.failure]
+    words = _too_late() if late else FAILURES[failure.failure]
     return f"The receiver could not be reached: {words}."
+
+
+def _too_late() -> str:
+    return f"it took longer than {TOTAL_SECONDS:g} s"
 
 
 def _secrets(channel: Channel) -> list[str]:

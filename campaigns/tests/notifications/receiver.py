@@ -19,13 +19,17 @@ class Received:
 
 @dataclass
 class Receiver:
-    """`answers`: the status of each request in turn; the last one goes on. `hang`: seconds."""
+    """`answers`: the status of each request in turn; the last one goes on. `hang`: seconds.
+
+    `drip`: a status line that never ends. `trickle`: a status, and headers that never end.
+    """
 
     answers: list[int] = field(default_factory=lambda: [200])
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b"{}"
     hang: float = 0.0
     drip: bool = False
+    trickle: bool = False
     got: list[Received] = field(default_factory=list)
     port: int = 0
     scheme: str = "http"
@@ -82,6 +86,9 @@ def _handler(receiver: Receiver) -> Callable[..., BaseHTTPRequestHandler]:
                     self.wfile.write(b"H")
                     self.wfile.flush()
             self.send_response(status)
+            while receiver.trickle and not receiver.ended.wait(0.05):
+                self.send_header("X-More", "to come")
+                self.flush_headers()
             for name, value in receiver.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(receiver.body)))

@@ -117,12 +117,12 @@ def test_a_huge_answer_is_not_read(team, hook, receiver):
     assert delivery.state == Delivery.State.DELIVERED
 
 
-@pytest.mark.parametrize("way", ["hang", "drip"])
+@pytest.mark.parametrize("way", ["hang", "drip", "trickle"])
 def test_a_receiver_that_hangs_or_drips_is_left_alone_in_time(
     team, hook, receiver, monkeypatch, way
 ):
     monkeypatch.setattr(webhook, "TOTAL_SECONDS", 0.3)
-    receiver.hang, receiver.drip = (60.0, False) if way == "hang" else (0.0, True)
+    setattr(receiver, way, 60.0 if way == "hang" else True)
     tell(team)
 
     (delivery,) = deliver_all()
