@@ -89,10 +89,10 @@ def _wrong_contrast(campaign: Campaign, contrast: Mapping[str, Any]) -> str:
     if unknown := [str(name)[:40] for name in contrast if name not in CONTRAST]:
         return f"There is no “{unknown[0]}” in it; there are {', '.join(CONTRAST)}."
     factor, at = contrast.get("factor"), contrast.get("at", {})
-    if factor not in levels or not isinstance(at, Mapping):
+    if not isinstance(factor, str) or factor not in levels or not isinstance(at, Mapping):
         return f"Name a factor of the campaign; it has {', '.join(levels)}."
     named = [(factor, contrast.get(side)) for side in ("candidate", "baseline")] + list(at.items())
     for name, level in named:
         if name not in levels or level not in levels[name]:
-            return f"“{level}” is no level of {name} in “{campaign.name}”."
+            return f"“{str(level)[:40]}” is no level of {str(name)[:40]} in “{campaign.name}”."
     return ""

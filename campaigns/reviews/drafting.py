@@ -142,7 +142,7 @@ def _cite(conclusion: Conclusion, evidence: Sequence[Cited]) -> None:
             conclusion=conclusion,
             position=position,
             campaign_id=each.campaign,
-            contrast=dict(each.contrast) if each.contrast else None,
+            contrast=_contrast(each),
             finding=each.finding,
             view=each.view,
         )
@@ -156,7 +156,12 @@ def _cited(conclusion: Conclusion) -> list[tuple[Any, ...]]:
 
 
 def _told(each: Cited) -> tuple[Any, ...]:
-    return each.campaign, dict(each.contrast) if each.contrast else None, each.finding, each.view
+    return each.campaign, _contrast(each), each.finding, each.view
+
+
+def _contrast(each: Cited) -> dict[str, Any] | None:
+    """As it is read everywhere: with the levels of other factors that it is at, if only none."""
+    return {"at": {}, **each.contrast} if each.contrast else None
 
 
 def _write_words(conclusion: Conclusion, user: User, words: Mapping[str, str]) -> None:

@@ -118,6 +118,41 @@ def test_what_cannot_be_is_refused_by_field(author, body, field):
     assert field in [each["field"] for each in problem["errors"]]
 
 
+@pytest.mark.parametrize(
+    "contrast",
+    [
+        {},
+        {"factor": []},
+        {"factor": {}},
+        {"factor": 5},
+        {"factor": "concurrency", "at": []},
+        {"factor": "concurrency", "candidate": [20], "baseline": 5},
+        {"factor": "concurrency", "candidate": 20, "baseline": {"a": 1}},
+        {"factor": "concurrency", "candidate": 20, "baseline": 5, "at": {"concurrency": []}},
+        {"factor": "concurrency", "candidate": 20, "baseline": 5, "at": {"x" * 500: 1}},
+        {"x" * 500: 1},
+    ],
+)
+def test_a_contrast_of_any_shape_is_refused_in_words(author, campaign, contrast):
+    evidence = [{"campaign": campaign.pk, "contrast": contrast}]
+
+    status, problem = client(author).post("conclusions", {"claim": "x", "evidence": evidence})
+
+    assert status == 400
+    assert [each["field"] for each in problem["errors"]] == ["evidence.0.contrast"]
+    assert len(problem["errors"][0]["message"]) < 300
+
+
+def test_a_contrast_takes_no_levels_of_other_factors(author, campaign):
+    contrast = {"factor": "concurrency", "candidate": 20, "baseline": 5}
+    evidence = [{"campaign": campaign.pk, "contrast": contrast}]
+
+    status, made = client(author).post("conclusions", {"claim": "x", "evidence": evidence})
+
+    assert status == 201
+    assert made["evidence"][0]["contrast"] == {**contrast, "at": {}}
+
+
 def test_who_cannot_be_asked_is_named(written):
     api, found = written
 

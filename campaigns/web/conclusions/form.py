@@ -89,6 +89,8 @@ def _contrast(text: str) -> Mapping[str, Any] | None:
         return None
     try:
         found = json.loads(text)
+        # Half a surrogate pair cannot be written into a page, nor NaN into the database.
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
