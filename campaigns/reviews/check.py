@@ -63,8 +63,13 @@ class Check:
     @property
     def title(self) -> str:
         """What people call it."""
-        return TITLES.get(self.name, self.name.replace("_", " ").capitalize())
+        return title_of(self.name)
 
     def linked(self, address: str) -> "Check":
         """Lead to where it is shown on the campaign's page."""
         return replace(self, link=f"{address}{PLACES.get(self.name, '')}")
+
+
+def title_of(name: str) -> str:
+    """What people call a check of this name, also where there is none any more."""
+    return TITLES.get(name, name.replace("_", " ").capitalize())

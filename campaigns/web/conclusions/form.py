@@ -8,6 +8,7 @@ from django.http import HttpRequest, QueryDict
 
 from campaigns.models import Campaign, Conclusion
 from campaigns.queries.rights import visible
+from campaigns.reviews.check import title_of
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.suggesting import contrasts_of, findings_offered
@@ -17,6 +18,11 @@ from campaigns.web.people import user_of
 
 MOST_OFFERED = 200
 MOST_READ = 20
+BESIDE_NO_FIELD = ("", "evidence", "supersedes")
+LEFT_OVER = (
+    "The check passes now or is gone, since a campaign changed. What you wrote on it stands below: "
+    "carry over what still holds, then store again."
+)
 Errors = Mapping[str, Sequence[str]]
 
 
@@ -50,6 +56,8 @@ def drawn(
     request: HttpRequest, content: Content, errors: Errors, conclusion: Conclusion | None = None
 ) -> dict[str, Any]:
     """What the form is drawn from; a conclusion that is stored has its checks to answer."""
+    words = _words(conclusion, content, errors) if conclusion else []
+    left_over = _left_over(content, words) if errors else []
     return {
         "claim": _area(
             "claim", "Claim", content.claim, errors, 2, "One sentence that somebody signs."
@@ -71,10 +79,12 @@ def drawn(
             "Where it does not hold, or is not known.",
         ),
         "rows": _rows(request, content, errors),
-        "words": _words(conclusion, content, errors) if conclusion else [],
+        "words": words,
+        "left_over": left_over,
         "supersedes": content.supersedes,
         "problems": [
-            message for path in ("", "evidence", "supersedes") for message in errors.get(path, ())
+            *(message for path in BESIDE_NO_FIELD for message in errors.get(path, ())),
+            *(f"“{title}” takes no word any more. {LEFT_OVER}" for title, _ in left_over),
         ],
     }
 
@@ -184,4 +194,16 @@ def _words(
         )
         for line in lines
         if line.check.state != "pass"
+    ]
+
+
+def _left_over(
+    content: Content, drawn_words: Sequence[tuple[CheckLine, Field]]
+) -> list[tuple[str, str]]:
+    """What was typed on checks that have no field any more: their titles, and the words."""
+    drawn_keys = {line.check.key for line, _ in drawn_words}
+    return [
+        (title_of(key.rpartition("-")[0])[:60], text)
+        for key, text in content.words.items()
+        if key not in drawn_keys and text
     ]

@@ -64,6 +64,46 @@ def test_the_story_of_one_in_the_browser(author, reviewer, campaign):
     assert "Run 3 was excluded by ann: The disk was full" in reopened
 
 
+@pytest.mark.parametrize(
+    "contrast",
+    [
+        *('{"factor":[]}', "{}", "[]", "{", "NaN", "[" * 5000, r'{"\ud800":1}'),
+        '{"factor":"concurrency","at":1}',
+        '{"factor":"concurrency","candidate":' + "[" * 500 + "]" * 500 + "}",
+    ],
+)
+def test_a_contrast_that_nobody_offered_is_refused_in_words(author, campaign, contrast):
+    typed = {"claim": "20 wins.", "campaign-0": campaign.pk, "contrast-0": contrast}
+
+    response = browser(author).post("/conclusions/new/", typed)
+
+    assert response.status_code == 422
+    assert "Name a factor" in Page(response).text or "is no level of" in Page(response).text
+
+
+def test_what_was_written_on_a_check_that_vanished_stays_to_be_read(draft, author):
+    client = browser(author)
+    typed = {"claim": "20 wins.", "campaign-0": draft.evidence.get().campaign_id}
+    words = {
+        "word-stand_in-99": "We know\nthis server.",
+        "word-gone-9": "And this.",
+        "word-x-1": "",
+    }
+
+    response = client.post(f"/conclusions/{draft.pk}/edit/", {**typed, **words})
+
+    page = Page(response)
+    assert response.status_code == 422
+    assert "“Stand-in” takes no word any more" in page.text
+    assert "We know this server." in page.text
+    assert "And this." in page.text
+    assert page.named("word-stand_in-99") == []
+    names = [str(each["name"]) for tag, each in page.elements if tag == "textarea"]
+    kept = {name: "known" for name in names if name.startswith("word-")}
+    kept["word-stand_in-99"] = ""  # nothing was said of it
+    assert client.post(f"/conclusions/{draft.pk}/edit/", {**typed, **kept}).status_code == 302
+
+
 def test_a_stale_page_is_refused_in_words(sent, author, reviewer):
     before = decision(sent, "approve")
     withdraw(sent.pk, author)
