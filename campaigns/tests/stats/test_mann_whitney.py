@@ -62,6 +62,26 @@ def test_without_ties_it_is_exact_at_any_size_up_to_fifty():
     assert rank_sum(one, other).p == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.parametrize(("base", "cand"), [([1, 2, 2], [2, 3, 4]), ([3, 3, 4, 5], [1, 3])])
+def test_with_ties_it_is_what_scipy_finds_by_all_permutations(base, cand):
+    one, other = np.array(base, dtype=float), np.array(cand, dtype=float)
+
+    permuted = stats.mannwhitneyu(one, other, method=stats.PermutationMethod()).pvalue
+
+    assert rank_sum(one, other).p == pytest.approx(min(1.0, permuted), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("base", "cand", "p"),
+    [([3], [1, 1, 2], 0.5), ([2], [2, 2], 1.0), ([1], [1], 1.0), ([1, 2, 2, 3], [0.5], 0.4)],
+)
+def test_ties_beside_a_single_value_are_permuted_too(base, cand, p):
+    found = rank_sum(np.array(base, dtype=float), np.array(cand, dtype=float))
+
+    assert found.p == pytest.approx(p, rel=1e-12)
+    assert found.p >= found.min_attainable_p - 1e-12
+
+
 def test_equal_samples_do_not_differ():
     found = rank_sum(np.ones(4), np.ones(4))
 
