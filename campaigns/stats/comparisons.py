@@ -95,7 +95,7 @@ class _Family:
         refused = [self._refusal(pairs) for pairs in asked]
         contrasts = [
             None
-            if no and (no.word in WITHOUT_NUMBERS or not no.n)
+            if no and (no.word in WITHOUT_NUMBERS or not self._is_measured(pairs))
             else self.contrast(self.model, pairs)
             for no, pairs in zip(refused, asked, strict=True)
         ]
@@ -127,6 +127,10 @@ class _Family:
         if not self.fit:
             return None
         return mean_by_fit(self.fit, [(self.place[b], self.place[c]) for b, c in pairs])
+
+    def _is_measured(self, pairs: Pairs) -> bool:
+        """Say whether every cell has values; of several pairs another one may be refused first."""
+        return all(i in self.place for pair in pairs for i in pair)
 
     def _refusal(self, pairs: Pairs) -> Verdict | None:
         """Say why one of the pairs may not be compared."""
