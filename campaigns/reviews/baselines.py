@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Exists, F, OuterRef, Q
 
-from campaigns.models import Campaign, Conclusion, Evidence
+from campaigns.activity import Action
+from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
 from campaigns.queries.compare_choice import why_unusable
 from campaigns.queries.compared import sides_of
 from campaigns.queries.conclusions import conclusions_seen_by
@@ -36,14 +38,21 @@ class Baseline:
 def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | None:
     """Find the latest accepted conclusion on an earlier campaign of its kin and its team.
 
-    Where there is none any more, the latest that was re-opened or superseded, so that it is said.
+    Where there is none any more, the latest that was re-opened or superseded since, so that it is
+    said. What was only ever in review was no baseline: that it was accepted stands on record alone.
     """
     if campaign.launched_at is None:
         return None
+    acceptance = AuditEvent.objects.filter(
+        action=Action.CONCLUSION_ACCEPTED,
+        subject_kind="conclusion",
+        subject_key=OuterRef("conclusion"),
+    )
     earlier = Evidence.objects.filter(
+        Q(conclusion__state=Conclusion.State.ACCEPTED)
+        | Q(Exists(acceptance), conclusion__state__in=FORMER),
         campaign__launched_at__lt=campaign.launched_at,
         conclusion__team=campaign.team_id,
-        conclusion__state__in=(Conclusion.State.ACCEPTED, *FORMER),
     )
     if not earlier.exists():
         return None
@@ -54,7 +63,7 @@ def baseline_of(campaign: Campaign, user: User | AnonymousUser) -> Baseline | No
             conclusion__in=conclusions_seen_by(user).order_by().values("pk"),
         )
         .select_related("conclusion__author", "campaign")
-        .order_by("-conclusion__decided_at", "-conclusion", "position")
+        .order_by(F("conclusion__decided_at").desc(nulls_last=True), "-conclusion", "position")
     )
     for stands, states in ((True, (Conclusion.State.ACCEPTED,)), (False, FORMER)):
         found = rows.filter(conclusion__state__in=states).first()

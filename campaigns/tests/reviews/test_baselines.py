@@ -2,11 +2,13 @@ import pytest
 
 from campaigns import dispatch
 from campaigns.definition import life
-from campaigns.models import Campaign, Team, Template
+from campaigns.models import Campaign, Conclusion, Team, Template
 from campaigns.reviews.baselines import baseline_of, compare_with
+from campaigns.reviews.drafting import create, edit
+from campaigns.reviews.sending import send, withdraw
 from campaigns.tests.analysis.conftest import noisy, store
 from campaigns.tests.people import somebody
-from campaigns.tests.reviews.conftest import LEVELS, finished, say
+from campaigns.tests.reviews.conftest import LEVELS, content, finished, say, words_on
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +75,43 @@ def test_a_re_opened_baseline_is_said_and_not_compared_with(accepted, campaign, 
     baseline = found(clone(later, campaign), author)
 
     assert (baseline.stands, baseline.conclusion.state) == (False, "reopened")
+
+
+def test_what_was_re_opened_in_review_never_was_a_baseline(sent, campaign, later, author):
+    life.exclude(campaign.runs.get(position=3), author, "x")
+    dispatch.request_analysis(campaign)
+    sent.refresh_from_db()
+
+    assert sent.state == "reopened"
+    assert baseline_of(clone(later, campaign), author) is None
+
+
+def test_one_re_opened_in_review_does_not_hide_one_that_was_accepted(
+    accepted, campaign, later, author, reviewer
+):
+    second = create(author, content(campaign, claim="Or 10."))
+    send(second.pk, author, [reviewer])
+    life.exclude(campaign.runs.get(position=3), author, "x")
+    dispatch.request_analysis(campaign)
+
+    baseline = found(clone(later, campaign), author)
+
+    assert {each.state for each in Conclusion.objects.all()} == {"reopened"}
+    assert baseline.conclusion == accepted
+
+
+def test_one_accepted_before_it_was_revised_is_said_after_those_decided_since(
+    accepted, campaign, later, author, reviewer
+):
+    second = create(author, content(campaign, claim="Or 10."))
+    second = edit(second.pk, author, content(campaign, claim="Or 10.", words=words_on(second)))
+    say(send(second.pk, author, [reviewer]), reviewer)
+    withdraw(accepted.pk, author, "To say it better.")
+    send(accepted.pk, author, [reviewer])
+    life.exclude(campaign.runs.get(position=3), author, "x")
+    dispatch.request_analysis(campaign)
+
+    assert found(clone(later, campaign), author).conclusion == second
 
 
 def test_whoever_may_not_see_it_is_told_nothing(accepted, campaign, later, team):
