@@ -198,13 +198,45 @@ def _exclusions(campaign: Campaign) -> Check:
 
 
 def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
+    """The fewest sessions behind any comparison that the verdict rests on, and whether they confirm it."""
     compared = results.get("pairs") or results.get("levels") or {}
     number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
     if number == 1:
         words = "One session: it never confirms, as nobody knows how the target differs tomorrow."
         return Check("sessions", campaign.pk, WARN, "1", words)
-    words = f"{number} sessions stand behind it."
-    return Check("sessions", campaign.pk, PASS, str(number), words)
+    standings = _standings(compared)
+    fewest = min((int(each["sessions"]) for each in standings), default=number)
+    below = sum(each["sessions"] < 2 for each in standings)
+    open_ones = sum(each["standing"] != "confirmed" for each in standings)
+    if below:
+        words = (
+            f"The campaign has {number} sessions, but {below} of {counted(len(standings), 'comparison')} "
+            "rest on one, or lie across them: that never confirms."
+        )
+    elif open_ones:
+        words = (
+            f"{fewest} sessions stand behind it; they leave {open_ones} of "
+            f"{counted(len(standings), 'comparison')} not confirmed."
+        )
+    else:
+        words = f"{fewest} sessions stand behind it."
+    state = WARN if below or open_ones else PASS
+    return Check("sessions", campaign.pk, state, str(fewest), words)
+
+
+def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Of the primary contrast where there is one, else of every comparison."""
+    primary = compared.get("primary") or {}
+    if "standing" in primary:
+        return [primary["standing"]]
+    rows = [row for group in compared.get("groups", ()) for row in group["comparisons"]]
+    at = primary.get("at", {})
+    rows += [
+        row
+        for row in compared.get("strata", ())
+        if all(row["levels"].get(name) == level for name, level in at.items())
+    ]
+    return [row["standing"] for row in rows]
 
 
 __all__ = ["Check", "State", "checklist", "checks_of", "failed", "told_as_json", "without_word"]

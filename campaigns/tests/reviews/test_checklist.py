@@ -1,0 +1,61 @@
+from datetime import timedelta
+
+import pytest
+
+from campaigns.models import Run
+from campaigns.reviews.checklist import checks_of
+from campaigns.tests.analysis.conftest import noisy, paired, store
+from campaigns.tests.reviews.conftest import LEVELS, finished
+
+pytestmark = pytest.mark.django_db
+__all__ = ["paired"]
+
+
+def check_of(campaign, name):
+    (found,) = [each for each in checks_of([campaign])[campaign.pk] if each.name == name]
+    return found
+
+
+def a_day_later(campaign, after):
+    for run in campaign.runs.filter(position__gt=after):
+        Run.objects.filter(pk=run.pk).update(started_at=run.started_at + timedelta(hours=20))
+
+
+def test_sessions_that_no_comparison_rests_on_confirm_nothing(interleaved):
+    campaign = interleaved(list(LEVELS))
+    store(campaign, noisy(LEVELS))
+    a_day_later(campaign, 3)  # one block before: it says nothing of any noise
+
+    check = check_of(finished(campaign), "sessions")
+
+    levels = campaign.findings.get(name="levels").result
+    assert levels["sessions"] == 2
+    rows = [row["standing"] for group in levels["groups"] for row in group["comparisons"]]
+    assert {row["standing"] for row in rows} == {"one_session"}
+    assert (check.state, check.number) == ("warn", "1")
+    assert f"{len(rows)} of {len(rows)} comparisons rest on one" in check.words
+
+
+@pytest.mark.parametrize(
+    ("later", "state", "words"),
+    [
+        (9.0, "pass", "2 sessions stand behind it."),
+        (12.0, "warn", "they leave 1 of 1 comparison not confirmed"),
+    ],
+)
+def test_sessions_have_to_agree(paired, later, state, words):
+    campaign = paired(["/a"], 6)
+    noise = (0.03, 0.02, -0.02, -0.03, -0.01, 0.01)
+
+    def value(run):
+        if run.cell.levels_by_factor["engine"] == "futures":
+            return 10.0
+        return (9.0 if run.position <= 6 else later) + noise[run.block.repetition - 1]
+
+    store(campaign, value)
+    a_day_later(campaign, 6)
+
+    check = check_of(finished(campaign), "sessions")
+
+    assert (check.state, check.number) == (state, "2")
+    assert words in check.words
