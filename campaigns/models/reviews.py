@@ -168,7 +168,8 @@ class Decision(models.Model):
 class CheckWord(models.Model):
     """The author's written word on a warning of the checklist.
 
-    `about`: what the check said when it was written; once it says something else, the word is void.
+    `about`: what the check said when it was written, with its number; once it says something else,
+    the word is void.
     """
 
     conclusion = models.ForeignKey(Conclusion, on_delete=models.CASCADE, related_name="words")

@@ -37,7 +37,7 @@ WITHOUT_A_WORD = """
         AND NOT EXISTS (
             SELECT FROM campaigns_checkword w WHERE w.conclusion_id = e.conclusion_id
             AND w.check_name = (c ->> 'name') || '-' || (c ->> 'campaign')
-            AND w.about = c ->> 'words'
+            AND w.about = (c ->> 'number') || ': ' || (c ->> 'words')
         )
     )
 """

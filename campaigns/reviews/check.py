@@ -61,6 +61,11 @@ class Check:
         return f"{self.name}-{self.campaign}"
 
     @property
+    def said(self) -> str:
+        """What a word on it is about: another number, or another meaning, makes the word void."""
+        return f"{self.number}: {self.words}"
+
+    @property
     def title(self) -> str:
         """What people call it."""
         return title_of(self.name)

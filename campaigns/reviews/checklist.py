@@ -63,9 +63,7 @@ def told_as_json(check: Check) -> dict[str, Any]:
 def without_word(conclusion: Conclusion, checks: Iterable[Check]) -> list[Check]:
     """Warnings and failures on which nobody has written a word, or one on another number."""
     words = {word.check_name: word.about for word in conclusion.words.all()}
-    return [
-        check for check in checks if check.state != PASS and words.get(check.key) != check.words
-    ]
+    return [check for check in checks if check.state != PASS and words.get(check.key) != check.said]
 
 
 def failed(checks: Iterable[Check]) -> list[Check]:

@@ -182,13 +182,13 @@ def _write_words(conclusion: Conclusion, user: User, words: Mapping[str, str]) -
         rows = CheckWord.objects.filter(conclusion=conclusion, check_name=key)
         if not text.strip():
             rows.delete()
-        elif not rows.filter(text=text.strip(), about=checks[key].words).exists():
+        elif not rows.filter(text=text.strip(), about=checks[key].said).exists():
             CheckWord.objects.update_or_create(
                 conclusion=conclusion,
                 check_name=key,
                 defaults={
                     "text": text.strip(),
-                    "about": checks[key].words,
+                    "about": checks[key].said,
                     "user": user,
                     "at": Now(),
                 },

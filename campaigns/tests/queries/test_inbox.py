@@ -84,16 +84,22 @@ def test_ones_own_conclusion_waits_where_something_is_asked_of_it(team, ada, bea
 
 def test_a_warning_without_a_word_waits_for_the_author(team, ada, campaign):
     asked = conclusion(team, ada, "in_review")
-    check = {"name": "drift", "campaign": campaign.pk, "state": "warn", "words": "It drifts."}
+    check = {
+        "name": "drift",
+        "campaign": campaign.pk,
+        "state": "warn",
+        "number": "5 %",
+        "words": "It drifts.",
+    }
     asked.evidence.create(position=1, campaign=campaign, snapshot={"checks": [check]})
     assert whys(ada) == ["word"]
 
     asked.words.create(
-        check_name=f"drift-{campaign.pk}", about="It drifted.", text="Before.", user=ada
+        check_name=f"drift-{campaign.pk}", about="4 %: It drifts.", text="Before.", user=ada
     )
     assert whys(ada) == ["word"]
 
-    asked.words.update(about="It drifts.")
+    asked.words.update(about="5 %: It drifts.")
     assert whys(ada) == []
 
 

@@ -3,6 +3,7 @@ import pytest
 from campaigns.definition.errors import Invalid
 from campaigns.models import Announcement, AuditEvent, Conclusion, Decision, Membership, Team
 from campaigns.queries.rights import NotAllowed, NotVisible
+from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.content import Cited
 from campaigns.reviews.drafting import create, delete, edit
 from campaigns.reviews.errors import Moved, NotReady, OwnWork, ReviewRefused
@@ -194,6 +195,19 @@ def test_a_word_is_void_once_the_check_says_something_else(draft, author, review
         say(sent, reviewer)
 
 
+def test_a_word_is_void_once_the_number_is_another_one(sent, reviewer):
+    (evidence,) = sent.evidence.all()
+    check = next(each for each in evidence.snapshot["checks"] if each["state"] == "warn")
+    check["number"] = "18 of 18"  # and what it means is told by the same words
+    evidence.save()
+
+    assert [each.key for each in without_word(sent, checklist(sent))] == [
+        f"{check['name']}-{check['campaign']}"
+    ]
+    with pytest.raises(NotReady):
+        say(sent, reviewer)
+
+
 def test_a_failed_check_takes_the_reviewers_explicit_yes(sent, reviewer):
     (evidence,) = sent.evidence.all()
     failing = {**evidence.snapshot["checks"][0], "state": "fail"}
@@ -201,7 +215,10 @@ def test_a_failed_check_takes_the_reviewers_explicit_yes(sent, reviewer):
     evidence.save()
     key = f"{failing['name']}-{failing['campaign']}"
     sent.words.create(
-        check_name=key, text="It is two hosts.", about=failing["words"], user=sent.author
+        check_name=key,
+        text="It is two hosts.",
+        about=f"{failing['number']}: {failing['words']}",
+        user=sent.author,
     )
 
     with pytest.raises(NotReady, match="Checks failed"):

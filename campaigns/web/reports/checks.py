@@ -19,5 +19,5 @@ def _rows(conclusion: Conclusion) -> Iterator[CheckRow]:
     names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
     for check in checklist(conclusion):
         of = f" ({names[check.campaign]})" if len(names) > 1 else ""
-        word = words.get((check.key, check.words), "")
+        word = words.get((check.key, check.said), "")
         yield CheckRow(f"{check.title}{of}", check.state, check.number, check.words, word)
