@@ -1,5 +1,5 @@
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from campaigns.activity import Action, by_means, by_request, record, set_means, token_means
 from campaigns.models import AuditEvent, SshLogin, Target, Team
@@ -37,6 +37,23 @@ def test_the_database_refuses_to_change_the_record(event, change):
         rows.update(action="x") if change == "update" else rows.delete()
 
     assert AuditEvent.objects.get(pk=event.pk).action == Action.TEAM_EDITED
+
+
+@pytest.mark.parametrize(
+    ("table", "rule"),
+    [
+        ("campaigns_auditevent", "audit_log_is_never_emptied"),
+        ("campaigns_decision", "decisions_are_never_emptied"),
+    ],
+)
+def test_the_database_refuses_to_empty_a_record(event, table, rule):
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # nothing waits, so that it can be altered
+        cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER {rule}")
+        with pytest.raises(IntegrityError, match="never emptied"), transaction.atomic():
+            cursor.execute(f"TRUNCATE {table}")
+
+    assert AuditEvent.objects.filter(pk=event.pk).exists()
 
 
 def test_within_a_request_it_is_whoever_sends_it_unless_somebody_else_is_named():

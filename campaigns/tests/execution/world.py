@@ -281,8 +281,9 @@ def empty_the_database() -> None:
         for model in apps.get_app_config("campaigns").get_models()
         for field in model._meta.local_many_to_many
     ]
+    rule = "TRIGGER audit_log_is_only_added_to"
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE campaigns_auditevent DISABLE TRIGGER USER")
+        cursor.execute(f"ALTER TABLE campaigns_auditevent DISABLE {rule}")
         cursor.execute(";".join(f"DELETE FROM {table}" for table in tables))  # noqa: S608
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE campaigns_auditevent ENABLE TRIGGER USER")
+        cursor.execute(f"ALTER TABLE campaigns_auditevent ENABLE {rule}")

@@ -1,4 +1,5 @@
 import pytest
+from django.db import IntegrityError, transaction
 
 from campaigns.definition.errors import Invalid
 from campaigns.models import Announcement, AuditEvent, Conclusion, Decision, Membership, Team
@@ -334,3 +335,20 @@ def join_as_admin(user):
 
 def new_team():
     return Team.objects.create(name="others")
+
+
+def test_the_database_keeps_decisions_and_who_wrote(sent, reviewer, author, other):
+    say(sent, reviewer)
+    deeds = {
+        "decision is never deleted": lambda: Decision.objects.filter(conclusion=sent).delete(),
+        "decision is never changed": lambda: Decision.objects.update(word="reject"),
+        "author of a conclusion stays": lambda: Conclusion.objects.update(author=other),
+        "hand in a conclusion": lambda: sent.writers.remove(author),
+    }
+
+    for words, deed in deeds.items():
+        with pytest.raises(IntegrityError, match=words), transaction.atomic():
+            deed()
+
+    assert Decision.objects.get(conclusion=sent).word == "approve"
+    assert Conclusion.objects.get(pk=sent.pk).author == author
