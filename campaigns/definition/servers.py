@@ -16,6 +16,7 @@ from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
 from campaigns.definition.own_services import own_addresses
+from campaigns.definition.production import require_to_unmark
 from campaigns.definition.target_record import record_saved, stored
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
@@ -110,8 +111,9 @@ def as_data(target: Target) -> dict[str, Any]:
 def save_target(
     data: Mapping[str, Any], target: Target | None = None, team: Team | None = None
 ) -> Target:
-    """Create a target of a team (the default one unless given), or change one. Raise Invalid with messages by field.
+    """Create a target of a team (the default one unless given), or change one.
 
+    Raise Invalid with messages by field, NotAllowed where production would lose its mark.
     The address of a target that a campaign is measuring does not change. One that is found to be
     the same server as another shares its address.
     """
@@ -160,8 +162,11 @@ def _store(
     clean: Mapping[str, Any], target: Target, rule: str, hosts: Hosts, *, moved: bool
 ) -> Target:
     require_of_asker(target, Right.OPERATE)
+    address = share_address(target, clean["base_url"], hosts)
     before = stored(target)
-    target.address = share_address(target, clean["base_url"], hosts)
+    if moved or not clean["is_production"]:
+        require_to_unmark(target)
+    target.address = address
     target.confirmed_rule = rule
     if moved:
         target.health = Target.Health.UNKNOWN
@@ -247,8 +252,9 @@ def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
 
 @transaction.atomic
 def retire_target(target: Target) -> None:
-    """Take a target out of the lists, with its limits. Raise Invalid while its server is measured."""
+    """Take a target out of the lists, with its limits. Raise Invalid while its server is measured, NotAllowed."""
     require_of_asker(target, Right.OPERATE)
+    require_to_unmark(target)
     if campaigns := measuring(target.address):
         raise Invalid({"": [f"{_is_measuring(target, campaigns)} Retire it afterwards."]})
     record(Action.TARGET_RETIRED, subject=target)

@@ -6,14 +6,16 @@ from django.db.models import ProtectedError
 
 from campaigns.activity import Action, record
 from campaigns.definition.life import NotPossible
+from campaigns.definition.production import require_to_unmark
 from campaigns.models import Target
 from campaigns.queries.dependants import dependants_of
 
 
 @transaction.atomic
 def delete_target(target: Target, user: User) -> None:
-    """Delete a target with its settings, steps and login. Raise NotPossible where something needs it."""
+    """Delete a target with its settings, steps and login. Raise NotAllowed; NotPossible where something needs it."""
     locked = Target.objects.select_for_update().get(pk=target.pk)
+    require_to_unmark(locked, user)
     found = dependants_of(locked)
     if found:
         told = ", ".join(f"{each.kind}: {each.count}" for each in found)

@@ -40,7 +40,7 @@ class Allowed:
 def same_server(target: Target) -> list[Target]:
     """The targets in use that are the same server as this one: itself first."""
     same = Target.objects.filter(address=target.address)
-    rows = same.filter(Q(retired_at=None) | Q(pk=target.pk)).order_by("pk")
+    rows = same.filter(Q(retired_at=None) | Q(pk=target.pk)).select_related("team").order_by("pk")
     return sorted(rows, key=lambda row: row.pk != target.pk)
 
 

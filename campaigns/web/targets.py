@@ -14,6 +14,7 @@ from campaigns.definition import servers
 from campaigns.definition.allowing import team_for
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import TargetForm
+from campaigns.definition.production import is_kept
 from campaigns.models import Target
 from campaigns.queries.home import target_rows
 from campaigns.queries.queues import queue_of
@@ -155,6 +156,9 @@ def _draw(
         "zones": zones(),
         "errors": sum(map(len, errors.values())),
         "locked": _locked(target),
+        "kept": target is not None
+        and is_kept(target)
+        and target.team_id not in may(request).manage,
     }
     return render(request, "targets/form.html", context, status=422 if errors else 200)
 

@@ -10,20 +10,22 @@ from django.db.models.functions import Now
 from campaigns.activity import Action, record
 from campaigns.announcing import announce
 from campaigns.definition.drafts import as_data
-from campaigns.definition.life.guards import NotPossible, production_server
+from campaigns.definition.life.guards import NotPossible
 from campaigns.definition.life.rows import log, name_of
 from campaigns.models import Announcement, Campaign, LaunchRequest
+from campaigns.queries.allowed import same_server
 from campaigns.queries.rights import Right, people_with
 
 State = LaunchRequest.State
 
 
 def takes_two(campaign: Campaign) -> bool:
-    """Whether one person alone may not load the server: by the rule of the team, or of its owner's."""
-    production = production_server(campaign)
-    if production is None:
+    """Whether one person alone may not load the server: by the rule of the team, or of one that marks it."""
+    if campaign.target is None:
         return False
-    return campaign.team.second_for_production or production.team.second_for_production
+    marks = [row for row in same_server(campaign.target) if row.is_production]
+    teams = [row.team for row in marks] + [campaign.team] * bool(marks)
+    return any(team.second_for_production for team in teams)
 
 
 def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any) -> LaunchRequest:

@@ -7,8 +7,9 @@ import pytest
 from campaigns import credentials
 from campaigns.definition import life
 from campaigns.definition.access import make_token
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign, Target, Team
 from campaigns.tests.api.conftest import ApiClient
+from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -118,3 +119,17 @@ def test_a_token_that_may_not_operate_changes_no_target(owner, path):
 def test_a_target_that_is_not_there_is_not_found(api, db):
     assert api.patch("targets/99", {})[0] == 404
     assert api.post("targets/99/retire")[0] == 404
+
+
+def test_one_operator_does_not_take_the_mark_of_production_off_where_it_takes_two(target, path):
+    Target.objects.update(is_production=True)
+    Team.objects.update(second_for_production=True)
+    operator = ApiClient(make_token(somebody("ann", "operator"), "ci")[1])
+
+    status, body = operator.patch(path, {"is_production": False})
+
+    assert status == 403
+    assert "loading it takes two people. An admin of the team" in body["detail"]
+    assert operator.delete(path)[0] == operator.post(f"{path}/retire")[0] == 403
+    assert operator.patch(path, {"notes": "mine"})[0] == 200
+    assert Target.objects.get(pk=target.pk, retired_at=None).is_production

@@ -46,3 +46,23 @@ def test_a_stop_rule_that_may_load_more_is_refused_and_the_page_says_so_before(b
     assert "Extend the campaign, or clone it" in page.text
     campaign.refresh_from_db()
     assert campaign.stop_rule == "fixed"
+
+
+def test_one_operator_does_not_take_the_mark_of_production_off_and_the_form_says_so(
+    client, campaign
+):
+    target = campaign.target
+    address = reverse("target-edit", args=[target.pk])
+    client.force_login(somebody("bob", "operator"))
+    note = "an admin of the team takes the mark off"
+
+    assert note in Page(client.get(address)).text
+    sent = client.post(
+        address, {"name": target.name, "family": target.family, "base_url": target.base_url}
+    )
+
+    assert sent.status_code == 403
+    assert "An admin of the team" in Page(sent).text
+    assert Target.objects.get(pk=target.pk).is_production
+    client.force_login(somebody("boss", "admin"))
+    assert note not in Page(client.get(address)).text
