@@ -53,6 +53,6 @@ DROP FUNCTION refuse_to_empty_a_record();
 
 
 class Migration(migrations.Migration):
-    dependencies = [("campaigns", "0029_taken_back")]
+    dependencies = [("campaigns", "0030_words_on_numbers")]
 
     operations = [migrations.RunSQL(REFUSE, ALLOW)]
