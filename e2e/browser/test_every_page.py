@@ -9,10 +9,14 @@ from e2e.browser.campaigns import draft, launch
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 MANIFESTS = [f"/repo/files=50/total={size}MB/latency=20/PULP_MANIFEST" for size in (1, 407.679)]
+CLAIM = "Files of 20 kB come fastest by the engine futures, on a server whose disks are slow. " * 4
 STRUCTURE = """() => ({
     language: document.documentElement.lang,
     headings: document.querySelectorAll('h1').length,
     too_wide: document.documentElement.scrollWidth - innerWidth,
+    squeezed: [...document.querySelectorAll('main p')].filter((each) => each.checkVisibility()
+        && each.textContent.trim().length > 30 && each.clientWidth > 1 && each.clientWidth < 60
+        ).map((each) => each.textContent.trim().slice(0, 60)),
     title: document.title,
 })"""
 VIOLATIONS = """addEventListener("securitypolicyviolation", (event) => console.error(
@@ -36,6 +40,15 @@ def paths(perfdash, paired, slow):
         },
     )["id"]  # fmt: skip
     guarded = draft(perfdash, "guarded", target=production)
+    perfdash.api("POST", "templates", {"campaign": saved, "name": "Nightly " * 8, "notes": CLAIM})
+    perfdash.api("PUT", "teams/1/members/owner", {"roles": ["admin", "author"]})
+    concluded = perfdash.api(
+        "POST", "conclusions",
+        {
+            "claim": CLAIM, "limits": CLAIM, "recommendation": CLAIM,
+            "evidence": [{"campaign": 1}, {"campaign": paired}],
+        },
+    )["id"]  # fmt: skip
     return {
         "home": "/",
         "campaigns": "/campaigns/",
@@ -70,6 +83,27 @@ def paths(perfdash, paired, slow):
         "production server": f"/targets/{production}/",
         "draft for production": f"/campaigns/{guarded}/",
         "launch on production": f"/campaigns/{guarded}/launch/",
+        "conclusions": "/conclusions/",
+        "conclusion": f"/conclusions/{concluded}/",
+        "edit a conclusion": f"/conclusions/{concluded}/edit/",
+        "send a conclusion": f"/conclusions/{concluded}/send/",
+        "new conclusion": "/conclusions/new/?campaign=1",
+        "report": f"/conclusions/{concluded}/report/",
+        "report of a campaign": "/campaigns/1/report/",
+        "templates": "/templates/",
+        "new template": f"/campaigns/{saved}/template/",
+        "teams": "/teams/",
+        "team": "/teams/1/",
+        "invitations": "/teams/1/invitations/",
+        "people": "/people/",
+        "inbox": "/inbox/",
+        "activity": "/activity/",
+        "storage": "/storage/",
+        "end of a target": "/targets/1/end/",
+        "notifications": "/account/notifications/",
+        "password": "/account/password/",
+        "e-mail address": "/account/email/",
+        "second factor": "/account/second-factor/on/",
         "account": "/account/",
         "sign-in": "/sign-in/",
     }
@@ -116,6 +150,8 @@ def check(page, trouble):
     seen = page.evaluate(STRUCTURE)
     if seen["language"] != "en" or seen["headings"] != 1 or not seen["title"]:
         trouble.add(str(seen))
+    for text in seen["squeezed"]:
+        trouble.add(f"in a column of a few letters: {text}")
     if seen["too_wide"] > 0:
         trouble.add(f"{seen['too_wide']} px wider than the window")
 
