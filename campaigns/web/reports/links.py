@@ -18,7 +18,8 @@ from campaigns.reviews.rows import require_to_see
 from campaigns.web.people import takes, user_of
 from campaigns.web.reports import files
 from campaigns.web.reports.building import report_of, stands
-from campaigns.web.reports.scrubbing import scrubbed
+from campaigns.web.reports.scrubbing import host_like, scrubbed
+from campaigns.web.reports.values import Report
 from perfdash.clients import client_address
 
 READS = rates.Rate(120, 60)
@@ -70,13 +71,16 @@ def public_report(request: HttpRequest, token: str) -> HttpResponse:
     if not stands(conclusion):
         said = "What this link led to is not accepted any more. Ask whoever gave you the link."
         return _told("This report was withdrawn", said, 410)
-    report = scrubbed(report_of(conclusion, public=True), conclusion)
-    return _public(files.standalone(report), 200)
+    return _public(files.standalone(_for_anybody(conclusion)), 200)
 
 
 def public_address(request: HttpRequest, text: str) -> str:
     """The whole address of a link."""
     return request.build_absolute_uri(reverse("public-report", args=[text]))
+
+
+def _for_anybody(conclusion: Conclusion) -> Report:
+    return scrubbed(report_of(conclusion, public=True), conclusion)
 
 
 def _no_report(request: HttpRequest, address: str | None) -> HttpResponse:
@@ -107,6 +111,7 @@ def _page(
         "conclusion": conclusion,
         "links": public_links.links_of(conclusion),
         "can_make": conclusion.state == Conclusion.State.ACCEPTED,
+        "host_like": host_like(_for_anybody(conclusion)) if stands(conclusion) else [],
         **more,
     }
     return render(request, "reports/links.html", context, status=status)

@@ -14,24 +14,43 @@ from campaigns.web.reports.values import Report, mapped
 
 LEFT_OUT = "(address left out)"
 URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>]+", re.IGNORECASE)
+EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
+HOST_LIKE = re.compile(
+    r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w/-])", re.IGNORECASE
+)
+MOST_HOST_LIKE = 20
 NUMBERS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")
 FEWEST_LETTERS = 4
 HOST_FACTS = ("host", "hosts of workers")
 
 
 def scrubbed(report: Report, conclusion: Conclusion) -> Report:
-    """Leave out every URL and address of numbers, names of targets and machines, and of other people."""
+    """Leave out URLs, e-mail addresses, addresses of numbers, names of targets, machines, other people."""
     hosts = _any_of(host for host in _hosts(conclusion) if len(host) >= FEWEST_LETTERS)
     people = _any_of(
         _people(conclusion, {report.author, *(each.name for each in report.signatures)})
     )
 
     def without(text: str) -> str:
-        text = NUMBERS.sub(LEFT_OUT, URL.sub(LEFT_OUT, text))
+        for pattern in (URL, EMAIL, NUMBERS):
+            text = pattern.sub(LEFT_OUT, text)
         return people.sub(SOMEBODY, hosts.sub(LEFT_OUT, text))
 
     changed: Report = mapped(report, without)
     return changed
+
+
+def host_like(report: Report) -> list[str]:
+    """Words that may name a machine which perfdash does not know: whoever publishes them looks."""
+    found: set[str] = set()
+
+    def noted(text: str) -> str:
+        if not text.lstrip().startswith("<"):  # a chart, whose words stand in tables, too
+            found.update(HOST_LIKE.findall(text))
+        return text
+
+    mapped(report, noted)
+    return sorted(found)[:MOST_HOST_LIKE]
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:

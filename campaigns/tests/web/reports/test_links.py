@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.definition import life
-from campaigns.models import AuditEvent, EnvironmentFact, PublicLink, Setting
+from campaigns.models import AuditEvent, Decision, EnvironmentFact, PublicLink, Setting
 from campaigns.tests.api.conftest import own_rates
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import Page
@@ -98,6 +98,31 @@ def test_it_leaks_no_address_no_target_and_no_other_people(browser, accepted, pe
     ):  # fmt: skip
         assert secret not in text, secret
     assert "address left out" in text
+
+
+def test_no_mail_address_stays_in_anybodys_words(browser, accepted, link):
+    accepted.limits = "Ask vera@corp.example, or <mailto:root+x@db.corp.example>."
+    accepted.save()
+    Decision.objects.create(
+        conclusion=accepted, revision=1, user=somebody("vera", "reviewer"), word="approve",
+        reason="Seen with vera@corp.example.", data_hash=accepted.decisions.get().data_hash,
+    )  # fmt: skip
+
+    text = read(link).content.decode()
+
+    assert "corp.example" not in text
+    assert "vera@" not in text
+    assert "Seen with (address left out)." in text
+
+
+def test_words_that_look_like_machines_are_listed_where_links_are_made(browser, accepted, link):
+    page = reverse("public-links", args=[accepted.pk])
+    assert "look like names of machines" not in Page(browser.get(page)).text
+
+    accepted.limits = "Only with db01.internal.example, e.g. on version 1.2.3; and gen7.lab."
+    accepted.save()
+
+    assert "db01.internal.example , gen7.lab . Where they are" in Page(browser.get(page)).text
 
 
 def test_a_run_that_somebody_excluded_does_not_name_him(browser, accepted, link):
