@@ -64,7 +64,8 @@ class Evidence:
             left = counted(ended - self.with_samples, "attempt")
             found.append(f"taken as read: all values of {left} without raw samples")
         found.append(
-            "taken as read: series, phases, proofs, settings in force, environment, the log"
+            "taken as read: series, phases, proofs, settings in force, environment, the log, and of "
+            "attempts CPU, bandwidth, reasons and instants"
         )
         return found
 

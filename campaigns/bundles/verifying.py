@@ -1,12 +1,13 @@
 """Recomputes every number of a bundle from its data, and names each one that differs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from campaigns.analysis.findings import compute, versions_now
+from campaigns.bundles import concluded
 from campaigns.bundles import manifest as manifests
 from campaigns.bundles.archive import MOST_BYTES, Archive, Damaged
 from campaigns.bundles.comparing import Comparing, Difference
@@ -57,12 +58,14 @@ def verify(path: Path, *, seal: str = "", most_bytes: int = MOST_BYTES) -> Repor
         manifest = manifests.read(archive.document(manifests.NAME))
         _look_at_names(archive, manifest)
         report.differences += _digests(archive, manifest)
-        for told in manifest.campaigns:
-            try:
-                _campaign(archive, manifest, told, report)
-            except Damaged as problem:
-                report.damaged = str(problem)
-                break
+        try:
+            hashes = {
+                told.folder: _campaign(archive, manifest, told, report)
+                for told in manifest.campaigns
+            }
+            _more(archive, manifest, hashes, report)
+        except Damaged as problem:
+            report.damaged = str(problem)
         return report
 
 
@@ -94,7 +97,8 @@ def _digests(archive: Archive, manifest: Manifest) -> Iterator[Difference]:
             yield Difference(name, "size in bytes", listed.bytes, size)
 
 
-def _campaign(archive: Archive, manifest: Manifest, told: Told, report: Report) -> None:
+def _campaign(archive: Archive, manifest: Manifest, told: Told, report: Report) -> str:
+    """Compute a campaign again, and give the hash of its data, as where they were measured."""
     comparing = Comparing(
         told.folder,
         exact=dict(told.versions) == versions_now()
@@ -119,6 +123,17 @@ def _campaign(archive: Archive, manifest: Manifest, told: Told, report: Report) 
     report.numbers += comparing.numbers
     report.campaigns.append(f"{told.name} ({told.data_hash})")
     report.notes += _notes(manifest, told)
+    return hashed if told.bundle_hash == told.data_hash else told.data_hash
+
+
+def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], report: Report) -> None:
+    """Look at what stands beside the campaigns: a conclusion, and its reports."""
+    names = sorted(name for name in manifest.files if name.startswith(MORE))
+    told = None
+    if concluded.FILE in names:
+        told = archive.document(concluded.FILE)
+        report.differences += concluded.hashes_that_differ(told, hashes)
+    report.taken_as_read += concluded.taken_as_read(told, names)
 
 
 def _findings(archive: Archive, told: Told) -> dict[str, Any]:

@@ -1,33 +1,17 @@
 """Binds a conclusion to the data that it rests on."""
 
-import hashlib
-import json
-from collections.abc import Sequence
 from typing import Any
 
-from campaigns.models import Campaign, Conclusion, Evidence, Finding
+from campaigns.models import Campaign, Conclusion, Finding
 from campaigns.queries.data_stamp import stamp_of
 from campaigns.reviews.checklist import checks_of, told_as_json
 from campaigns.reviews.errors import NotReady, Outdated
-
-
-def hash_of(evidence: Sequence[Evidence]) -> str:
-    """The data hash of a conclusion: that of its campaign, or one over those of several.
-
-    Empty before it was sent to review.
-    """
-    hashes = sorted({(each.campaign_id, each.data_hash) for each in evidence})
-    if len(hashes) < 2:
-        return hashes[0][1] if hashes else ""
-    if not all(data_hash for _, data_hash in hashes):
-        return ""
-    text = json.dumps([data_hash for _, data_hash in hashes], separators=(",", ":"))
-    return f"v1:{hashlib.sha256(text.encode()).hexdigest()}"
+from campaigns.stats.hashing import hash_together
 
 
 def data_hash_of(conclusion: Conclusion) -> str:
-    """The data hash that decisions on it are bound to."""
-    return hash_of(list(conclusion.evidence.all()))
+    """The data hash that decisions on it are bound to; empty before it was sent to review."""
+    return hash_together((each.campaign_id, each.data_hash) for each in conclusion.evidence.all())
 
 
 def freeze(conclusion: Conclusion) -> None:

@@ -33,6 +33,18 @@ def data_hash(
     return f"{VERSION}:{sha256(text.encode()).hexdigest()}"
 
 
+def hash_together(hashes: Iterable[tuple[int, str]]) -> str:
+    """Make one hash of those of campaigns, each with its key; that of one campaign is its own.
+
+    Empty where one of them has none.
+    """
+    found = [each for _, each in sorted(set(hashes))]
+    if len(found) < 2 or not all(found):
+        return found[0] if len(found) == 1 else ""
+    text = json.dumps(found, separators=(",", ":"))
+    return f"{VERSION}:{sha256(text.encode()).hexdigest()}"
+
+
 def canonical_text(
     *,
     definition: Mapping[str, Any],

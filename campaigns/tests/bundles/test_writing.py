@@ -66,13 +66,13 @@ def test_of_people_there_is_a_name_and_nothing_else(downloads, written):
 def test_several_campaigns_and_other_texts_are_one_bundle(downloads, published, tmp_path):
     path = tmp_path / "two.zip"
     with path.open("wb") as file:
-        write_bundle(file, [downloads, published], {"conclusion.json": "{}\n"})
+        write_bundle(file, [downloads, published], {"report.md": "5 is enough\n"})
 
     found = verify(path)
 
     assert found.holds, [str(each) for each in found.differences]
     assert len(found.campaigns) == 2
-    assert contents(path)["more/conclusion.json"] == b"{}\n"
+    assert contents(path)["more/report.md"] == b"5 is enough\n"
 
 
 def not_ready(campaign, words):

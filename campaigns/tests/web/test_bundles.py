@@ -1,12 +1,18 @@
 """Bundles from the pages and by REST."""
 
+import json
+
 import pytest
 
 from campaigns import analysis
 from campaigns.bundles import verify
 from campaigns.importers.demonstration import published_campaign
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence, Team
-from campaigns.tests.bundles.conftest import contents
+from campaigns.reviews import sending
+from campaigns.reviews.checklist import checklist
+from campaigns.reviews.deciding import decide
+from campaigns.reviews.freezing import data_hash_of
+from campaigns.tests.bundles.conftest import contents, packed, repaired
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +66,79 @@ def test_that_of_a_conclusion_has_its_campaigns_and_its_report(
     assert b'"claim": "5 is enough"' in files["more/conclusion.json"]
     assert b"5 is enough" in files["more/report.html"]
     assert b"5 is enough" in files["more/report.md"]
+
+
+@pytest.fixture
+def signed(conclusion, person, team, browser, tmp_path):
+    """The files of the bundle of an accepted conclusion."""
+    reviewer = somebody("rob", "reviewer", team=team)
+    sending.send(conclusion.pk, person, [reviewer])
+    row = Conclusion.objects.get(pk=conclusion.pk)
+    for check in checklist(row):
+        row.words.create(check_name=check.key, about=check.said, text="Known.", user=person)
+    decide(
+        row.pk,
+        reviewer,
+        "approve",
+        revision=row.revision,
+        data_hash=data_hash_of(row),
+        with_failed=True,
+    )
+    answer = browser.get(f"/conclusions/{row.pk}/bundle.zip")
+    return contents(saved(answer, tmp_path))
+
+
+def concluded(files, change):
+    """As whoever tampers would: one place of what was concluded is another, and the digests fit."""
+    told = json.loads(files["more/conclusion.json"])
+    change(told)
+    return repaired({**files, "more/conclusion.json": json.dumps(told).encode()})
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda told: told["evidence"][0].update(data_hash="v1:0"), "evidence 1, data_hash"),
+        (
+            lambda told: told["decisions"][0].update(data_hash="v1:0"),
+            "decision 1 by rob, data_hash",
+        ),
+        (lambda told: told["evidence"][0].update(campaign=1 << 40), "no such campaign"),
+    ],
+)
+def test_a_hash_that_was_signed_has_to_be_that_of_the_data(signed, tmp_path, change, place):
+    assert verify(packed(tmp_path / "signed.zip", signed)).holds
+
+    found = verify(packed(tmp_path / "tampered.zip", concluded(signed, change)))
+
+    assert any(place in str(each) for each in found.differences)
+    assert {each.file for each in found.differences} == {"more/conclusion.json"}
+
+
+def test_of_one_that_is_re_opened_the_data_may_have_moved(signed, tmp_path):
+    def change(told):
+        told["state"] = "reopened"
+        told["evidence"][0]["data_hash"] = told["decisions"][0]["data_hash"] = "v1:0"
+
+    found = verify(packed(tmp_path / "reopened.zip", concluded(signed, change)))
+
+    assert found.holds
+    assert any("as the conclusion is reopened" in each for each in found.taken_as_read)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"evidence": [1], "decisions": []}'])
+def test_what_is_no_conclusion_is_said(signed, tmp_path, text):
+    files = repaired({**signed, "more/conclusion.json": text.encode()})
+
+    assert "is no conclusion" in verify(packed(tmp_path / "none.zip", files)).damaged
+
+
+def test_what_nothing_tells_once_more_is_named(signed, tmp_path):
+    told = " ".join(verify(packed(tmp_path / "signed.zip", signed)).taken_as_read)
+
+    assert "more/report.html, more/report.md" in told
+    assert "the words of more/conclusion.json" in told
+    assert "CPU" in told
 
 
 def test_while_a_campaign_goes_on_there_is_none(browser, published):
