@@ -34,7 +34,8 @@ def decide(
     with_failed: he has seen that checks failed, and approves all the same. It is accepted with the last
     approval that the team's rule asks for; asked-for changes and a rejection hold at once. Raise Moved
     where it was revised or its data changed (it is re-opened then), OwnWork, NotReady where words are
-    missing, ReviewRefused, NotVisible, NotAllowed.
+    missing, ReviewRefused, NotVisible, NotAllowed. Who has approved already confirms it where enough
+    approvals are there and nobody else is left to give the last one: see `may_confirm`.
     """
     with transaction.atomic():
         conclusion = locked(key)
@@ -44,7 +45,11 @@ def decide(
         if not moved:
             _require_seen(conclusion, revision, data_hash)
             _require_other(conclusion, user)
-            _decide(conclusion, user, Word(word), reason.strip()[:LONGEST_REASON], with_failed)
+            if word == Word.APPROVE and may_confirm(conclusion, user):
+                _confirm(conclusion, user, with_failed)
+            else:
+                _require_first(conclusion, user)
+                _decide(conclusion, user, Word(word), reason.strip()[:LONGEST_REASON], with_failed)
     if moved:
         raise Moved(
             f"Its data changed while it was in review, and it was re-opened: {conclusion.reason} "
@@ -59,6 +64,34 @@ def approvals(conclusion: Conclusion) -> list[Decision]:
         revision=conclusion.revision, word=Word.APPROVE, data_hash=data_hash_of(conclusion)
     )
     return [each for each in rows if may_review(each.user, conclusion)]
+
+
+def may_confirm(conclusion: Conclusion, user: User) -> bool:
+    """Whether somebody's approval, given before, is one of enough, and it is in review all the same.
+
+    So it is where a role came back, or the team's rule was lowered, after the last approval: it is
+    accepted once somebody who approved says so again. What is stored of the decision stays.
+    """
+    given = approvals(conclusion) if conclusion.state == Conclusion.State.IN_REVIEW else []
+    enough = len(given) >= conclusion.team.approvals_needed
+    return enough and user.pk in {each.user_id for each in given}
+
+
+def _confirm(conclusion: Conclusion, user: User, with_failed: bool) -> None:
+    _require_complete(conclusion, with_failed)
+    _accept(conclusion, user)
+    announce(
+        Announcement.Kind.REVIEW_DECIDED,
+        conclusion.team,
+        campaign=conclusion.evidence.select_related("campaign")[0].campaign,
+        conclusion=conclusion,
+        to=people_of(conclusion),
+        by=user,
+        what=(
+            f"{user.get_username()} confirmed the approval of the conclusion “{conclusion.claim}”: enough "
+            f"approvals are there. It is {conclusion.get_state_display()}."
+        ),
+    )
 
 
 def _require_undecided(conclusion: Conclusion) -> None:
@@ -88,6 +121,9 @@ def _require_other(conclusion: Conclusion, user: User) -> None:
         raise OwnWork("You are its author; somebody else has to decide on it.")
     if conclusion.writers.filter(pk=user.pk).exists():
         raise OwnWork("You had a hand in its text; somebody who had none has to decide on it.")
+
+
+def _require_first(conclusion: Conclusion, user: User) -> None:
     if conclusion.decisions.filter(revision=conclusion.revision, user=user).exists():
         raise ReviewRefused("You have decided on this revision already; a decision stays.")
 

@@ -6,6 +6,7 @@ from campaigns.models import Announcement, AuditEvent, Conclusion, Decision, Mem
 from campaigns.queries.rights import NotAllowed, NotVisible
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.content import Cited
+from campaigns.reviews.deciding import may_confirm
 from campaigns.reviews.drafting import create, delete, edit
 from campaigns.reviews.errors import Moved, NotReady, OwnWork, ReviewRefused
 from campaigns.reviews.freezing import data_hash_of
@@ -116,6 +117,46 @@ def test_the_approval_of_somebody_who_lost_the_role_counts_no_more(sent, reviewe
     found = say(sent, other)
 
     assert found.state == State.IN_REVIEW
+
+
+@pytest.fixture
+def enough(sent, reviewer, other, team):
+    """Two approvals that count, in review all the same: a role came back after the last one."""
+    Team.objects.filter(pk=team.pk).update(approvals_needed=2)
+    say(sent, reviewer)
+    Membership.objects.filter(user=reviewer).update(roles=["viewer"])
+    say(sent, other)
+    Membership.objects.filter(user=reviewer).update(roles=["reviewer"])
+    return Conclusion.objects.get(pk=sent.pk)
+
+
+def test_who_approved_confirms_where_enough_approvals_are_there(enough, reviewer):
+    assert enough.state == State.IN_REVIEW
+    assert may_confirm(enough, reviewer)
+
+    accepted = say(enough, reviewer)
+
+    assert accepted.state == State.ACCEPTED
+    assert accepted.decisions.count() == 2
+    assert "rob confirmed" in Announcement.objects.order_by("-pk")[0].data["what"]
+
+
+def test_so_it_is_when_the_rule_was_lowered_after_the_last_approval(sent, reviewer, team):
+    Team.objects.filter(pk=team.pk).update(approvals_needed=2)
+    say(sent, reviewer)
+    Team.objects.filter(pk=team.pk).update(approvals_needed=1)
+
+    assert say(sent, reviewer).state == State.ACCEPTED
+
+
+def test_a_confirmation_is_of_what_was_looked_at_and_of_an_approval_that_counts(enough, reviewer):
+    with pytest.raises(Moved):
+        say(enough, reviewer, data_hash="another")
+    with pytest.raises(ReviewRefused, match="already"):
+        say(enough, reviewer, "reject", reason="no")
+    Membership.objects.filter(user=reviewer).update(roles=["viewer"])
+    with pytest.raises(NotAllowed):
+        say(enough, reviewer)
 
 
 def test_nobody_decides_twice_on_a_revision(sent, reviewer, team):

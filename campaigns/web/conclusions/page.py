@@ -15,7 +15,7 @@ from campaigns.queries.conclusions import asked_of, conclusions_seen_by, events_
 from campaigns.queries.rights import Right
 from campaigns.reviews.check import Check
 from campaigns.reviews.checklist import checklist, failed, without_word
-from campaigns.reviews.deciding import approvals
+from campaigns.reviews.deciding import approvals, may_confirm
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.reopening import moved_since
 from campaigns.reviews.rows import may_review, possible_reviewers
@@ -100,6 +100,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
         ).first(),
         "supersedes": seen.filter(pk=conclusion.supersedes_id or 0).first(),
         "may_decide": in_review and not decided and may_review(user, conclusion),
+        "may_confirm": may_confirm(conclusion, user),
         "own_work": in_review and wrote and conclusion.team_id in may(request).review,
         "decided": in_review and decided,
         "may_edit": writes and conclusion.state in Conclusion.EDITABLE,

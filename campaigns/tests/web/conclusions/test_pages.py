@@ -1,5 +1,6 @@
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from campaigns.definition import life
 from campaigns.models import Conclusion, Membership, Team
@@ -236,3 +237,17 @@ def test_nobody_is_sent_to_review_without_somebody_asked(draft, author):
 
     assert response.status_code == 422
     assert "Ask somebody" in Page(response).text
+
+
+def test_who_approved_before_confirms_on_the_page(sent, reviewer):
+    Team.objects.update(approvals_needed=2)
+    client, address = browser(reviewer), reverse("conclusion", args=[sent.pk])
+    decide = reverse("conclusion-decide", args=[sent.pk])
+    client.post(decide, decision(sent, "approve"))
+    assert "a decision stays" in Page(client.get(address)).text
+    Team.objects.update(approvals_needed=1)
+
+    assert "Confirm your approval" in Page(client.get(address)).text
+    client.post(decide, decision(sent, "approve"))
+
+    assert Conclusion.objects.get(pk=sent.pk).state == "accepted"
