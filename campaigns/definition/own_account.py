@@ -1,13 +1,14 @@
 """What people say of their own account: name, password, e-mail address."""
 
+import re
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.core.validators import RegexValidator
+from django.db import IntegrityError, connection, transaction
 
 from campaigns import activity
 from campaigns.activity import Action
@@ -15,6 +16,9 @@ from campaigns.definition.errors import Invalid, messages_of
 from campaigns.definition.forms import Text
 
 LONGEST_NAME = 150
+NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)
+"""ASCII, so that no two names look alike that are two; and one that a mention and an address can hold."""
+ONE_NAMER = 7_363_003  # key of the advisory lock
 LONGEST_PASSWORD = 200
 """Letters; a password is hashed, and what is much longer only takes time."""
 
@@ -63,8 +67,14 @@ class NewAccount(NewPassword):
 
     name = Text(
         max_length=LONGEST_NAME,
-        validators=[UnicodeUsernameValidator()],
-        help_text="What others see, and mention you by: letters, digits and @ . + - _",
+        validators=[
+            RegexValidator(
+                NAME,
+                "A name takes the letters a to z and A to Z, digits and @ . + - _ alone, does not begin "
+                "with @, and is not made of dots alone.",
+            )
+        ],
+        help_text="What others see, and mention you by: letters a to z, digits and @ . + - _",
         widget=forms.TextInput(attrs={"autocomplete": "username"}),
     )
     email = forms.EmailField(
@@ -78,8 +88,8 @@ class NewAccount(NewPassword):
 
     def clean_name(self) -> str:
         """Refuse a name that somebody has, in whatever case."""
-        name = str(User.normalize_username(self.cleaned_data["name"]))
-        if User.objects.filter(username__iexact=name).exists():
+        name = str(self.cleaned_data["name"])
+        if is_taken(name):
             raise ValidationError(f"Somebody is called “{name}” already; choose another name.")
         return name
 
@@ -105,14 +115,24 @@ def make_account(sent: dict[str, str]) -> User:
     return new_user(data["name"], data["email"], data["password"])
 
 
+def is_taken(name: str) -> bool:
+    """Whether somebody has this name, in whatever case."""
+    return User.objects.filter(username__iexact=name).exists()
+
+
 def new_user(name: str, email: str, password: str | None) -> User:
     """Make an account; without a password, nobody signs in by one. Raise Invalid where the name was taken now."""
+    taken = f"Somebody is called “{name}” already."
     try:
         with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_NAMER])
+            if is_taken(name):  # the table itself tells letters of two cases apart
+                raise Invalid({"name": [taken]})
             user = User.objects.create_user(name, email, password)
             activity.record(Action.ACCOUNT_MADE, user=user, subject=user)
     except IntegrityError:
-        raise Invalid({"name": [f"Somebody is called “{name}” already."]}) from None
+        raise Invalid({"name": [taken]}) from None
     return user
 
 

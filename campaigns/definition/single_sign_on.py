@@ -1,6 +1,7 @@
 """Who may come in that an OpenID Connect provider vouches for, and as whom. Knows no web and no provider."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -16,7 +17,7 @@ from campaigns import activity
 from campaigns.activity import Action
 from campaigns.definition import invitations
 from campaigns.definition.errors import Invalid
-from campaigns.definition.own_account import LONGEST_NAME, new_user
+from campaigns.definition.own_account import LONGEST_NAME, NAME, is_taken, new_user
 from campaigns.models import Team
 
 if TYPE_CHECKING:
@@ -188,10 +189,17 @@ def _email(identity: Identity) -> str:
 
 
 def _free_name(identity: Identity) -> str:
-    """A name that nobody has, like that at the provider."""
-    wanted = identity.username or identity.email.partition("@")[0] or "person"
-    base = re.sub(r"[^\w.@+-]+", "-", User.normalize_username(wanted)).strip("-")[:100] or "person"
+    """A name that nobody has and that is allowed here, like that at the provider."""
+    wanted = (identity.username, identity.email.partition("@")[0])
+    base = next(filter(None, map(_plain, wanted)), "person")
     name, number = base, 2
-    while User.objects.filter(username__iexact=name).exists():
+    while is_taken(name):
         name, number = f"{base}-{number}", number + 1
     return name[:LONGEST_NAME]
+
+
+def _plain(text: str) -> str:
+    """What of a text may be a name: letters without their accents; empty where nothing is left."""
+    ascii_alone = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = re.sub(r"[^\w.@+-]+", "-", ascii_alone).strip("-").lstrip("@")[:100]
+    return plain if NAME.match(plain) else ""

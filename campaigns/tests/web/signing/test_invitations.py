@@ -125,6 +125,11 @@ def test_who_opens_it_makes_an_account_and_is_in_the_team(team, made):
         ({"name": "ADMIN"}, "f-name"),
         ({"name": "a b"}, "f-name"),
         ({"name": "\u202e"}, "f-name"),
+        ({"name": "\u0430nna"}, "f-name"),  # its first letter is Cyrillic
+        ({"name": "ANNÁ"}, "f-name"),
+        ({"name": "."}, "f-name"),
+        ({"name": ".."}, "f-name"),
+        ({"name": "@x"}, "f-name"),
         ({"name": "a\x00"}, "f-name"),
         ({"name": ""}, "f-name"),
         ({"name": "x" * 151}, "f-name"),

@@ -254,11 +254,25 @@ def test_where_no_provider_is_configured_nothing_of_it_is_there(settings):
 
 
 def test_a_free_name_is_made_of_whatever_the_provider_says(db):
-    for text in ("", "\u202e\x00", "a b/c", "x" * 300, "@" * 10):
+    said = {
+        "": "person",
+        "\u202e\x00": "person-2",
+        "a b/c": "a-b-c",
+        "x" * 300: "x" * 100,
+        "@" * 10: "person-3",
+        "..": "person-4",
+        "@zoe": "zoe",
+        "Zoë": "Zoe-2",
+        "\u0430lma": "lma",
+        "Мария": "person-5",
+    }
+    for text, name in said.items():
         identity = single_sign_on.Identity("i", "s", username=text)
-        User.objects.create_user(single_sign_on._free_name(identity))
+        assert single_sign_on._free_name(identity) == name
+        User.objects.create_user(name)
 
-    assert User.objects.count() == 5
+    mail = single_sign_on.Identity("i", "s", username="Мария", email="maria@example.org")
+    assert single_sign_on._free_name(mail) == "maria"
     for user in User.objects.all():
         user.set_unusable_password()
         user.full_clean()
