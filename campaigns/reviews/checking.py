@@ -1,6 +1,7 @@
 """What is wrong with what somebody wrote of a conclusion, field by field."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,12 @@ from campaigns.reviews.content import Cited, Content
 LONGEST_CLAIM, LONGEST_TEXT, LONGEST_WORD, LONGEST_VIEW = 500, 20_000, 2_000, 500
 MOST_EVIDENCE = 20
 VIEW = re.compile(r"/(?:campaigns/[1-9][0-9]{0,8}/|compare/)(?:[?#][!-~]*)?", re.ASCII)
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What nobody sees, or what turns the text around."""
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters by their category that show nothing."""
 CONTRAST = ("factor", "candidate", "baseline", "at")
 Errors = dict[str, list[str]]
 
@@ -38,8 +44,21 @@ def checked(user: User, content: Content) -> list[Campaign]:
 def _check_text(name: str, text: str, longest: int, errors: Errors) -> None:
     if len(text.strip()) > longest:
         errors[name] = [f"It has {len(text.strip())} letters; {longest} are the most."]
-    elif found := CONTROL.search(text):
-        errors[name] = [f"It holds a control character (U+{ord(found[0]):04X}); leave that out."]
+    elif wrong := wrong_letters(text):
+        errors[name] = [wrong]
+
+
+def wrong_letters(text: str) -> str:
+    """Say which letter makes a text other than it looks; empty where none does."""
+    if found := CONTROL.search(text):
+        return f"It holds a control character (U+{ord(found[0]):04X}); leave that out."
+    if text.strip() and not any(map(_is_seen, text)):
+        return f"It holds nothing that can be seen (U+{ord(text.strip()[0]):04X}); write a word."
+    return ""
+
+
+def _is_seen(letter: str) -> bool:
+    return unicodedata.category(letter)[0] not in "CMZ" and letter not in BLANKS
 
 
 def _campaigns(user: User, evidence: Sequence[Cited], errors: Errors) -> list[Campaign]:

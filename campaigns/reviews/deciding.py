@@ -8,6 +8,7 @@ from campaigns.activity import Action, record
 from campaigns.announcing import announce
 from campaigns.models import Announcement, Conclusion, Decision
 from campaigns.queries.rights import Right
+from campaigns.reviews.checking import wrong_letters
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.drafting import require_supersedable
 from campaigns.reviews.errors import Moved, NotReady, OwnWork, ReviewRefused
@@ -133,6 +134,8 @@ def _decide(conclusion: Conclusion, user: User, word: Word, reason: str, with_fa
         _require_complete(conclusion, with_failed)
     elif not reason:
         raise ReviewRefused("Say why: its author has to know what to do about it.")
+    if wrong := wrong_letters(reason):
+        raise ReviewRefused(f"The reason is not taken. {wrong}")
     Decision.objects.create(
         conclusion=conclusion,
         revision=conclusion.revision,

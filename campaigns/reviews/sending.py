@@ -11,6 +11,7 @@ from campaigns.announcing import announce
 from campaigns.definition.errors import Invalid
 from campaigns.models import Announcement, Campaign, Conclusion, Reviewer
 from campaigns.queries.rights import Right
+from campaigns.reviews.checking import wrong_letters
 from campaigns.reviews.drafting import require_supersedable
 from campaigns.reviews.errors import Moved, Outdated, ReviewRefused
 from campaigns.reviews.freezing import data_hash_of, freeze
@@ -106,6 +107,8 @@ def withdraw(key: int, user: User, reason: str = "", revision: int | None = None
         )
     if was == Conclusion.State.ACCEPTED and not reason.strip():
         raise ReviewRefused("It is accepted, and others rely on it: say why it is taken back.")
+    if wrong := wrong_letters(reason):
+        raise ReviewRefused(f"The reason is not taken. {wrong}")
     conclusion.state, conclusion.reason = Conclusion.State.DRAFT, reason.strip()[:2000]
     conclusion.decided_at, conclusion.changed_at = None, Now()
     conclusion.save(update_fields=["state", "reason", "decided_at", "changed_at"])

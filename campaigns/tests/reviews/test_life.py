@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.db import IntegrityError, transaction
 
@@ -339,6 +341,11 @@ def test_only_a_draft_that_was_never_sent_is_deleted(sent, author, campaign):
         ({"claim": " "}, "claim"),
         ({"claim": "x" * 501}, "claim"),
         ({"limits": "a\x00b"}, "limits"),
+        *(
+            ({"claim": text}, "claim")
+            for text in ("\u200b", "\u2800 \u3164", "20 is \u202efast", "\u2066x\u2069", "a\u2028b")
+        ),
+        ({"words": {"drift-1": "\u200b"}}, "words.drift-1"),
         ({"evidence": []}, "evidence"),
         ({"evidence": [Cited(999_999)]}, "evidence.0.campaign"),
         ({"words": {"nothing-1": "x"}}, "words.nothing-1"),
@@ -350,6 +357,28 @@ def test_what_cannot_be_is_refused_by_field(author, campaign, fields, field):
         create(author, content(campaign, **fields))
 
     assert list(refused.value.errors) == [field]
+
+
+def test_the_message_names_the_letter_that_nobody_sees(author, campaign):
+    with pytest.raises(Invalid) as refused:
+        create(author, content(campaign, claim="20 is \u202efast"))
+
+    assert "U+202E" in refused.value.errors["claim"][0]
+
+
+def test_a_claim_in_any_script_is_taken(author, campaign):
+    claim = "٢٠ اتصالاً أسرع \u200d👩\u200d🚀 – größer"
+
+    assert create(author, content(campaign, claim=claim)).claim == claim
+
+
+@pytest.mark.parametrize(("reason", "letter"), [("\u200b", "U+200B"), ("no\u202e", "U+202E")])
+def test_a_reason_that_nobody_can_read_is_refused(sent, reviewer, author, reason, letter):
+    with pytest.raises(ReviewRefused, match=re.escape(letter)):
+        say(sent, reviewer, "reject", reason=reason)
+    say(sent, reviewer)
+    with pytest.raises(ReviewRefused, match=re.escape(letter)):
+        withdraw(sent.pk, author, reason)
 
 
 @pytest.mark.parametrize(
