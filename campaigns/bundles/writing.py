@@ -18,6 +18,7 @@ from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import FINDINGS, TABLES
 from campaigns.definition import drafts
 from campaigns.models import Campaign, Finding
+from campaigns.queries.analyses import failure_of
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
 from perfdash import __version__
@@ -76,6 +77,8 @@ def _told(campaign: Campaign, redactor: Redactor) -> Told:
             f"“{campaign.name}” is {campaign.get_state_display().lower()}: a bundle is written when "
             "a campaign has ended."
         )
+    if failure := failure_of(campaign):
+        raise NotReady(f"There is no bundle of “{campaign.name}” now. {failure}")
     stored = Finding.objects.filter(campaign=campaign, name="answer").first()
     if stored is None or stored.versions.get("methods") != METHODS:
         raise NotReady(

@@ -9,6 +9,7 @@ from campaigns.dispatch.sending import CONTROL
 from campaigns.dispatch.untouched import untouched
 from campaigns.models import Attempt, Campaign, Finding, Run
 from campaigns.queries import workers
+from campaigns.queries.analyses import failures
 from campaigns.reviews.reopening import look_again
 from campaigns.stats.methods import METHODS
 
@@ -70,9 +71,10 @@ def request_analysis_after(run: Run) -> None:
 
 
 def request_outdated() -> int:
-    """Request analyses of campaigns whose findings other methods computed; say of how many."""
+    """Request analyses where other methods computed findings, or it failed; say of how many campaigns."""
     outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
-    campaigns = Campaign.objects.filter(pk__in=outdated, analysis_requested_at=None)
+    again = Q(pk__in=outdated) | Q(pk__in=failures().values("campaign"))
+    campaigns = Campaign.objects.filter(again, analysis_requested_at=None)
     return campaigns.update(analysis_requested_at=Now(), analysis_sent_at=None)
 
 

@@ -1,4 +1,4 @@
-"""Why a step in the life of a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated."""
+"""Why a step in the life of a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated > AnalysisFailed."""
 
 from campaigns.definition.life import NotPossible
 from campaigns.models import Campaign
@@ -23,9 +23,17 @@ class NotReady(ReviewRefused):
 class Outdated(NotReady):
     """The findings of a campaign are older than its data."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: Campaign, words: str = "") -> None:
         self.campaign = campaign
         super().__init__(
-            f"The findings of “{campaign.name}” are older than its data; they are computed anew now. "
+            words
+            or f"The findings of “{campaign.name}” are older than its data; they are computed anew now. "
             "Send the conclusion when that is done."
         )
+
+
+class AnalysisFailed(Outdated):
+    """The findings stay older than the data: computing them anew failed, and is tried once more."""
+
+    def __init__(self, campaign: Campaign, failure: str) -> None:
+        super().__init__(campaign, f"No conclusion rests on “{campaign.name}” now. {failure}")

@@ -3,9 +3,10 @@
 from typing import Any
 
 from campaigns.models import Campaign, Conclusion, Finding
+from campaigns.queries.analyses import failure_of
 from campaigns.queries.data_stamp import stamp_of
 from campaigns.reviews.checklist import checks_of, told_as_json
-from campaigns.reviews.errors import NotReady, Outdated
+from campaigns.reviews.errors import AnalysisFailed, NotReady, Outdated
 from campaigns.stats.hashing import hash_together
 
 
@@ -51,6 +52,8 @@ def require_ready(campaign: Campaign) -> None:
         raise NotReady(
             f"“{campaign.name}” is being analysed anew. Send the conclusion when that is done."
         )
+    if failure := failure_of(campaign):
+        raise AnalysisFailed(campaign, failure)
     finding = Finding.objects.filter(campaign=campaign, name="answer").first()
     if finding is None:
         raise NotReady(

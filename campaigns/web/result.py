@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
+from campaigns.queries.analyses import failure_of
 from campaigns.queries.conclusions import conclusions_on
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.metrics import metric_of
@@ -135,6 +136,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "conclusions": conclusions_on(campaign, request.user)[:MOST_CONCLUSIONS],
         "is_open": is_open,
         "awaited": campaign.analysis_requested_at is not None and not is_open,
+        "analysis_failed": failure_of(campaign),
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
