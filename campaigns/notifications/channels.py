@@ -64,8 +64,8 @@ def save_channel(
 ) -> tuple[Channel, str]:
     """Make or change a channel; the text beside the row is a new webhook's secret, its only copy.
 
-    Raise Invalid at what is wrong, and store nothing. What is not in `data` stays as it is; `teams`
-    empty: all. A new e-mail address has to be confirmed by the link that is mailed to it.
+    Raise Invalid at what is wrong, and store nothing. What is not in `data` stays as it is; a new
+    channel is told of all kinds, unless it says of which. `teams` empty: all. A new e-mail address has to be confirmed by the link that is mailed to it.
     """
     form = ChannelForm(_as_form(data, channel), user)
     errors = messages_of(form) if not form.is_valid() else {}
@@ -168,7 +168,7 @@ def is_default(channel: Channel) -> bool:
 
 
 def _as_form(data: Mapping[str, Any], channel: Channel | None) -> dict[str, Any]:
-    stored: dict[str, Any] = {"is_on": True, "kinds": [], "teams": []}
+    stored: dict[str, Any] = {"is_on": True, "kinds": [str(kind) for kind in KINDS], "teams": []}
     if channel is not None:
         fields = ("name", "kind", "is_on", "kinds", "teams")
         stored = {field: getattr(channel, field) for field in fields}

@@ -7,7 +7,7 @@ from campaigns.announcing import announce
 from campaigns.credentials import decrypt
 from campaigns.models import Announcement, Channel, Delivery, KeptAnswer, Membership, Team
 from campaigns.models.teams import default_team
-from campaigns.notifications.channels import save_channel
+from campaigns.notifications.channels import KINDS, save_channel
 from campaigns.notifications.outbox import read_outbox
 from campaigns.tests.people import somebody
 
@@ -50,6 +50,16 @@ def test_repeated_with_its_key_the_answer_is_the_same_without_the_secret(api):
     assert answers[0]["secret"].startswith("whsec_")
     assert answers[1] == answers[0] | {"secret": None}
     assert b"whsec_" not in bytes(KeptAnswer.objects.get().body)
+
+
+def test_a_channel_without_kinds_is_told_of_all_and_one_with_none_of_none(api):
+    named = {name: value for name, value in HOOK.items() if name != "kinds"}
+
+    _, every = api.post(CHANNELS, named)
+    _, none = api.post(CHANNELS, HOOK | {"name": "silent", "kinds": []})
+
+    assert every["kinds"] == [str(kind) for kind in KINDS]
+    assert none["kinds"] == []
 
 
 def test_what_is_not_sent_stays(api):
