@@ -11,6 +11,8 @@ Stored = Mapping[str, Any]
 STATES: Mapping[str, State] = {"pass": PASS, "warn": WARN, "fail": FAIL, "not_possible": WARN}
 DRIFTS = ("block_drift", "drift")
 PLACES = ("order_in_block", "cold_start")
+FEWEST_RUNS_FOR_DRIFT, FEWEST_BLOCKS_FOR_DRIFT = 8, 5
+"""Those of stats.validity, which few pages need to load."""
 FIDELITY = ("rounded", "aggregated")
 
 
@@ -18,7 +20,9 @@ def of_findings(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Chec
     """Confounding, drift, place in the block, saturation, environment, fidelity, sensitivity."""
     made = {each["name"]: each for each in results.get("checks", {}).get("checks", ())}
     yield _confounding(campaign, made.get("interleaving"))
-    yield _drift(campaign, next((made[name] for name in DRIFTS if name in made), None))
+    drift = next((made[name] for name in DRIFTS if name in made), None)
+    cells = results.get("brief", {}).get("cells", ())
+    yield _drift(campaign, drift, sum(cell["summary"]["n_ok"] for cell in cells))
     yield from _place(campaign, made)
     yield _saturation(campaign, made.get("saturation"))
     yield _environment(campaign, made.get("environment"))
@@ -44,10 +48,9 @@ def _confounding(campaign: Campaign, check: Stored | None) -> Check:
     return Check("confounding", campaign.pk, _state(check), f"{check['value']:.2f}", words)
 
 
-def _drift(campaign: Campaign, check: Stored | None) -> Check:
+def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
     if check is None or check["outcome"] == "not_possible":
-        words = "Too few runs, or blocks, to see a drift: it takes 8 runs, or 5 blocks."
-        return Check("drift", campaign.pk, WARN, "—", words)
+        return Check("drift", campaign.pk, WARN, "—", _no_drift(campaign, runs))
     number = f"τ {check['figures']['tau']:.2f}, p {check['value']:.2g}"
     if check["outcome"] == "pass":
         return Check("drift", campaign.pk, PASS, number, "No trend with time is shown.")
@@ -55,6 +58,20 @@ def _drift(campaign: Campaign, check: Stored | None) -> Check:
     if check["name"] == "block_drift":
         words = "The target drifts: contrasts are protected, absolute levels are not."
     return Check("drift", campaign.pk, _state(check), number, words)
+
+
+def _no_drift(campaign: Campaign, runs: int) -> str:
+    """What is missing for it: blocks where levels take turns within them, else runs."""
+    in_blocks = campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+    word = campaign.block_word
+    there, needed = campaign.blocks.count(), FEWEST_BLOCKS_FOR_DRIFT
+    if not in_blocks:
+        word, there, needed = "run", runs, FEWEST_RUNS_FOR_DRIFT
+    if there < needed:
+        return f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
+    return (
+        "Whether there is a drift cannot be said: too little of the values is left to judge it by."
+    )
 
 
 def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:

@@ -4,7 +4,7 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
-from campaigns.models import Run
+from campaigns.models import Campaign, Run
 from campaigns.reviews.checklist import checklist, checks_of, without_word
 from campaigns.tests.analysis.conftest import noisy, paired, store
 from campaigns.tests.reviews.conftest import LEVELS, finished
@@ -72,3 +72,23 @@ def test_words_of_before_keep_the_numbers_that_they_were_written_on(sent):
         cursor.execute(import_module("campaigns.migrations.0030_words_on_numbers").ADD_NUMBERS)
 
     assert without_word(sent, checklist(sent)) == []
+
+
+def test_a_drift_that_cannot_be_seen_says_what_is_missing(interleaved):
+    campaign = interleaved([*LEVELS, 40])  # 12 runs, in 3 blocks
+    store(campaign, noisy({**LEVELS, 40: 6.0}))
+
+    words = check_of(finished(campaign), "drift").words
+
+    assert words == "Too few to see a drift: it takes 5 blocks, and there are 3."
+
+
+def test_a_drift_of_runs_in_no_blocks_says_how_many_it_takes(interleaved):
+    campaign = interleaved([5, 10])
+    Campaign.objects.filter(pk=campaign.pk).update(order=Campaign.Order.RANDOM)
+    campaign.refresh_from_db()
+    store(campaign, noisy(LEVELS))
+
+    words = check_of(finished(campaign), "drift").words
+
+    assert words == "Too few to see a drift: it takes 8 runs, and there are 6."
