@@ -5,7 +5,7 @@ and by dispatch for what `overdue` names: whoever was killed in between, nothing
 data differ.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.announcing import announce
+from campaigns.charts.formats import counted
 from campaigns.models import (
     Amendment,
     Announcement,
@@ -26,6 +27,8 @@ from campaigns.models import (
 from campaigns.queries.data_stamp import stamp_of
 from campaigns.reviews.reasons import reasons
 from campaigns.reviews.rows import people_of
+from campaigns.reviews.telling import in_words
+from campaigns.stats import changes as stats
 
 MOST_CHANGES = 100
 """Of the numbers that moved, so many are kept side by side."""
@@ -86,10 +89,12 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
         campaign = evidence.campaign
         if not evidence.snapshot or campaign.analysis_requested_at is not None:
             continue
-        for change in changes(evidence.snapshot, snapshot(campaign)):
-            if change.path != "data_hash" and len(found) < MOST_CHANGES:
-                words = change.path.replace("_", " ")
-                found.append(_change(campaign, "finding", words, change.before, change.after))
+        moved = [
+            change
+            for change in changes(evidence.snapshot, snapshot(campaign))
+            if change.path != "data_hash"
+        ]
+        found += _of_findings(evidence, campaign, moved)
     return found
 
 
@@ -133,10 +138,9 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
     from campaigns.analysis.snapshot import changes, snapshot  # loads scipy, which few need
 
     found = changes(evidence.snapshot, snapshot(campaign))
-    for change in found[:MOST_CHANGES]:
-        yield _change(
-            campaign, "finding", change.path.replace("_", " "), change.before, change.after
-        )
+    yield from _of_findings(evidence, campaign, found)[:MOST_CHANGES]
+    if more := len(found[MOST_CHANGES:]):
+        yield _change(campaign, "data", f"{counted(more, 'more value')} moved")
     if found:
         return
     rows = Evidence.objects.filter(conclusion=evidence.conclusion_id, campaign=campaign)
@@ -155,6 +159,18 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
         findings_at=finding.computed_at,
         snapshot={**evidence.snapshot, "recomputed_by": finding.versions},
     )
+
+
+def _of_findings(
+    evidence: Evidence, campaign: Campaign, found: Sequence[stats.Change]
+) -> list[Change]:
+    """Both values of each, words such as verdicts first; `was` and `is`: as people read them."""
+    made = []
+    for change in sorted(found, key=lambda each: not isinstance(each.before, str)):
+        words, was, now = in_words(change, evidence.snapshot["findings"])
+        kept = _change(campaign, "finding", words, change.before, change.after)
+        made.append(kept | {"was": was, "is": now})
+    return made
 
 
 def _change(
@@ -212,7 +228,7 @@ def reason_of(found: list[Change]) -> str:
     for change in found:
         words = change["words"]
         if change["kind"] == "finding":
-            words = f"{words} is {change['after']}; it was {change['before']}"
+            words = f"{words} is {change['is']}; it was {change['was']}"
         parts.setdefault(change["name"], []).append(words.rstrip("."))
     told = [
         f"{name}: {'; '.join(words[:5])}{f'; and {len(words) - 5} more' if len(words) > 5 else ''}."

@@ -138,8 +138,10 @@ def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted
 
     accepted.refresh_from_db()
     assert accepted.state == State.REOPENED
-    changes = [each for each in accepted.reopened_by if each["words"].endswith("verdict.word")]
+    changes = [each for each in accepted.reopened_by if each["words"].endswith("verdict")]
     assert [(each["before"], each["after"]) for each in changes] == [(before, "not_enough_data")]
+    words = "levels, concurrency 10 against 5, verdict is not enough data; it was "
+    assert words in accepted.reason
 
 
 def test_everybody_concerned_is_told(accepted, campaign, author, reviewer):
@@ -183,13 +185,13 @@ def test_the_findings_of_then_and_now_stand_side_by_side(accepted, campaign, aut
 
     found = {each["words"]: (each["before"], each["after"]) for each in moved_since(accepted)}
 
-    counts = [values for path, values in found.items() if path.endswith("summary.n ok")]
+    counts = [values for path, values in found.items() if path.endswith("runs that count")]
     assert (3, 2) in counts
 
 
 def test_many_changes_are_told_in_short(campaign):
     found = [
-        {"name": "S1", "kind": "finding", "words": f"path {n}", "before": 1, "after": 2}
+        {"name": "S1", "kind": "finding", "words": f"path {n}", "was": "1", "is": "2"}
         for n in range(7)
     ]
 

@@ -17,7 +17,7 @@ from campaigns.reviews.check import Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm
 from campaigns.reviews.freezing import data_hash_of
-from campaigns.reviews.reopening import moved_since
+from campaigns.reviews.reopening import MOST_CHANGES, moved_since
 from campaigns.reviews.rows import may_review, possible_reviewers
 from campaigns.reviews.sending import WITHDRAWABLE
 from campaigns.web.people import may, takes, user_of
@@ -77,6 +77,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
     writes = conclusion.team_id in may(request).write
     wrote = conclusion.author_id == user.pk or conclusion.writers.filter(pk=user.pk).exists()
     seen = conclusions_seen_by(user)
+    moved = moved_since(conclusion) if conclusion.state == Conclusion.State.REOPENED else []
     return {
         "conclusion": conclusion,
         "writers": conclusion.writers.exclude(pk=conclusion.author_id).order_by("username"),
@@ -92,9 +93,8 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
         "former": former_decisions(conclusion),
         "events": [_event(row) for row in events_of(conclusion)],
         "reopened": [_moved(each) for each in conclusion.reopened_by],
-        "moved": [_moved(each) for each in moved_since(conclusion)]
-        if conclusion.state == Conclusion.State.REOPENED
-        else [],
+        "moved": [_moved(each) for each in moved[:MOST_CHANGES]],
+        "more_moved": len(moved[MOST_CHANGES:]),
         "superseded_by": seen.filter(
             supersedes=conclusion, state__in=["accepted", "reopened", "superseded"]
         ).first(),
@@ -158,8 +158,8 @@ def _moved(change: Mapping[str, Any]) -> dict[str, str]:
     return {
         "name": str(change.get("name", "")),
         "words": str(change.get("words", "")),
-        "before": _short(change.get("before")),
-        "after": _short(change.get("after")),
+        "before": _short(change.get("was", change.get("before"))),
+        "after": _short(change.get("is", change.get("after"))),
     }
 
 

@@ -32,7 +32,8 @@ TONES = {
     State.SUPERSEDED: "warn",
 }
 MOVED = "Its data have moved: it is being looked at again"
-SIDES = ("before", "after")
+SIDES = (("was", "before"), ("is", "after"))
+"""In words, where there are any, else as it is stored."""
 WITHOUT = "No conclusion: what the findings say, signed by nobody"
 NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
 
@@ -144,7 +145,7 @@ def _reopened(conclusion: Conclusion) -> Iterator[tuple[str, str, str]]:
         return
     for change in conclusion.reopened_by:
         what = ": ".join(filter(None, (change.get("name", ""), change.get("words", ""))))
-        before, after = (change.get(side) for side in SIDES)
+        before, after = (change.get(said, change.get(side)) for said, side in SIDES)
         yield what, _value(before), _value(after)
 
 

@@ -63,6 +63,7 @@ def test_the_story_of_one_in_the_browser(author, reviewer, campaign):
     reopened = Page(review.get(f"/conclusions/{made.pk}/")).text
     assert "Re-opened by itself" in reopened
     assert "Run 3 was excluded by ann: The disk was full" in reopened
+    assert "Today: " in reopened
 
 
 @pytest.mark.parametrize(
