@@ -207,9 +207,10 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
     below = sum(each["sessions"] < 2 for each in standings)
     open_ones = sum(each["standing"] != "confirmed" for each in standings)
     if below:
+        rest = "rests on one, or lies" if below == 1 else "rest on one, or lie"
         words = (
             f"The campaign has {number} sessions, but {below} of {counted(len(standings), 'comparison')} "
-            "rest on one, or lie across them: that never confirms."
+            f"{rest} across them: that never confirms."
         )
     elif open_ones:
         words = (
