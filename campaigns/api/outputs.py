@@ -17,6 +17,7 @@ from campaigns.models import Campaign, Cell, LaunchRequest, Target
 from campaigns.queries import environment, live, records
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.amendments import amendments_of
+from campaigns.queries.analyses import failure_of
 from campaigns.queries.json_document import finding_entries
 
 
@@ -157,6 +158,7 @@ class CampaignDetail(CampaignOutput):
     cells = serializers.SerializerMethodField()
     seconds_left = serializers.SerializerMethodField()
     analysis_pending = serializers.SerializerMethodField()
+    analysis_failure = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
     version = serializers.SerializerMethodField()
     launch_request = serializers.SerializerMethodField()
@@ -172,6 +174,7 @@ class CampaignDetail(CampaignOutput):
             "cells",
             "seconds_left",
             "analysis_pending",
+            "analysis_failure",
             "findings",
             "version",
             "launch_request",
@@ -211,6 +214,10 @@ class CampaignDetail(CampaignOutput):
     def get_analysis_pending(self, campaign: Campaign) -> bool:
         """Whether the findings are still those of before what was last measured or changed."""
         return campaign.analysis_requested_at is not None
+
+    def get_analysis_failure(self, campaign: Campaign) -> str:
+        """How the last analysis failed, so that findings are of before; empty where it did not."""
+        return failure_of(campaign)
 
     @extend_schema_field(serializers.DictField(child=shapes.FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.dispatch import request_analysis
-from campaigns.models import Campaign
+from campaigns.models import Campaign, LogLine
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +96,15 @@ def test_a_campaign_tells_whether_its_findings_are_of_what_was_last_measured(api
     _, waiting = api.get(f"campaigns/{draft}")
 
     assert (before["analysis_pending"], waiting["analysis_pending"]) == (False, True)
+
+
+def test_a_campaign_tells_that_its_analysis_failed(api, draft):
+    text = f"{LogLine.ANALYSIS_FAILED}: ZeroDivisionError: a bug"
+    LogLine.objects.create(campaign=Campaign.objects.get(pk=draft), text=text)
+
+    _, found = api.get(f"campaigns/{draft}")
+
+    assert found["analysis_failure"].startswith("The analysis failed: ZeroDivisionError: a bug.")
 
 
 def test_a_preview_tells_the_plan_and_stores_nothing(api, target):
