@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 MANIFESTS = [f"/repo/files=50/total={size}MB/latency=20/PULP_MANIFEST" for size in (1, 407.679)]
 CLAIM = "Files of 20 kB come fastest by the engine futures, on a server whose disks are slow. " * 4
+ADDRESS = f"https://bugs.example/{'a1b2c3' * 25}"
 STRUCTURE = """() => ({
     language: document.documentElement.lang,
     headings: document.querySelectorAll('h1').length,
@@ -40,12 +41,16 @@ def paths(perfdash, paired, slow):
         },
     )["id"]  # fmt: skip
     guarded = draft(perfdash, "guarded", target=production)
-    perfdash.api("POST", "templates", {"campaign": saved, "name": "Nightly " * 8, "notes": CLAIM})
+    perfdash.api("POST", "templates", {"campaign": saved, "name": "Nightly " * 8, "notes": ADDRESS})
     perfdash.api("PUT", "teams/1/members/owner", {"roles": ["admin", "author"]})
+    channel = {"kind": "webhook", "name": "x" * 90, "address": perfdash.state["sandbox_url"]}
+    perfdash.api("POST", "notifications/channels", channel | {"is_on": False})
+    linked = {"claim": ADDRESS, "evidence": [{"campaign": 1}]}
+    perfdash.api("POST", "conclusions", linked)
     concluded = perfdash.api(
         "POST", "conclusions",
         {
-            "claim": CLAIM, "limits": CLAIM, "recommendation": CLAIM,
+            "claim": CLAIM, "limits": CLAIM, "recommendation": ADDRESS,
             "evidence": [{"campaign": 1}, {"campaign": paired}],
         },
     )["id"]  # fmt: skip
