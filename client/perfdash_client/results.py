@@ -51,7 +51,7 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def require_answer(campaign: Mapping[str, Any]) -> None:
-    """Raise NotEnded, or NoAnswer where the campaign ended and tells nothing."""
+    """Raise NotEnded, or NoAnswer where the campaign ended and tells nothing of what was measured last."""
     number, state, runs = campaign["id"], campaign["state"], campaign["runs"]
     reason = f": {campaign['state_reason']}" if campaign["state_reason"] else ""
     if state not in CLOSED:
@@ -64,6 +64,10 @@ def require_answer(campaign: Mapping[str, Any]) -> None:
         )
     if "answer" not in campaign["findings"]:
         raise NoAnswer(f"Campaign {number} ended, and its runs have not been analysed.")
+    if campaign.get("analysis_pending"):
+        raise NotEnded(f"Campaign {number} ended, and is being analysed. Ask again in a while.")
+    if failure := campaign.get("analysis_failure"):
+        raise NoAnswer(f"Campaign {number} has findings of before its last runs. {failure}")
 
 
 def show(out: Output, campaign: Mapping[str, Any]) -> None:

@@ -1,7 +1,8 @@
 import pytest
 
 from campaigns import analysis
-from campaigns.models import Campaign, Run
+from campaigns.dispatch import request_analysis
+from campaigns.models import Campaign, LogLine, Run
 from campaigns.stats.verdict import Word
 from campaigns.tests.analysis.conftest import store
 from perfdash_client.errors import BadUse, NoAnswer, VerdictFailed
@@ -142,6 +143,21 @@ def test_what_has_no_answer_yet_or_never_will_is_told(perfdash, measured, change
     ran = perfdash("campaign", "result", number)
 
     assert (ran.code, told in ran.words) == (code, True)
+
+
+def test_findings_of_before_are_no_answer(perfdash, measured):
+    number = measured(9.0)
+    campaign = Campaign.objects.get(pk=number)
+    LogLine.objects.create(campaign=campaign, text=f"{LogLine.ANALYSIS_FAILED}: a bug")
+
+    failed = perfdash("campaign", "result", number, "--fail-on", "worse")
+    request_analysis(campaign)
+    pending = perfdash("campaign", "result", number, "--fail-on", "worse")
+
+    assert failed.code == 5
+    assert "The analysis failed: a bug" in failed.err
+    assert pending.code == 6
+    assert "is being analysed" in pending.err
 
 
 def test_a_campaign_of_which_no_run_came_through_has_no_answer(perfdash, measured):
