@@ -4,10 +4,12 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 from aiohttp.resolver import ThreadedResolver
 
@@ -45,14 +47,17 @@ def checked_session(
 ) -> aiohttp.ClientSession:
     """Give a session that sends each request once, without cookies, decoding, proxies, netrc, or a limit of the total time."""
     checked = _Checked(rules)
+    connector = aiohttp.TCPConnector(
+        limit=concurrency,
+        ssl=tls,
+        resolver=_Resolver(checked),
+        socket_factory=checked.socket,
+        happy_eyeballs_delay=None,  # addresses one after the other, as urllib3 tries them
+    )
+    handler: type[ResponseHandler] = _Handler
+    connector._factory = partial(handler, loop=asyncio.get_running_loop())
     session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=concurrency,
-            ssl=tls,
-            resolver=_Resolver(checked),
-            socket_factory=checked.socket,
-            happy_eyeballs_delay=None,  # addresses one after the other, as urllib3 tries them
-        ),
+        connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
@@ -66,6 +71,23 @@ def checked_session(
     # counted nowhere. There is no public switch; aiohttp's own test client sets it like this.
     session._retry_connection = False
     return session
+
+
+class _Handler(ResponseHandler):
+    """aiohttp's, which also tells whoever reads a body that what follows it cannot be read.
+
+    Where the head has been read and a trailer is too long, aiohttp 3.14 closes the connection, drops
+    its timeout, and lets the reader wait for ever.
+    """
+
+    def set_exception(self, exc: Any, *cause: Any) -> None:
+        """Note what was wrong, for the body, too."""
+        super().set_exception(exc, *cause)
+        body = self._payload
+        if isinstance(exc, HttpProcessingError) and body is not None and not body.is_eof():
+            error = aiohttp.ClientPayloadError("What follows cannot be read.")
+            error.__cause__ = exc
+            body.set_exception(error, exc)
 
 
 class _Checked:

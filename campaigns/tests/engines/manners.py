@@ -46,6 +46,7 @@ SENT: dict[str, tuple[bytes | Callable[[], Iterator[bytes | float]], str | tuple
     "endless-chunk-line": (lambda: endless(chunked(b"5;"), MEGABYTE), ("time", "protocol")),
     "endless-chunk-size": (lambda: endless(chunked(), b"0" * 1_000_000), ("time", "protocol")),
     "endless-trailer": (lambda: endless(chunked(b"3e8\r\n", GOOD, b"\r\n0\r\nX: "), MEGABYTE), "protocol"),
+    "endless-late-trailer": (lambda: late_trailer(), "protocol"),
     # What lies about its length.
     "chunk-of-2-63": (lambda: endless(chunked(b"8000000000000000\r\n"), MEGABYTE), "size"),
     "chunk-of-2-64": (lambda: endless(chunked(b"10000000000000000\r\n"), MEGABYTE), ("protocol", "size")),
@@ -99,6 +100,7 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "aria2": {
         **dict.fromkeys(("endless-headers", "endless-header-line", "endless-folds"), "time"),
         **dict.fromkeys(("endless-chunk-line", "endless-chunk-size", "endless-trailer"), "time"),
+        "endless-late-trailer": "time",
         "storm-of-103": "time",
         "endless-length": "crash",
         **dict.fromkeys(("chunk-of-2-63", "chunk-of-2-64"), "protocol"),
@@ -123,6 +125,13 @@ def expected(engine: str) -> dict[str, str]:
 def endless(first: bytes, again: bytes) -> Iterator[bytes | float]:
     yield first
     yield from repeat(again)
+
+
+def late_trailer() -> Iterator[bytes | float]:
+    """A body that is read before its trailer begins."""
+    yield chunked(b"3e8\r\n", GOOD, b"\r\n0\r\n")
+    yield 0.3
+    yield from endless(b"X: ", MEGABYTE)
 
 
 def slowly(whole: bytes, pause_seconds: float = 0.1) -> Iterator[bytes | float]:
