@@ -72,7 +72,7 @@ def test_the_draft_is_one_that_the_form_takes(prepared):
 def test_a_second_call_changes_nothing(prepared, manage, django_assert_max_num_queries):
     before = [str(row) for row in Campaign.objects.order_by("pk").values()]
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         printed = manage("prepare", "--sandbox-url", URL)
 
     assert printed == ""

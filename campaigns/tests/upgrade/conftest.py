@@ -101,7 +101,7 @@ def before(version, django_db_blocker) -> Iterator[Books]:
             found = books()
         make_database(new, template=old)
         with connected(new):
-            call_command("migrate", verbosity=0, interactive=False)
+            call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         yield found
         drop_database(old)
         drop_database(new)
