@@ -4,7 +4,9 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from celery import Task, shared_task
@@ -19,20 +21,25 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
-from campaigns import analysis, execution, kernel, log_context, notifications
 from campaigns import dispatch as dispatching
+from campaigns import execution, kernel, log_context, notifications
 from campaigns.definition import repeating, sessions
+from campaigns.drivers import all_kinds
 from campaigns.importers import waiting
-from campaigns.models import Campaign, Worker
+from campaigns.models import Worker
+from campaigns.queries.analyses import holds_runs_back
 from campaigns.results import retention
 from campaigns.reviews.reopening import look_again
 
 SEEN_SECONDS = 5
+LEAST_PRIORITY = 19
 LOADED_IN = os.getpid()
 """The worker loads its tasks before it forks its children."""
 
 log = logging.getLogger(__name__)
 presences: dict[str, "Presence"] = {}
+_looking = threading.Lock()
+_again = threading.Event()
 
 
 @shared_task(name="campaigns.execute_attempt", bind=True)
@@ -50,7 +57,7 @@ def execute_attempt(self: Task, attempt: int) -> None:
             dispatching.request_analysis_after(run)
     finally:
         connection.close()
-        dispatch()
+        _look()
 
 
 @shared_task(name="campaigns.generate", bind=True)
@@ -65,23 +72,36 @@ def generate(self: Task, generator: int) -> None:
 
 @shared_task(name="campaigns.dispatch")
 def dispatch() -> None:
-    """Look what may start. While the database is away there is nothing to be done."""
-    close_old_connections()
-    with _without_database():
-        dispatching.dispatch()
+    """Look what may start; where this process does so now, once more after it."""
+    _again.set()
+    while _again.is_set() and _looking.acquire(blocking=False):
+        try:
+            _again.clear()
+            _look()
+        finally:
+            _looking.release()
 
 
 @shared_task(name="campaigns.analyse")
 def analyse(campaign: int) -> None:
-    """Compute the findings of a campaign, unless that was done since; let the next run start."""
+    """Compute the findings of a campaign, unless that was done since; ask for the next run.
+
+    It does not dispatch itself: its process gives way to all others, who would wait for it.
+    What computes is loaded here, since the other workers have no use for its memory.
+    """
+    from campaigns import analysis
+
     close_old_connections()
     try:
-        asked = Campaign.objects.filter(pk=campaign, analysis_requested_at__isnull=False).first()
-        if asked is not None:
-            analysis.analyse(asked)
-            look_again(asked)
+        with analysis.claimed(campaign) as mine:
+            if mine is not None and holds_runs_back(mine):
+                analysis.analyse(mine)
+            elif mine is not None:
+                give_way(partial(analysis.analyse, mine))
+            if mine is not None:
+                look_again(mine)
     finally:
-        dispatch()
+        dispatching.request_dispatch()
 
 
 @shared_task(name="campaigns.read_file")
@@ -91,7 +111,7 @@ def read_file(submission: int) -> None:
     received = waiting.read_waiting(submission)
     if received is not None:
         dispatching.request_analysis(received.campaign)
-        dispatch()
+    dispatching.request_dispatch()
 
 
 @shared_task(name="campaigns.probe_target")
@@ -116,7 +136,7 @@ def restore_settings(target: int) -> None:
         execution.restore(target)
     finally:
         connection.close()
-        dispatch()
+        _look()
 
 
 @shared_task(name="campaigns.probe_targets")
@@ -170,6 +190,9 @@ class Presence(threading.Thread):
         super().__init__(name="presence", daemon=True)
         self.worker = worker
         self.pools = pools
+        self.lacks = {
+            kind: lacking for kind, driver in all_kinds().items() if (lacking := driver.lacking())
+        }
         self._ending = threading.Event()
 
     def run(self) -> None:
@@ -197,7 +220,12 @@ class Presence(threading.Thread):
     def _say(self) -> None:
         Worker.objects.update_or_create(
             name=self.worker,
-            defaults={"host": settings.GENERATOR_HOST, "pools": self.pools, "seen_at": Now()},
+            defaults={
+                "host": settings.GENERATOR_HOST,
+                "pools": self.pools,
+                "lacks": self.lacks,
+                "seen_at": Now(),
+            },
         )
 
     def _take_back(self) -> None:
@@ -223,6 +251,32 @@ def interrupt(sender: Any, **kwargs: Any) -> None:
     with _without_database():
         execution.interrupt_worker(str(sender))
     connection.close()
+
+
+def _look() -> None:
+    """Look what may start. While the database is away there is nothing to be done."""
+    close_old_connections()
+    with _without_database():
+        dispatching.dispatch()
+
+
+def give_way(compute: Callable[[], object]) -> None:
+    """Compute in a thread that leaves the processors to all others, such as to what is measured meanwhile.
+
+    Of Linux, where each thread has a priority of its own; the process keeps its, for what runs wait for.
+    """
+
+    def least() -> None:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LEAST_PRIORITY)
+
+    def work() -> None:
+        try:
+            compute()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1, thread_name_prefix="analysis", initializer=least) as thread:
+        thread.submit(work).result()
 
 
 @contextmanager

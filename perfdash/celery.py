@@ -10,6 +10,8 @@ from perfdash.database import limit_waits
 from perfdash.environment import REQUIRED, refuse_missing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "perfdash.settings")
+# `manage.py migrate` has made Django's checks; to make them, a worker would load every page and its libraries.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 app = Celery("perfdash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -17,9 +19,14 @@ app.autodiscover_tasks()
 
 
 @celeryd_init.connect
-@beat_init.connect
 def _check_environment(**kwargs: Any) -> None:
     refuse_missing(REQUIRED)
+
+
+@beat_init.connect
+def _check_environment_of_beat(**kwargs: Any) -> None:
+    """It sends messages, and does nothing else."""
+    refuse_missing(("BROKER_URL",))
 
 
 @setup_logging.connect

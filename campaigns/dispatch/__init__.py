@@ -18,8 +18,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.dispatch.analyses import (
-    analysis_goes_on,
-    due_analyses,
+    due_beside_runs,
+    due_for_runs,
+    forget_sent,
     request_analysis,
     request_analysis_after,
     request_analysis_of_received,
@@ -30,10 +31,10 @@ from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_ho
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
 from campaigns.dispatch.restoring import claim_restorations
-from campaigns.dispatch.sending import CONTROL, messages_after_commit, send
+from campaigns.dispatch.sending import ANALYSIS, CONTROL, messages_after_commit, send
 from campaigns.dispatch.single import alone
-from campaigns.importers import waiting
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.queries.analyses import holding_runs_back
 from campaigns.queries.clock import database_now
 from campaigns.queries.probes import BETWEEN_SECONDS, busy
 from campaigns.reviews.reopening import look_at_overdue
@@ -45,6 +46,7 @@ __all__ = [
     "request_analysis",
     "request_analysis_after",
     "request_analysis_of_received",
+    "request_dispatch",
     "request_look",
     "request_probe",
     "send_again",
@@ -68,17 +70,17 @@ def dispatch() -> None:
         end_used_up_budgets(now)
         interrupt_in_quiet_hours(now)
         close_campaigns()
-        analyses = due_analyses()
-        files = waiting.due()
+        analyses = due_for_runs()
         generators = due_generators()
         changed = claim_restorations()
-        attempts = [] if analysis_goes_on() else list(queue_runs())
-    for campaign in analyses:
-        send("campaigns.analyse", campaign, CONTROL)
+        attempts = [] if holding_runs_back().exists() else list(queue_runs())
+        files, others = due_beside_runs()
+    for campaign in (*analyses, *others):
+        send("campaigns.analyse", campaign, ANALYSIS)
     for target in changed:
         send("campaigns.restore_settings", target, CONTROL)
     for submission in files:
-        send("campaigns.read_file", submission, CONTROL)
+        send("campaigns.read_file", submission, ANALYSIS)
     for generator, pool in generators:
         send("campaigns.generate", generator, pool)
     for attempt, pool in attempts:
@@ -88,12 +90,19 @@ def dispatch() -> None:
 
 @transaction.atomic
 def send_again(pools: list[str]) -> None:
-    """Let what is queued in these pools lapse now: nobody knows whether the broker still has it."""
+    """Have what is queued in these pools sent again: nobody knows whether the broker still has it."""
     leases = TargetLease.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
     queued = leases.filter(attempt__state=Attempt.State.QUEUED, attempt__pool__in=pools)
     keys = list(queued.values_list("pk", flat=True))
     TargetLease.objects.filter(pk__in=keys).update(expires_at=Now())
     forget_messages(pools)
+    if ANALYSIS in pools:
+        forget_sent()
+
+
+def request_dispatch() -> None:
+    """Ask the control workers to look what may start."""
+    send("campaigns.dispatch", None, CONTROL)
 
 
 def request_probe(target: Target) -> str:

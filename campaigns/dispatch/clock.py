@@ -27,6 +27,7 @@ def bring_back(now: datetime) -> bool:
         _cap(Worker, "seen_at", now),
         _cap(Campaign, "analysis_requested_at", now),
         _cap(Campaign, "analysis_sent_at", now),
+        _cap(Campaign, "analysis_began_at", now),
         _cap(Campaign, "counted_from", now),
         _cap(Delivery, "claimed_until", now + timedelta(seconds=CLAIM_SECONDS)),
         _cap(Delivery, "not_before", now + timedelta(seconds=LONGEST_SECONDS)),

@@ -10,8 +10,11 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from campaigns.queries.analyses import POOL
+
 MESSAGE_SECONDS = 600  # by the clocks of two machines; an old message is harmless, only useless
 CONTROL = "control"
+ANALYSIS = POOL
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +36,7 @@ def messages_after_commit() -> Iterator[None]:
         _after_commit.reset(held)
 
 
-def send(name: str, argument: int, queue: str) -> None:
+def send(name: str, argument: int | None, queue: str) -> None:
     """Send a task by its name; a broker that is away is logged, and asked again by and by."""
     if _after_commit.get():
         transaction.on_commit(partial(_send, name, argument, queue))
@@ -41,11 +44,11 @@ def send(name: str, argument: int, queue: str) -> None:
         _send(name, argument, queue)
 
 
-def _send(name: str, argument: int, queue: str) -> None:
+def _send(name: str, argument: int | None, queue: str) -> None:
     try:
         current_app.send_task(
             name,
-            args=[argument],
+            args=[] if argument is None else [argument],
             queue=queue,
             expires=MESSAGE_SECONDS,
             retry=False,

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from time import monotonic
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -13,16 +14,19 @@ from django.db.models.functions import Now
 
 from campaigns.credentials import SecretUnreadable
 from campaigns.definition.servers import as_driver_sees_it, rules_for
-from campaigns.drivers import all_kinds
-from campaigns.drivers.base import AddressRefused, Driver, DriverError
-from campaigns.models import Target
+from campaigns.drivers import all_kinds, driver_of
+from campaigns.drivers.base import AddressRefused, Driver, DriverError, TargetUnavailable
+from campaigns.models import Campaign, Target
 from campaigns.network import NetworkError
+from campaigns.plan import told_to_driver
 from campaigns.queries.clock import database_now
 from campaigns.queries.probes import BETWEEN_SECONDS, Busy, busy
 from campaigns.redaction import redact_all
 from campaigns.results import storable
 
 MOST_AT_ONCE = 8
+MOST_LOOKS = 8
+"""URLs of a campaign that are asked for before it is launched."""
 PATIENCE_SECONDS = 15.0
 AGAIN_SECONDS = 0.5
 """How often one whose turn has not come looks again."""
@@ -130,6 +134,43 @@ def probe(target: Target, between: float = 0.0) -> Busy | None:
     finally:
         claimed.update(probe_began_at=None)
     return None
+
+
+def missing_at(campaign: Campaign) -> list[str]:
+    """Ask a campaign's target for what its runs begin with, once each; say what no run would get.
+
+    Nothing is asked while the server is measured or probed, and what gives no answer here is left out:
+    a worker that stands elsewhere may get one.
+    """
+    target = campaign.target
+    if target is None or isinstance(began_at := _claim(target, 0.0), Busy):
+        return []
+    driver, found = driver_of(campaign.kind), []
+    try:
+        seen, rules = as_driver_sees_it(target), rules_for(target)
+        for parameters in _different(campaign, driver)[:MOST_LOOKS]:
+            try:
+                driver.look(seen, parameters, rules)
+            except TargetUnavailable:
+                break
+            except (DriverError, NetworkError) as error:
+                found.append(str(error))
+    except SecretUnreadable as error:
+        found.append(str(error))
+    finally:
+        Target.objects.filter(pk=target.pk, probe_began_at=began_at).update(probe_began_at=None)
+    return found
+
+
+def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
+    """Parameters of cells that ask for other URLs than the ones before."""
+    base_url = campaign.target.base_url if campaign.target else ""
+    cells = campaign.cells.order_by("position").values_list("levels_by_factor", flat=True)
+    by_urls: dict[str, dict[str, Any]] = {}
+    for levels in cells:
+        parameters = {**campaign.parameters, **told_to_driver(levels)}
+        by_urls.setdefault(repr(sorted(driver.urls(base_url, parameters).items())), parameters)
+    return list(by_urls.values())
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ its traceback and is raised again by the caller, once it is stored.
 
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter_ns
@@ -91,7 +92,8 @@ class Steps:
             return self.record.outcome(state.FAILED, str(error)), None
         except DriverError as error:
             ended = state.VOID if error.void else state.FAILED
-            return self.record.outcome(ended, str(error)), None
+            outcome = self.record.outcome(ended, str(error))
+            return replace(outcome, lasting=error.lasting), None
         except (UnknownKind, SecretUnreadable) as error:
             return self.record.outcome(state.VOID, str(error)), None
         except Exception as bug:  # noqa: BLE001  the boundary: stored with its traceback, re-raised

@@ -150,7 +150,10 @@ class Campaign(models.Model):
     )
     not_before = models.DateTimeField(null=True, blank=True, help_text="End of the cool-down.")
     analysis_requested_at = models.DateTimeField(null=True, blank=True)
-    analysis_sent_at = models.DateTimeField(null=True, blank=True)
+    analysis_sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="To a worker; then its last sign of life."
+    )
+    analysis_began_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
@@ -224,6 +227,13 @@ class Campaign(models.Model):
         """What a block is called: runs that were not made together are just a repetition."""
         in_blocks = self.order in (self.Order.INTERLEAVED, self.Order.PAIRED)
         return "block" if in_blocks else "repetition"
+
+    @property
+    def withheld(self) -> str:
+        """Why no answer is shown yet; empty once the campaign has ended."""
+        if self.state not in self.ACTIVE:
+            return ""
+        return f"The campaign is {self.state}: no answer is given before its stop rule is met."
 
     @property
     def stop_rule_in_words(self) -> str:

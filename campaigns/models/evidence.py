@@ -193,6 +193,19 @@ class EnvironmentFact(models.Model):
 class Finding(models.Model):
     """What the statistics say, with the hash of what they were computed from."""
 
+    JUDGING = (
+        "answer",
+        "calibration",
+        "levels",
+        "matrix",
+        "pairs",
+        "sensitivity",
+        "usl",
+        "with_excluded",
+        "within_blocks",
+    )
+    """Names of findings that hold verdicts, ranks or recommendations."""
+
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="findings")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True)
     name = models.CharField(max_length=METRIC_LETTERS + 20)

@@ -241,11 +241,15 @@ class Dispatcher(models.Model):
 
 
 class Worker(models.Model):
-    """A worker process that has answered; `seen_at` is renewed by it."""
+    """A worker process that has answered; `seen_at` is renewed by it.
+
+    lacks: what its machine cannot run: by kind, parameter and level the reason.
+    """
 
     name = models.CharField(max_length=200, unique=True)
     host = models.CharField(max_length=200)
     pools = models.JSONField(default=list)
+    lacks = models.JSONField(default=dict)
     seen_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -18,6 +18,7 @@ from campaigns.drivers.base import (
     Measured,
     Metric,
     NotClean,
+    NotOurs,
     ParametersRefused,
     Proof,
     Series,
@@ -58,6 +59,8 @@ class StandIn(Driver):
     def reset(self, target, parameters, context):
         if parameters["manners"] == "dirty":
             raise NotClean("3 files were left and could not be removed.")
+        if parameters["manners"] == "occupied":
+            raise NotOurs("It holds content of others; nobody but they may delete it.")
         if parameters["manners"] == "proofless":
             return []
         return [Proof("files", 0, 0, "files", ok=parameters["manners"] != "unclean")]
@@ -146,9 +149,9 @@ def target(db, settings, tmp_path):
 
 
 @pytest.fixture
-def control(db):
+def analyst(db):
     return Worker.objects.create(
-        name="control@here", host="here", pools=["control"], seen_at=timezone.now()
+        name="analysis@here", host="here", pools=["analysis"], seen_at=timezone.now()
     )
 
 

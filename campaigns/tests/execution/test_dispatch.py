@@ -17,7 +17,6 @@ from campaigns.models import (
     Attempt,
     Campaign,
     Dispatcher,
-    Finding,
     GeneratorLease,
     LogLine,
     Run,
@@ -347,102 +346,6 @@ def test_a_failed_run_can_be_run_again_by_a_person(launched, stand_in):
     assert [a.state for a in run.attempts.order_by("number")] == ["failed", "accepted"]
 
 
-def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched, control):
-    campaign = launched()
-    dispatch.dispatch()
-    execution.execute(Attempt.objects.get().pk, "w", "here")
-    dispatch.request_analysis(campaign)
-
-    dispatch.dispatch()
-
-    campaign.refresh_from_db()
-    assert campaign.analysis_sent_at is not None
-    assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
-
-
-def test_an_analysis_that_never_comes_through_does_not_hold_the_runs_back_for_ever(
-    launched, control
-):
-    campaign = launched()
-    dispatch.request_analysis(campaign)
-    dispatch.dispatch()
-    assert not Attempt.objects.exists()
-
-    for minutes in (2, 4):  # each time it is sent again, as nobody cleared the request
-        Campaign.objects.update(
-            analysis_requested_at=Now() - timedelta(minutes=minutes),
-            analysis_sent_at=Now() - timedelta(minutes=2),
-        )
-        dispatch.dispatch()
-
-    campaign.refresh_from_db()
-    assert campaign.analysis_requested_at is not None
-    assert Attempt.objects.get().state == Attempt.State.QUEUED
-
-
-def test_no_run_waits_for_an_analysis_that_nobody_takes(launched):
-    campaign = launched()
-    dispatch.request_analysis(campaign)
-
-    dispatch.dispatch()
-
-    assert Attempt.objects.get().state == Attempt.State.QUEUED
-
-
-def test_a_request_that_is_repeated_keeps_its_age_until_it_is_sent(launched):
-    campaign = launched()
-    dispatch.request_analysis(campaign)
-    first = Campaign.objects.get().analysis_requested_at
-
-    dispatch.request_analysis(campaign)
-    assert Campaign.objects.get().analysis_requested_at == first
-
-    Campaign.objects.update(analysis_sent_at=Now())
-    dispatch.request_analysis(campaign)
-    again = Campaign.objects.get()
-    assert again.analysis_requested_at != first
-    assert again.analysis_sent_at is None
-
-
-def test_an_analysis_is_requested_at_the_end_of_a_block_and_not_too_often(launched):
-    campaign = launched()
-    first, second, third, fourth = campaign.runs.order_by("position")
-
-    def requested_after(*runs):
-        Campaign.objects.update(analysis_requested_at=None)
-        Run.objects.filter(pk__in=[run.pk for run in runs]).update(state=Run.State.DONE)
-        dispatch.request_analysis_after(runs[-1])
-        return Campaign.objects.get().analysis_requested_at is not None
-
-    assert not requested_after(first)
-    assert requested_after(second)
-    Finding.objects.create(campaign=campaign, name="answer", result={}, data_hash="x")
-    assert not requested_after(third, fourth)
-    Finding.objects.update(computed_at=Now() - timedelta(seconds=1))
-    assert requested_after(fourth)
-
-
-def test_a_try_out_is_never_analysed(draft):
-    run = life.try_one(draft(), None)
-    Run.objects.update(state=Run.State.DONE)
-
-    dispatch.request_analysis_after(run)
-
-    assert Campaign.objects.get().analysis_requested_at is None
-
-
-def test_an_analysis_waits_while_something_is_measured(launched):
-    campaign = launched()
-    dispatch.dispatch()
-    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now())
-    dispatch.request_analysis(campaign)
-
-    dispatch.dispatch()
-
-    campaign.refresh_from_db()
-    assert campaign.analysis_sent_at is None
-
-
 def test_a_broker_that_takes_connections_and_answers_nothing_holds_nobody_up(settings, monkeypatch):
     options = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     assert 0 < options["socket_timeout"] <= 5
@@ -453,7 +356,7 @@ def test_a_broker_that_takes_connections_and_answers_nothing_holds_nobody_up(set
         app.conf.broker_transport_options = options | {"socket_timeout": 0.05}
         monkeypatch.setattr(sending, "current_app", app)
 
-        sending.send("campaigns.analyse", 1, sending.CONTROL)
+        sending.send("campaigns.analyse", 1, sending.ANALYSIS)
 
 
 def test_a_broker_that_is_away_loses_nothing(launched, monkeypatch):

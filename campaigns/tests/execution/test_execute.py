@@ -22,6 +22,7 @@ from campaigns.models import (
 )
 from campaigns.queries.refusals import refused_levels
 from campaigns.tests.execution.beside import Beside
+from campaigns.tests.execution.together import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,6 +62,7 @@ def test_what_was_observed_is_stored_with_its_proofs(attempt_of):
     ("manners", "state", "reason"),
     [
         ("dirty", "void", "3 files were left"),
+        ("occupied", "void", "content of others"),
         ("unclean", "void", "Not clean before the run: files 0 files, expected 0"),
         ("stubborn", "void", "asked 3, in force 99. Somebody is stubborn."),
         ("unreachable", "void", "refused the connection"),
@@ -107,6 +109,17 @@ def test_a_void_run_is_repeated_at_once_up_to_a_limit(attempt_of, stand_in):
     assert run.state == Run.State.VOID
     assert "refused the connection" in run.reason
     assert stand_in.cleaned == 3
+
+
+def test_a_void_run_that_would_end_alike_again_is_not_repeated(attempt_of):
+    attempt = attempt_of("occupied")
+
+    run = finished(attempt)
+    dispatch.dispatch()
+
+    assert run.state == Run.State.VOID
+    assert run.reason == "It holds content of others; nobody but they may delete it."
+    assert run.attempts.count() == 1
 
 
 def test_a_failed_run_is_an_observation_and_is_not_repeated(attempt_of):
@@ -399,7 +412,8 @@ def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, stand_in
     def connections():
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND backend_type = 'client backend'"
             )
             return cursor.fetchone()[0]
 
@@ -412,4 +426,5 @@ def test_a_keeper_leaves_no_connection_behind(attempt_of, open_attempt, stand_in
     stand_in.go_on.set()
     joined()
 
-    assert connections() == before
+    # The server notices a closed connection a moment later: also one of the test before, counted first.
+    until(lambda: connections() <= before)

@@ -18,7 +18,7 @@ from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.together import run_together, together, until, workers
 
 __all__ = ["run_together", "together", "workers"]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 STATE = Generator.State
 
 

@@ -1,9 +1,13 @@
 """A password that cannot be read stops a run before the target is touched; one that can is told nowhere."""
 
+import zlib
+from dataclasses import replace
+
 import pytest
 from cryptography.fernet import Fernet
 
 from campaigns import credentials, dispatch, execution
+from campaigns.drivers.base import EffectiveSetting, Health, Proof
 from campaigns.models import Attempt, LogLine, Run, Target
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,3 +76,51 @@ def test_a_password_in_the_words_of_a_bug_is_stored_nowhere(
     told = list(LogLine.objects.values_list("text", flat=True))
     assert any("signing in with [secret]" in text for text in told)
     assert not any(PASSWORD in text for text in [*told, attempt.reason, attempt.traceback])
+
+
+def test_a_password_in_what_a_driver_observed_is_stored_nowhere(
+    launched, secured, stand_in, monkeypatch, open_attempt
+):
+    def told_of(target):
+        return f"{target.username}:{target.password}"
+
+    def reset(target, parameters, context):
+        return [Proof("signed in", told_of(target), told_of(target), "", ok=True)]
+
+    def apply(target, parameters, context):
+        return [EffectiveSetting("level", told_of(target), told_of(target), ok=True)]
+
+    measured = stand_in.measure
+
+    def measure(target, parameters, context):
+        return replace(
+            measured(target, parameters, context),
+            health=Health("warned", (told_of(target),), {}),
+            samples={"total": [0.1], "failure": [told_of(target)]},
+            failures={told_of(target): 1},
+            failure=told_of(target),
+        )
+
+    def environment(target, context):
+        return {"signed in as": told_of(target)}
+
+    for step in (reset, apply, measure, environment):
+        monkeypatch.setattr(stand_in, step.__name__, step)
+    launched()
+    dispatch.dispatch()
+    attempt = open_attempt()
+
+    execution.execute(attempt.pk, "measure@here", "here")
+
+    attempt.refresh_from_db()
+    stored = [
+        attempt.reason,
+        *attempt.health_reasons,
+        *attempt.failures,
+        *attempt.proofs.filter(name="signed in").values_list("expected", "measured").get(),
+        *attempt.effective_settings.values_list("asked", "in_force").get(),
+        attempt.environment.get(name="signed in as").value,
+        zlib.decompress(attempt.raw_samples.columns).decode(),
+    ]
+    assert all("me:[secret]" in text for text in stored), stored
+    assert not any(PASSWORD in text for text in stored)

@@ -177,6 +177,7 @@ def test_a_reset_command_that_fails_makes_the_run_void(server, target, admin, la
     assert "500" in run.reason
 
 
+@pytest.mark.system
 def test_commands_over_ssh_set_and_read_and_reset(target, admin, settings, launched, tmp_path):
     place = tmp_path / "workers"
     place.write_text("2\n")

@@ -1,8 +1,11 @@
 """Celery's face, without Celery: what a worker does when it begins, works and ends."""
 
+import os
+import threading
 from time import monotonic, sleep
 
 import pytest
+from celery import current_app
 from django.db import OperationalError
 
 from campaigns import analysis, tasks
@@ -72,6 +75,57 @@ def test_an_analysis_that_was_done_since_is_not_done_again(launched, monkeypatch
     dispatching.request_analysis(campaign)
     tasks.analyse(campaign.pk)
     assert analysed == [campaign]
+
+
+def test_who_computes_does_not_dispatch_but_asks_for_it(launched, monkeypatch):
+    campaign = launched()
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr(analysis, "analyse", lambda campaign: None)
+    monkeypatch.setattr(dispatching, "dispatch", lambda: pytest.fail("it holds others up"))
+    monkeypatch.setattr(
+        current_app, "send_task", lambda name, queue, **named: sent.append((name, queue))
+    )
+    dispatching.request_analysis(campaign)
+
+    tasks.analyse(campaign.pk)
+
+    assert sent == [("campaigns.dispatch", "control")]
+
+
+def test_an_analysis_that_no_run_waits_for_gives_way_to_all_others(launched, monkeypatch):
+    campaign = launched()
+    priorities: list[int] = []
+
+    def compute(campaign):
+        me = threading.get_native_id()
+        priorities.append(os.getpriority(os.PRIO_PROCESS, me))
+
+    monkeypatch.setattr(analysis, "analyse", compute)
+    usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    for closed in ({}, {"state": "finished", "counted_from": None}):
+        Campaign.objects.update(**closed)
+        dispatching.request_analysis(campaign)
+        tasks.analyse(campaign.pk)
+
+    assert priorities == [usual, 19]
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == usual
+
+
+def test_who_is_asked_to_dispatch_meanwhile_does_it_once_more(monkeypatch):
+    looks: list[int] = []
+
+    def look():
+        looks.append(1)
+        if len(looks) == 1:
+            tasks.dispatch()
+            tasks.dispatch()
+            assert looks == [1]
+
+    monkeypatch.setattr(tasks, "_look", look)
+
+    tasks.dispatch()
+
+    assert looks == [1, 1]
 
 
 def test_the_end_of_a_block_asks_for_an_analysis(launched, open_attempt):

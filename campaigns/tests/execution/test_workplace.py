@@ -42,6 +42,7 @@ def other(tmp_path):
         process.kill()
 
 
+@pytest.mark.system
 def test_installations_with_attempts_of_one_number_do_not_touch_one_another(tmp_path, other):
     with workplace(tmp_path, 7) as directory:
         directory.mkdir()
@@ -56,6 +57,7 @@ def test_installations_with_attempts_of_one_number_do_not_touch_one_another(tmp_
     assert os.path.exists(other.directory)
 
 
+@pytest.mark.system
 def test_what_a_killed_worker_left_is_removed(tmp_path, other):
     other.process.send_signal(signal.SIGKILL)
     other.process.wait()

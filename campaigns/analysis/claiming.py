@@ -1,0 +1,59 @@
+"""One worker computes an analysis at a time; it gives signs of life, however long that takes."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from campaigns.models import Campaign
+from campaigns.queries.analyses import lost
+
+ALIVE_SECONDS = 15.0
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def claimed(campaign: int) -> Iterator[Campaign | None]:
+    """Claim the requested analysis of a campaign. None: it was done since, or another worker has it.
+
+    What is requested from here on is another analysis: data that comes now may not be read any more.
+    """
+    wanted = Campaign.objects.filter(pk=campaign, analysis_requested_at__isnull=False)
+    free = wanted.filter(Q(analysis_began_at=None) | lost())
+    if not free.update(analysis_began_at=Now(), analysis_sent_at=Now()):
+        yield None
+        return
+    mine = Campaign.objects.get(pk=campaign)
+    ended = threading.Event()
+    threading.Thread(target=_go_on, args=(mine, ended), name="analysis", daemon=True).start()
+    try:
+        yield copy(mine)
+    finally:
+        ended.set()
+        _claim(mine).update(analysis_began_at=None, analysis_sent_at=None)
+
+
+def say_alive(mine: Campaign) -> None:
+    """Give a sign of life, unless another worker has claimed it since."""
+    _claim(mine).update(analysis_sent_at=Now())
+
+
+def _go_on(mine: Campaign, ended: threading.Event) -> None:
+    """Give signs of life until the end. No connection is opened for an analysis that is short."""
+    while not ended.wait(ALIVE_SECONDS):
+        try:
+            say_alive(mine)
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("The database is away: %s", error)
+        finally:
+            connection.close()
+
+
+def _claim(mine: Campaign) -> QuerySet[Campaign]:
+    return Campaign.objects.filter(pk=mine.pk, analysis_began_at=mine.analysis_began_at)
