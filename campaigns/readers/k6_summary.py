@@ -11,7 +11,7 @@ from campaigns.readers.base import (
     Read,
     ReadMetric,
     Source,
-    parsed,
+    documents,
 )
 from campaigns.readers.base import metrics as common
 from campaigns.readers.base.texts import instant_of
@@ -21,10 +21,12 @@ PLAIN = {"avg": "mean", "med": "p50", "max": "max"}
 PARTS = ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving")
 BUILT_IN_TIMES = ("http_req_", "iteration_duration", "group_duration", "grpc_req_", "ws_")
 SKIPPED = ("checks", "checks_total", "checks_failed", "checks_succeeded", "vus", "vus_max")
+OURS = ("latency", "request", "transfer")
+"""What names of metrics begin with here that k6 measures itself; a script may use the same words."""
 
 
 class K6Summary:
-    """One run, of the whole test."""
+    """One run a summary, of the whole test."""
 
     name = "k6_summary"
     label = "k6, summary"
@@ -38,51 +40,56 @@ class K6Summary:
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read whichever of the three formats it is."""
-        document = parsed(source.text())
+        """Read every summary in the file, of whichever of the three formats."""
         builder = Builder(self.name, self.label)
         builder.declare(*_declared())
-        results = document.get("results")
-        found = _listed(results.at("metrics")) if results is not None else _named(document)
-        seconds = _duration(document)
-        values: dict[str, float] = {}
-        failed, total = 0, 0
-        for name, metric in found.items():
-            if "{" in name:
-                builder.drop(
-                    "Metrics of a part (with a tag in braces) are left out; the single samples "
-                    "(--out json) give them by scenario and request."
-                )
-            elif name.removeprefix("http_req_") in PARTS:
-                builder.drop(
-                    "The parts of a request (blocked, connecting, waiting …) are left out."
-                )
-            elif name == "http_req_failed":
-                failed, total = _failures(metric)
-            elif name == "http_reqs":
-                total = total or metric.count("count")
-                values |= metric.rate(common.RATE, seconds)
-            elif name not in SKIPPED:
-                values |= _values(builder, metric, seconds)
-        if total:
-            values[common.FAILED_SHARE] = failed / total
-        _about(builder, document, found)
-        ended = _ended(document)
-        builder.run(
-            {},
-            values,
-            reason="every request failed" if total and failed == total else "",
-            started_at=ended - timedelta(seconds=seconds) if ended and seconds else None,
-            finished_at=ended,
-            units_done=total - failed,
-            units_failed=failed,
-        )
+        summaries = documents(source.text())
+        for document in summaries:
+            _run(builder, document)
+        if len(summaries) > 1:
+            builder.drop("k6 writes no setting: all summaries in the file are runs of one setting.")
         return builder.build(
             name="k6",
             question="How fast does the server answer?",
             primary=[common.percentile(95), common.MEAN, common.RATE],
             tags=("k6",),
         )
+
+
+def _run(builder: Builder, document: Node) -> None:
+    results = document.get("results")
+    found = _listed(results.at("metrics")) if results is not None else _named(document)
+    seconds = _duration(document)
+    values: dict[str, float] = {}
+    failed, total = 0, 0
+    for name, metric in found.items():
+        if "{" in name:
+            builder.drop(
+                "Metrics of a part (with a tag in braces) are left out; the single samples "
+                "(--out json) give them by scenario and request."
+            )
+        elif name.removeprefix("http_req_") in PARTS:
+            builder.drop("The parts of a request (blocked, connecting, waiting …) are left out.")
+        elif name == "http_req_failed":
+            failed, total = _failures(metric)
+        elif name == "http_reqs":
+            total = total or metric.count("count")
+            values |= metric.rate(common.RATE, seconds)
+        elif name not in SKIPPED:
+            values |= _values(builder, metric, seconds)
+    if total:
+        values[common.FAILED_SHARE] = failed / total
+    _about(builder, document, found)
+    ended = _ended(document)
+    builder.run(
+        {},
+        values,
+        reason="every request failed" if total and failed == total else "",
+        started_at=ended - timedelta(seconds=seconds) if ended and seconds else None,
+        finished_at=ended,
+        units_done=total - failed,
+        units_failed=failed,
+    )
 
 
 class _Metric:
@@ -155,7 +162,7 @@ def _values(builder: Builder, metric: _Metric, seconds: float) -> dict[str, floa
             continue
         time = metric.contains == "time"
         request = metric.name == "http_req_duration"
-        name = f"latency_{statistic}" if request else f"{metric.name}_{statistic}"
+        name = f"{'latency' if request else _own(metric.name)}_{statistic}"
         label = f"{'Latency' if request else metric.name}, {statistic}"
         unit = "s" if time else "B" if metric.contains == "data" else UNKNOWN_UNIT
         better = True if time else None
@@ -174,9 +181,14 @@ def _counter(builder: Builder, metric: _Metric, seconds: float) -> dict[str, flo
         return {}
     if metric.contains == "data":
         return {}
-    name = f"{metric.name}_rate"
+    name = f"{_own(metric.name)}_rate"
     builder.declare(ReadMetric(name, f"{metric.name} per second", "1/s", None, "aggregated"))
     return metric.rate(name, seconds)
+
+
+def _own(name: str) -> str:
+    """Name what a script measures, apart from what k6 does."""
+    return f"script_{name}" if name in OURS else name
 
 
 def _percentile(key: str) -> str | None:

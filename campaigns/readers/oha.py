@@ -1,8 +1,8 @@
-"""oha, `--output-format json` (`--json` before 1.9): one summary, in seconds and bytes."""
+"""oha, `--output-format json` (`--json` before 1.9): summaries, in seconds and bytes."""
 
 import re
 
-from campaigns.readers.base import Builder, Node, Options, Read, Source, parsed
+from campaigns.readers.base import Builder, Node, Options, Read, Source, documents
 from campaigns.readers.base import metrics as common
 
 CUT = "aborted due to deadline"
@@ -12,7 +12,7 @@ NUMBERS = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99.9": 99.9}
 
 
 class Oha:
-    """One run, of all requests."""
+    """One run a summary, of all requests."""
 
     name = "oha"
     label = "oha"
@@ -24,9 +24,7 @@ class Oha:
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the summary."""
-        document = parsed(source.text())
-        summary = document.at("summary")
+        """Read every summary in the file."""
         builder = Builder(self.name, self.label)
         builder.declare(
             *common.latency("aggregated", NUMBERS.values()),
@@ -34,30 +32,41 @@ class Oha:
             common.failed_share("aggregated"),
             common.transfer("aggregated"),
         )
-        answered = _sum(document.get("statusCodeDistribution"))
-        wrong = _sum(document.get("statusCodeDistribution"), least=400)
-        broken = _sum(document.get("errorDistribution"))
-        values = _values(document, summary)
-        if answered + broken:
-            values[common.FAILED_SHARE] = (wrong + broken) / (answered + broken)
-        for key in ("total", "slowest", "fastest"):
-            if key in summary:
-                builder.note(f"{key} seconds", summary.at(key).scalar())
-        _distributions(builder, document)
+        summaries = documents(source.text())
+        for document in summaries:
+            _run(builder, document)
         builder.drop("Histograms and the details of connections are left out.")
-        builder.run(
-            {},
-            values,
-            reason="no request succeeded" if answered == wrong else "",
-            units_done=answered - wrong,
-            units_failed=wrong + broken,
-        )
+        if len(summaries) > 1:
+            builder.drop(
+                "oha writes no setting: all summaries in the file are runs of one setting."
+            )
         return builder.build(
             name="oha",
             question="How fast does the server answer?",
             primary=[common.percentile(95), common.MEAN, common.RATE],
             tags=("oha",),
         )
+
+
+def _run(builder: Builder, document: Node) -> None:
+    summary = document.at("summary")
+    answered = _sum(document.get("statusCodeDistribution"))
+    wrong = _sum(document.get("statusCodeDistribution"), least=400)
+    broken = _sum(document.get("errorDistribution"))
+    values = _values(document, summary)
+    if answered + broken:
+        values[common.FAILED_SHARE] = (wrong + broken) / (answered + broken)
+    for key in ("total", "slowest", "fastest"):
+        if key in summary:
+            builder.note(f"{key} seconds", summary.at(key).scalar())
+    _distributions(builder, document)
+    builder.run(
+        {},
+        values,
+        reason="no request succeeded" if answered == wrong else "",
+        units_done=answered - wrong,
+        units_failed=wrong + broken,
+    )
 
 
 def _values(document: Node, summary: Node) -> dict[str, float]:

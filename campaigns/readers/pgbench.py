@@ -4,7 +4,7 @@ import re
 
 from campaigns.readers.base import Builder, Options, Read, ReadMetric, Scalar, Source, refuse
 from campaigns.readers.base import metrics as common
-from campaigns.readers.base.texts import number_of, outputs
+from campaigns.readers.base.texts import number_from_0, outputs
 
 BEGIN = re.compile(r"^transaction type: (.{1,300})$", re.MULTILINE)
 VERSION = re.compile(r"^pgbench \((.{1,200})\)$", re.MULTILINE)
@@ -107,12 +107,12 @@ def _run(builder: Builder, kind: str, block: str, where: str, constant: dict[str
     values = {}
     for key, name in TIMES.items():
         if key in lines and lines[key].endswith(" ms"):
-            values[name] = _number(lines[key].removesuffix(" ms"), where) / 1000
+            values[name] = number_from_0(lines[key].removesuffix(" ms"), where) / 1000
     for found in TPS.finditer(block):
         if found[2] in WITHOUT:
-            values["tps"] = _number(found[1], where)
+            values["tps"] = number_from_0(found[1], where)
         elif found[2] in WITH:
-            values["tps_with_connecting"] = _number(found[1], where)
+            values["tps_with_connecting"] = number_from_0(found[1], where)
     if not values.keys() & {"tps", "tps_with_connecting"}:
         refuse(where, "There is no line “tps = …” for this run; the output is not whole.")
     done = _count(lines.get("number of transactions actually processed", ""), where)
@@ -123,13 +123,6 @@ def _run(builder: Builder, kind: str, block: str, where: str, constant: dict[str
         builder.note(name, lines.get(name))
     reason = "" if done else "no transaction was processed"
     builder.run(levels, values, reason=reason, units_done=done, units_failed=failed)
-
-
-def _number(text: str, where: str) -> float:
-    number = number_of(text)
-    if number is None or number < 0:
-        refuse(where, f"“{text[:40]}” is no number from 0.")
-    return number
 
 
 def _count(text: str, where: str) -> int:

@@ -1,8 +1,23 @@
-"""pytest-benchmark, `--benchmark-json` and saved files: rounds of every benchmark, in seconds."""
+"""pytest-benchmark, `--benchmark-json` and saved files: one run of every benchmark, in seconds."""
 
-from campaigns.readers.base import Builder, Node, Options, Read, ReadMetric, Scalar, Source, parsed
-from campaigns.readers.base.metrics import DURATION
+import re
 
+from campaigns.readers.base import (
+    Builder,
+    Node,
+    Options,
+    Read,
+    ReadMetric,
+    Scalar,
+    Source,
+    documents,
+    varying,
+)
+from campaigns.readers.base.source import decoded
+
+MOST_BYTES = 200_000_000
+"""With the rounds: three tests of nanoseconds have 600,000 of them, 26 MB."""
+ROUNDS = re.compile(rb'("data"\s*:\s*)\[[-+0-9.eE,\s]*\]')
 SUMMARY = {
     "mean": ("duration_mean", "Mean duration"),
     "median": ("duration_median", "Median duration"),
@@ -12,11 +27,12 @@ SUMMARY = {
 }
 MACHINE = ("node", "machine", "system", "release", "python_implementation", "python_version")
 PROCESSOR = ("brand_raw", "brand", "count", "arch", "hz_advertised_friendly")
+COMMIT_LETTERS = 8
 COMMIT = ("id", "time", "branch", "dirty", "project")
 
 
 class PytestBenchmark:
-    """The benchmark is a factor where there are several; so are its parameters."""
+    """The benchmark is a factor where there are several; so are its parameters, and the commit."""
 
     name = "pytest_benchmark"
     label = "pytest-benchmark"
@@ -29,27 +45,26 @@ class PytestBenchmark:
         )
 
     def read(self, source: Source, options: Options) -> Read:
-        """Read the benchmarks."""
-        document = parsed(source.text())
-        benchmarks = document.at("benchmarks").elements()
-        averaged = max((_iterations(each) for each in benchmarks), default=1) > 1
+        """Read the benchmarks of every file that was put together."""
+        files = documents(decoded(ROUNDS.sub(rb"\1[]", source.document(MOST_BYTES))))
+        benchmarks = [each for file in files for each in file.at("benchmarks").elements()]
+        commits, _ = varying(
+            [_commit(file) for file in files for _ in file.at("benchmarks").elements()]
+        )
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(
-            ReadMetric("duration", "Duration", "s", True, "aggregated") if averaged else DURATION,
             *(ReadMetric(name, label, "s", True, "aggregated") for name, label in SUMMARY.values()),
         )
-        if averaged:
-            builder.drop(
-                "Rounds of several iterations are there only as the mean of their iterations."
-            )
         names = _names(benchmarks)
-        for name, benchmark in zip(names, benchmarks, strict=True):
-            _runs(builder, _levels(name, benchmark, several=len(set(names)) > 1), benchmark)
-        _about(builder, document)
+        for name, benchmark, commit in zip(names, benchmarks, commits, strict=True):
+            levels = _levels(name, benchmark, several=len(set(names)) > 1)
+            _runs(builder, commit | levels, benchmark)
+        for file in files:
+            _about(builder, file)
         return builder.build(
             name="pytest-benchmark: " + (names[0] if len(set(names)) == 1 else "several"),
             question="How long does each benchmark take, and what changes it?",
-            primary=["duration", "duration_mean"],
+            primary=["duration_mean"],
             tags=("pytest-benchmark",),
         )
 
@@ -64,6 +79,13 @@ def _names(benchmarks: list[Node]) -> list[str]:
     return short if len(set(short)) == len(set(full)) else full
 
 
+def _commit(file: Node) -> dict[str, Scalar]:
+    """What tells files apart that were put together."""
+    commit = file.get("commit_info")
+    known = commit is not None and "id" in commit
+    return {"commit": commit.at("id").text()[:COMMIT_LETTERS]} if commit and known else {}
+
+
 def _levels(name: str, benchmark: Node, *, several: bool) -> dict[str, Scalar]:
     parameters = benchmark.get("params")
     levels: dict[str, Scalar] = {"benchmark": name} if several else {}
@@ -75,28 +97,21 @@ def _levels(name: str, benchmark: Node, *, several: bool) -> dict[str, Scalar]:
     return levels
 
 
-def _iterations(benchmark: Node) -> int:
-    stats = benchmark.get("stats")
-    found = stats.get("iterations") if stats is not None else None
-    return found.count() if found is not None else 1
-
-
 def _runs(builder: Builder, levels: dict[str, Scalar], benchmark: Node) -> None:
+    """Rounds follow one another in one process: they are samples of one run, and not runs."""
     stats = benchmark.get("stats")
     if stats is None:
         builder.run(levels, {}, reason="the file has no figures of this benchmark")
         return
-    rounds = stats.get("data")
-    if rounds is not None and rounds.elements():
-        for one in rounds.elements():
-            builder.run(levels, {"duration": one.seconds()}, units_done=_iterations(benchmark))
-        return
     values = {name: stats.at(key).seconds() for key, (name, _) in SUMMARY.items() if key in stats}
+    rounds = stats.at("rounds").count() if "rounds" in stats else 0
     builder.drop(
-        "Single rounds are not in the file (save it with --benchmark-save-data, or "
-        "--benchmark-json): each benchmark is one run with its summary."
+        "Rounds are samples of one run, since they follow one another in one process: each benchmark "
+        "is one run with its summary. Compare by running the tests several times."
     )
-    builder.run(levels, values, reason="" if values else "the file has no figures of it")
+    builder.run(
+        levels, values, reason="" if values else "the file has no figures of it", units_done=rounds
+    )
 
 
 def _about(builder: Builder, document: Node) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from campaigns.readers.base.documents import MOST_VALUES
+from campaigns.readers.base.documents import MOST_ELEMENTS, MOST_VALUES
 from campaigns.readers.base.problems import refuse
 from campaigns.readers.base.texts import LEVEL_LETTERS, clean, number_of
 from campaigns.readers.base.values import (
@@ -20,6 +20,8 @@ from campaigns.readers.base.values import (
 MOST_CELLS = 500
 MOST_METRICS = 200
 MOST_FACTORS = 6
+MOST_NAMES = 100
+"""Of settings in a file; those that do not differ are facts."""
 MOST_NOTES = 100
 MOST_UNITS = 10**15
 
@@ -31,6 +33,7 @@ class Builder:
         self.name, self.label, self.work = name, label, tuple(work)
         self._metrics: dict[str, ReadMetric] = {}
         self._runs: list[dict[str, Any]] = []
+        self._names: dict[str, None] = {}
         self._values = 0
         self._dropped: dict[str, None] = {}
         self.facts: dict[str, str] = {}
@@ -68,7 +71,7 @@ class Builder:
         units_done: int = 0,
         units_failed: int = 0,
     ) -> None:
-        """Add a run; one with a reason failed. Raise BadFile above the limits."""
+        """Add a run; one with a reason failed, unless its state is given. Raise BadFile above the limits."""
         self._values += max(1, len(values))
         if self._values > MOST_VALUES:
             refuse("", f"The file gives more than {MOST_VALUES:,} values; split it.")
@@ -77,9 +80,13 @@ class Builder:
                 refuse(name, "The number is larger than anything that can be measured.")
         if max(units_done, units_failed) > MOST_UNITS:
             refuse("", f"A run has more than {MOST_UNITS:,} requests or items; it is damaged.")
+        typed = {clean(name, 80): _level(level) for name, level in levels.items()}
+        self._names.update(dict.fromkeys(typed))
+        if len(self._names) > MOST_NAMES:
+            refuse("", f"The file names more than {MOST_NAMES} settings; split it.")
         self._runs.append(
             {
-                "levels": {clean(name, 80): _level(level) for name, level in levels.items()},
+                "levels": typed,
                 "values": dict(values),
                 "reason": clean(reason, 500),
                 "state": state or ("failed" if reason else "ok"),
@@ -122,9 +129,7 @@ class Builder:
         )
 
     def _factors(self) -> dict[str, tuple[Scalar, ...]]:
-        names: dict[str, None] = {}
-        for run in self._runs:
-            names.update(dict.fromkeys(run["levels"]))
+        names = dict(self._names)
         if len(names) > MOST_FACTORS:
             self._fold_constants(names)
         if len(names) > MOST_FACTORS:
@@ -168,6 +173,33 @@ class Builder:
         return found
 
 
+def varying(
+    given: Iterable[Mapping[str, Scalar]],
+) -> tuple[list[dict[str, Scalar]], dict[str, Scalar]]:
+    """Split the settings of runs: what differs, run by run, and what all of them share.
+
+    Raise BadFile where they are more than a document may have values.
+    """
+    settings: list[Mapping[str, Scalar]] = []
+    count = 0
+    for each in given:
+        settings.append(each)
+        count += len(each)
+        if count > MOST_ELEMENTS:
+            refuse(
+                "", f"The runs have more than {MOST_ELEMENTS:,} settings in all; split the file."
+            )
+    first = settings[0] if settings else {}
+    shared = {
+        name: level
+        for name, level in first.items()
+        if all(_key(each.get(name, NOT_SET)) == _key(level) for each in settings)
+    }
+    return [
+        {name: level for name, level in each.items() if name not in shared} for each in settings
+    ], shared
+
+
 def _note(notes: dict[str, str], name: str, value: object) -> None:
     text = clean(str(value)) if value is not None else ""
     if text and len(notes) < MOST_NOTES:
@@ -175,6 +207,9 @@ def _note(notes: dict[str, str], name: str, value: object) -> None:
 
 
 def _level(level: Scalar) -> Scalar:
+    """Give a level as it is stored: 5.0 is 5, as it is to the database."""
+    if isinstance(level, float) and level.is_integer():
+        return int(level)
     return clean(level, LEVEL_LETTERS) or NOT_SET if isinstance(level, str) else level
 
 

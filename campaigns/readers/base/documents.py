@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from campaigns.readers.base.problems import BadFile, refuse
@@ -15,6 +17,8 @@ MOST_NUMBER = 1e300
 MOST_VALUES = 100_000
 MOST_ELEMENTS = 2_000_000
 """Values and brackets in one document; each takes memory, however short it is written."""
+
+MOST_DOCUMENTS = 10_000
 
 KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
 
@@ -108,15 +112,56 @@ class Node:
         return clean(self.path) or "the whole file"
 
 
-def parsed(text: str, where: str = "") -> Node:
-    """Parse JSON. Raise BadFile: no JSON, doubled keys, NaN, Infinity, nested or too large."""
+def parsed(text: str, where: str = "", nan: bool = False) -> Node:
+    """Parse JSON. Raise BadFile: no JSON, doubled keys, NaN, Infinity, nested or too large.
+
+    nan: take NaN, too, which is how the tool writes what it did not measure.
+    """
+    with _told(text, where):
+        return Node(_decoder(nan).decode(text), where)
+
+
+def documents(text: str, nan: bool = False) -> list[Node]:
+    """Parse JSON documents that follow one another, as `cat` puts files together.
+
+    The path of each begins with its line, unless it is the only one. Raise BadFile as `parsed` does.
+    """
+    found: list[tuple[Any, str]] = []
+    decoder, place = _decoder(nan), _end_of_space(text, 0)
+    line = 1 + text.count("\n", 0, place)
+    with _told(text, ""):
+        while place < len(text):
+            if len(found) >= MOST_DOCUMENTS:
+                refuse("", f"The file has more than {MOST_DOCUMENTS:,} JSON documents; split it.")
+            value, end = decoder.raw_decode(text, place)
+            found.append((value, f"line {line}"))
+            following = _end_of_space(text, end)
+            line += text.count("\n", place, following)
+            place = following
+    if not found:
+        refuse("", "There is no JSON document in the file.")
+    return [Node(value, where if len(found) > 1 else "") for value, where in found]
+
+
+def _decoder(nan: bool) -> json.JSONDecoder:
+    constant = (
+        (lambda name: math.nan if name == "NaN" else _no_constant(name)) if nan else _no_constant
+    )
+    return json.JSONDecoder(object_pairs_hook=_no_doubles, parse_constant=constant)
+
+
+def _end_of_space(text: str, place: int) -> int:
+    found = re.compile(r"[ \t\n\r]*").match(text, place)
+    return found.end() if found else place
+
+
+@contextmanager
+def _told(text: str, where: str) -> Iterator[None]:
+    """Turn what the parser raises into BadFile."""
     if sum(map(text.count, ",[{")) > MOST_ELEMENTS:
         refuse(where, f"The JSON has more than {MOST_ELEMENTS:,} values; split the file.")
     try:
-        return Node(
-            json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant),
-            where,
-        )
+        yield
     except json.JSONDecodeError as error:
         place = where or f"line {error.lineno}"
         refuse(place, f"This is not JSON: {error.msg} (column {error.colno}). Is the file whole?")

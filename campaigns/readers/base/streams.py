@@ -13,10 +13,18 @@ BEYOND = 5
 """A percentile needs so many samples at and beyond it: p99 at least 400 in all, p50 at least 8."""
 
 
-class Stream:
-    """The requests of one cell. Times in seconds; instants in seconds since 1970."""
+STEPS = 30
+"""A rate needs a span of so many steps of the clock: with whole seconds, 30 s."""
 
-    def __init__(self) -> None:
+
+class Stream:
+    """The requests of one cell. Times in seconds; instants in seconds since 1970.
+
+    step: to which the tool rounds instants, in seconds.
+    """
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.step = step
         self.seconds = array("d")
         self.failed = 0
         self.bytes = 0.0
@@ -45,7 +53,7 @@ class Stream:
                     f"Percentile {number} is left out where fewer than {BEYOND} requests are at "
                     "or beyond it."
                 )
-        if span > 0:
+        if span > STEPS * self.step:
             values[metrics.RATE] = total / span
             if self.bytes:
                 values[metrics.TRANSFER] = self.bytes / span

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from campaigns.readers.base.problems import refuse
+
 MOST_LETTERS = 2000
 LEVEL_LETTERS = 500
 EARLIEST, LATEST = 631_152_000, 4_102_444_800  # 1990, 2100
@@ -27,6 +29,14 @@ def number_of(text: str) -> float | None:
         return None
     value = float(text)
     return value if math.isfinite(value) and abs(value) <= 1e300 else None
+
+
+def number_from_0(text: str, where: str) -> float:
+    """Read a finite decimal number, at least 0. Raise BadFile for anything else."""
+    number = number_of(text)
+    if number is None or number < 0:
+        refuse(where, f"“{text[:40]}” is no number from 0.")
+    return number
 
 
 def instant_of(text: str) -> datetime | None:

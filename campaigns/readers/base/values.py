@@ -40,7 +40,7 @@ class ReadRun:
     """One repetition.
 
     levels: by factor. values: by metric name; one that is not there was not observed. reason: in
-    words, where the state is not `ok`. started_at, finished_at: aware, None where the file does not
+    words, where the state is not `ok`, or what has to be known of the value. started_at, finished_at: aware, None where the file does not
     say. censored: metrics whose value is a lower limit. units_done, units_failed: requests or items.
     """
 

@@ -5,47 +5,42 @@ import json
 import pytest
 
 from campaigns import readers
-from campaigns.tests.readers.files import problem, read_file, runs_at
+from campaigns.tests.readers.files import DATA, problem, read_file, runs_at
 
 
-def test_every_round_of_pytest_benchmark_is_a_run():
+def test_a_test_of_pytest_benchmark_is_one_run_of_which_the_rounds_are_samples():
     read = read_file("pytest-benchmark.json")
 
-    assert len(read.runs) == 68
+    assert len(read.runs) == 5
     assert read.factors == {
         "benchmark": ("test_write", "test_sort"),
         "engine": ("dumps", "repr", "none"),
         "size": (10, 100, "none"),
     }
-    assert read.primary_metric == "duration"
-    rounds = runs_at(read, benchmark="test_write", engine="dumps", size=100)
-    assert len(rounds) == 15
-    assert rounds[0].values == {"duration": 1.5650002751499414e-05}
+    assert read.primary_metric == "duration_mean"
+    assert {metric.fidelity for metric in read.metrics} == {"aggregated"}
+    (run,) = runs_at(read, benchmark="test_write", engine="dumps", size=100)
+    assert run.units_done == 15
+    assert run.values["duration_min"] <= run.values["duration_median"]
+    assert any("samples of one run" in each for each in read.dropped)
     assert read.facts["node"] == "host.example.com"
     assert read.facts["python version"] == "3.11.7"
     assert read.info["commit id"] == "0303b72fa94b75ff86e63f06c1c00cf21779bf08"
 
 
-def test_rounds_of_several_iterations_are_told_to_be_means():
-    read = read_file("pytest-benchmark.json")
+def test_a_file_of_default_settings_is_read_with_its_hundreds_of_thousands_of_rounds():
+    document = json.loads((DATA / "pytest-benchmark-default.json").read_text())
+    for benchmark in document["benchmarks"]:
+        stats = benchmark["stats"]
+        stats["data"] = (stats["data"] * stats["rounds"])[: stats["rounds"]]
+    content = json.dumps(document).encode()
+    assert len(content) > 12_000_000
 
-    assert [metric.fidelity for metric in read.metrics] == ["aggregated"]
-    assert "Rounds of several iterations" in read.dropped[0]
-    assert {run.units_done for run in runs_at(read, benchmark="test_sort")} == {20}
+    read = readers.read(content)
 
-
-def test_rounds_of_one_iteration_are_raw():
-    document = {
-        "machine_info": {},
-        "commit_info": {},
-        "benchmarks": [{"name": "test_a", "stats": {"data": [0.5, 0.25], "iterations": 1}}],
-    }
-
-    read = readers.read(json.dumps(document).encode())
-
-    assert [metric.fidelity for metric in read.metrics] == ["raw"]
-    assert [run.values["duration"] for run in read.runs] == [0.5, 0.25]
-    assert read.factors == {}
+    assert read == read_file("pytest-benchmark-default.json")
+    assert [run.units_done for run in read.runs] == [197746, 197356, 198492]
+    assert read.runs[0].values["duration_mean"] == pytest.approx(58.4e-9, abs=1e-10)
 
 
 def test_a_file_without_rounds_gives_one_run_with_the_summary():
@@ -61,7 +56,51 @@ def test_a_file_without_rounds_gives_one_run_with_the_summary():
         "duration_stddev": 3.682336367180718e-05,
     }
     assert read.primary_metric == "duration_mean"
-    assert any("Single rounds are not in the file" in each for each in read.dropped)
+
+
+def test_a_parameter_of_1_0_is_the_level_1():
+    document = json.loads((DATA / "pytest-benchmark-saved.json").read_text())
+    for benchmark in document["benchmarks"]:
+        if benchmark["params"]:
+            benchmark["params"]["size"] = float(benchmark["params"]["size"])
+
+    read = readers.read(json.dumps(document).encode())
+
+    assert list(map(repr, read.factors["size"])) == ["10", "100", "'none'"]
+
+
+def test_files_of_pytest_benchmark_one_after_another_make_the_commit_a_factor():
+    text = (DATA / "pytest-benchmark-saved.json").read_text()
+    commit = json.loads(text)["commit_info"]["id"]
+    later = text.replace(commit, "f" * 40)
+
+    read = readers.read((text + later + later).encode())
+
+    assert read.factors["commit"] == (commit[:8], "ffffffff")
+    assert len(runs_at(read, commit="ffffffff")) == 10
+    assert "commit" not in readers.read((text + text).encode()).factors
+
+
+def test_files_of_hyperfine_one_after_another_are_more_runs_of_the_same_settings():
+    content = (DATA / "hyperfine-1.20.json").read_bytes()
+
+    read = readers.read(content * 2)
+
+    assert read.factors == {"size": (1000, 2000, 3000)}
+    assert len(read.runs) == 72
+
+
+def test_times_of_0_after_the_shell_was_subtracted_are_named_with_the_remedy():
+    read = read_file("hyperfine-zeros.json")
+
+    zeros = [run for run in read.runs if run.values["duration"] == 0]
+    assert (len(read.runs), len(zeros)) == (180, 30)
+    assert {run.state for run in zeros} == {"ok"}
+    assert all("--shell=none (-N)" in run.reason for run in zeros)
+    assert not any(run.reason for run in read.runs if run.values["duration"])
+    assert read.dropped[0].startswith(
+        "9 of 60 times of “head -c 1000 /dev/zero” are 0 after hyperfine subtracted"
+    )
 
 
 def test_parameters_of_hyperfine_are_factors():
@@ -131,3 +170,36 @@ def test_what_is_wrong_in_json_is_said_with_its_path(result, where, what):
 
     assert place == where
     assert what in text
+
+
+def test_summaries_of_hyperfine_in_csv_are_one_run_each_and_json_is_named():
+    read = read_file("hyperfine.csv")
+
+    assert read.factors == {"n": (1, 2, 3)}
+    assert len(read.runs) == 3
+    assert runs_at(read, n=2)[0].values == {
+        "duration_mean": 0.0037337524999999996,
+        "duration_stddev": 0.0011891605396696866,
+        "duration_median": 0.0033468675000000005,
+        "user_time_mean": 0.0007611666666666666,
+        "system_time_mean": 0.00017883333333333333,
+        "duration_min": 0.003027946,
+        "duration_max": 0.006136833,
+    }
+    assert read.primary_metric == "duration_mean"
+    assert {metric.fidelity for metric in read.metrics} == {"aggregated"}
+    assert any("--export-json" in each for each in read.dropped)
+    assert read_file("hyperfine-commands.csv").factors == {"command": ("first", "sleep 0.003")}
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("a,1,0,1", "4 fields; there are 8 columns. Is the file whole?"),
+        ("a,x,0,1,0,0,1,1", "mean: “x” is no number from 0."),
+    ],
+)
+def test_what_is_wrong_in_csv_of_hyperfine_is_said_with_its_line(line, what):
+    text = f"command,mean,stddev,median,user,system,min,max\n{line}\n"
+
+    assert problem(text) == ("line 2", what)

@@ -75,6 +75,22 @@ def test_a_unit_that_the_summary_does_not_give_is_told():
     assert unit(handled) == "s"
 
 
+def test_what_a_script_of_k6_calls_as_we_call_requests_stays_apart_from_them():
+    document = json.loads((DATA / "k6_handle_summary.json").read_text())
+    trend = {"avg": 90, "med": 90, "p(95)": 90, "max": 90}
+    document["metrics"] |= {
+        "latency": {"type": "trend", "contains": "default", "values": trend},
+        "request": {"type": "counter", "contains": "default", "values": {"count": 9, "rate": 9}},
+    }
+
+    read = readers.read(json.dumps(document).encode())
+
+    plain, run = only_run(read_file("k6_handle_summary.json")), only_run(read)
+    assert {name: run.values[name] for name in plain.values} == plain.values
+    assert (run.values["script_latency_p95"], run.values["script_request_rate"]) == (90, 9)
+    assert next(m.unit for m in read.metrics if m.name == "script_latency_p95") == "unknown"
+
+
 def test_a_rate_over_no_time_at_all_is_refused():
     document = json.loads((DATA / "k6_machine_readable.json").read_text())
     document["config"]["duration"] = 1e-299
@@ -164,6 +180,20 @@ def test_oha_is_one_run_in_seconds():
     assert run.units_done == 2000
 
 
+@pytest.mark.parametrize("name", ["oha.json", "k6_summary_export.json"])
+def test_summaries_one_after_another_are_runs_of_one_setting(name):
+    content = (DATA / name).read_bytes()
+
+    read = readers.read(content + content + content)
+
+    assert len(read.runs) == 3
+    assert read.factors == {}
+    assert any("runs of one setting" in each for each in read.dropped)
+    where, text = problem(content + content[: len(content) // 2])
+    assert where.startswith("line ")
+    assert "Is the file whole?" in text
+
+
 def test_errors_and_wrong_statuses_of_oha_are_failed_requests():
     broken, missing = (only_run(read_file(f"oha_{each}.json")) for each in ("errors", "missing"))
 
@@ -235,6 +265,39 @@ def test_a_history_of_the_total_alone_has_no_factor_but_users():
     assert read.factors == {"users": (2, 6)}
     assert [run.units_done + run.units_failed for run in read.runs] == [440, 1190]
     assert any("users were still arriving" in each for each in read.dropped)
+
+
+def test_a_history_of_a_test_of_two_seconds_is_one_run_without_a_rate():
+    read = read_file("locust_2s_total_stats_history.csv")
+
+    assert read.factors == {"users": (4,)}
+    assert read.runs[0].values == pytest.approx(
+        {
+            "latency_mean": 0.004909542088198043,
+            "failed_share": 13 / 68,
+            "latency_p50": 0.004,
+            "latency_p90": 0.008,
+            "latency_p95": 0.009,
+            "latency_p99": 0.094,
+        }
+    )
+    assert (read.runs[0].units_done, read.runs[0].units_failed) == (55, 13)
+    assert any("import the file _stats.csv" in each for each in read.dropped)
+
+
+def test_percentiles_that_locust_did_not_compute_yet_are_left_out():
+    """In the first second it writes 0 in their place."""
+    read = read_file("locust_2s_stats_history.csv")
+
+    assert read.factors["request"] == ("GET missing", "GET small file")
+    assert [set(run.values) for run in read.runs] == [{"latency_mean", "failed_share"}] * 2
+
+
+def test_percentiles_of_a_test_within_their_window_are_those_of_the_test():
+    run = only_run(read_file("locust_8s_total_stats_history.csv"))
+
+    assert run.values["request_rate"] == pytest.approx((473 - 61) / 6)
+    assert run.values["latency_p95"] == 0.013
 
 
 @pytest.mark.parametrize(

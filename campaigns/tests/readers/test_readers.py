@@ -13,6 +13,13 @@ from campaigns.tests.readers.files import DATA, FORMATS, PUBLISHED, problem, rea
 
 def test_every_format_is_found_by_its_module():
     assert list(readers.all_readers()) == [
+        "ab",
+        "asv",
+        "criterion",
+        "fio",
+        "go_bench",
+        "google_benchmark",
+        "hey",
         "hyperfine",
         "jmeter_jtl",
         "k6_points",
@@ -23,8 +30,11 @@ def test_every_format_is_found_by_its_module():
         "opl_status_data",
         "pgbench",
         "plain_csv",
+        "pyperf",
         "pytest_benchmark",
         "satperf_log",
+        "sysbench",
+        "vegeta",
         "wrk",
     ]
     assert all(name == reader.name for name, reader in readers.all_readers().items())
@@ -57,7 +67,7 @@ def test_runs_fit_what_is_declared(name):
     for run in read.runs:
         assert run.levels.keys() == read.factors.keys()
         assert all(level in read.factors[factor] for factor, level in run.levels.items())
-        assert bool(run.reason) == (run.state != "ok")
+        assert run.reason or run.state == "ok"
         for instant in (run.started_at, run.finished_at):
             assert instant is None or instant.tzinfo is not None
     for metric in read.metrics:
@@ -87,7 +97,7 @@ def test_a_file_that_could_be_of_two_formats_is_refused_with_both():
 
 
 def test_a_format_that_there_is_not_is_refused():
-    assert problem("x", "excel")[1].startswith("There is no format “excel”; there are hyperfine,")
+    assert problem("x", "excel")[1].startswith("There is no format “excel”; there are ab, asv,")
     assert problem("")[1] == "The file is empty."
 
 
@@ -145,6 +155,29 @@ def test_more_metrics_than_a_campaign_can_have_are_refused():
     text = problem(f'{{"results": {{{results}}}}}', "opl_status_data")[1]
 
     assert text == "The file has more than 200 metrics; leave some out."
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (f"BenchmarkA{'/' * 30} 1 2 ns/op\nPASS\n", "more than 20 parts"),
+        ("BenchmarkA 1 2 ns/op\n" * 100_001, "More than 100,000 benchmarks"),
+        (
+            "".join(f"BenchmarkA/a{n}=1/b{n}=1 1 2 ns/op\n" for n in range(51)),
+            "more than 100 settings",
+        ),
+    ],
+)
+def test_what_names_more_than_any_tool_measures_is_refused(content, words):
+    assert words in problem(content, "go_bench")[1]
+
+
+def test_settings_that_are_as_many_as_runs_times_facts_are_refused():
+    context = ",".join(f'"k{n}": {n}' for n in range(2000))
+    benchmark = '{"name": "A", "real_time": 1, "cpu_time": 1, "time_unit": "ns"}'
+    output = f'{{"context": {{{context}}}, "benchmarks": [{",".join([benchmark] * 1100)}]}}'
+
+    assert "2,000,000 settings in all" in problem(output, "google_benchmark")[1]
 
 
 def test_more_lines_than_values_are_refused():

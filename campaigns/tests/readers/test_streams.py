@@ -34,6 +34,54 @@ def test_a_file_is_read_the_same_compressed_and_plain():
     assert readers.read(packed) == readers.read(gzip.decompress(packed))
 
 
+def test_points_of_k6_in_csv_are_gathered_in_the_same_way():
+    read = read_file("k6-milli.csv.gz")
+
+    assert read.factors == {
+        "scenario": ("few", "many"),
+        "request": ("http://127.0.0.1:18999/small", "http://127.0.0.1:18999/missing"),
+    }
+    (run,) = runs_at(read, scenario="few")
+    lines = gzip.decompress((DATA / "k6-milli.csv.gz").read_bytes()).decode().splitlines()
+    rows = [line.split(",") for line in lines if line.startswith("http_req_duration,")]
+    few = [(int(row[1]) / 1000, float(row[2]) / 1000) for row in rows if row[11] == "few"]
+    assert run.units_done == len(few)
+    assert run.values["latency_mean"] == pytest.approx(sum(took for _, took in few) / len(few))
+    span = max(at for at, _ in few) - min(at - took for at, took in few)
+    assert run.values["request_rate"] == pytest.approx(len(few) / span)
+    (missing,) = runs_at(read, request="http://127.0.0.1:18999/missing")
+    assert (missing.state, missing.units_failed) == ("failed", rows_of(rows, "missing"))
+    assert read.info["vus_max"] == "6"
+
+
+def rows_of(rows, path):
+    return sum(row[9].endswith(path) for row in rows)
+
+
+def test_whole_seconds_of_k6_are_too_coarse_for_the_rate_of_a_short_test():
+    read = read_file("k6.csv.gz")
+
+    assert not any("request_rate" in run.values for run in read.runs)
+    assert any("K6_CSV_TIME_FORMAT=unix_milli" in each for each in read.dropped)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("http_req_duration,1795417866,x,few,a", "metric_value: “x” is no number."),
+        ("http_req_duration,1795417866,-1,few,a", "The time -1 is negative."),
+        ("http_req_duration,0,1,few,a", "The time of the point is no instant"),
+        ("data_sent,1795417866,0.5,few,a", "0.5 is no count"),
+        ("http_req_duration,1795417866,1,few", "4 fields; there are 5 columns"),
+    ],
+)
+def test_a_bad_line_of_k6_in_csv_is_named(line, what):
+    where, text = problem(f"metric_name,timestamp,metric_value,scenario,name\n{line}\n")
+
+    assert where == "line 2"
+    assert what in text
+
+
 def test_the_span_of_a_run_begins_with_its_first_request():
     lines = POINT % ("2026-01-01T00:00:10Z", 4000) + POINT % ("2026-01-01T00:00:12Z", 1000)
 
