@@ -53,6 +53,7 @@ RUN = (
 )
 VALUE = ("value", "censored")
 STATES = ("ok", "failed")
+NOT_OBSERVED = "not observed"
 LARGEST = 1e18
 MOST_FACTS_LETTERS = 50_000_000
 """Of all runs of a request together."""
@@ -179,7 +180,7 @@ def _runs(
 def _repetitions(
     entry: Mapping[str, Any], path: str, context: Mapping[str, str], problems: Problems
 ) -> Iterator[SubmittedRun]:
-    """One run; or several, where its values are lists: one number a repetition, null: it failed."""
+    """One run; or several, where its values are lists: one number a repetition, or null."""
     no_others(entry, RUN, path, problems)
     values = mapping_at(entry, "values", problems, path)
     lengths = {len(value) for value in values.values() if isinstance(value, list)}
@@ -227,8 +228,9 @@ def _run(
             problems.note(f"{path}.values.{name[:SHOWN]}", f"It is above {LARGEST:g}.")
         else:
             numbers[name] = float(value)
-    failed, reason = _ending(entry, bool(values) and not numbers, path, problems)
-    if not numbers and not failed:
+    failed, reason = _ending(entry, path, problems)
+    lost = bool(values) and not numbers and not failed and "state" not in entry
+    if not numbers and not failed and not lost:
         problems.note(f"{path}.values", "It has no value; send one, or `state`: “failed”.")
     own = context_of(entry, path, problems) if "context" in entry else {}
     started = instant_of(entry.get("started_at"), f"{path}.started_at", problems)
@@ -240,7 +242,8 @@ def _run(
         values=numbers,
         censored=frozenset(censored),
         failed=failed,
-        reason=reason,
+        lost=lost,
+        reason=reason or (NOT_OBSERVED if lost else ""),
         started_at=started,
         finished_at=finished,
         units_done=whole_of(entry, "units_done", path, problems),
@@ -273,10 +276,8 @@ def _levels(entry: Mapping[str, Any], path: str, problems: Problems) -> dict[str
     return found
 
 
-def _ending(
-    entry: Mapping[str, Any], nothing: bool, path: str, problems: Problems
-) -> tuple[bool, str]:
-    state = entry.get("state", "failed" if nothing else "ok")
+def _ending(entry: Mapping[str, Any], path: str, problems: Problems) -> tuple[bool, str]:
+    state = entry.get("state", "ok")
     if state not in STATES:
         problems.note(f"{path}.state", f"There are {' and '.join(STATES)}.")
     reason = text_of(entry.get("reason", ""), f"{path}.reason", FACT_LETTERS, problems)

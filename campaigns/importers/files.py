@@ -1,7 +1,7 @@
 """Files that other tools wrote: read, and stored as a campaign. All of a file, or nothing."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -13,7 +13,7 @@ from campaigns.importers.fields import MOST_UNITS
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
 from campaigns.importers.turns import wait_for_turn
-from campaigns.models import Submission, Team
+from campaigns.models import Campaign, Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.models.teams import default_team
 from campaigns.readers.base import Read, ReadRun
@@ -89,10 +89,16 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
         "primary_metric": primary,
         "source": f"{about.filename or 'a file'} ({read.label})"[:300],
     }
+    blocks = blocks_of(read.runs)
+    if any(blocks):
+        suggested["order"] = Campaign.Order.INTERLEAVED
     said = {name: value for name, value in about.definition.items() if value not in (None, "", [])}
     context = {name[:100]: storable(value) for name, value in read.facts.items()}
     return Submitted(
-        runs=[_run(run, {**context, **about.context}) for run in read.runs],
+        runs=[
+            _run(run, {**context, **about.context}, block)
+            for run, block in zip(read.runs, blocks, strict=True)
+        ],
         metrics=[
             SubmittedMetric(
                 name=metric.name[:METRIC_LETTERS],
@@ -114,9 +120,26 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
     )
 
 
-def _run(run: ReadRun, context: Mapping[str, str]) -> SubmittedRun:
+def blocks_of(runs: Sequence[ReadRun]) -> list[int | None]:
+    """Number the rounds of a file whose runs took turns, each setting once a round; None where they did not.
+
+    Runs are in the order of the file; where it has their instants, these have to be in that order.
+    """
+    none: list[int | None] = [None] * len(runs)
+    settings = [repr(sorted(run.levels.items())) for run in runs]
+    size = len(set(settings))
+    if size < 2 or len(runs) < 2 * size or len(runs) % size:
+        return none
+    rounds = [settings[first : first + size] for first in range(0, len(runs), size)]
+    instants = [instant for run in runs if (instant := run.started_at or run.finished_at)]
+    if instants != sorted(instants) or any(len(set(each)) < size for each in rounds):
+        return none
+    return [place // size + 1 for place in range(len(runs))]
+
+
+def _run(run: ReadRun, context: Mapping[str, str], block: int | None) -> SubmittedRun:
     return SubmittedRun(
-        levels={name: _level(level) for name, level in run.levels.items()},
+        levels=run.levels,
         values=run.values,
         censored=run.censored,
         failed=run.state != "ok",
@@ -126,13 +149,8 @@ def _run(run: ReadRun, context: Mapping[str, str]) -> SubmittedRun:
         units_done=min(run.units_done, MOST_UNITS),
         units_failed=min(run.units_failed, MOST_UNITS),
         context=context,
+        block=block,
     )
-
-
-def _level(level: Any) -> Any:
-    if isinstance(level, float) and level.is_integer():
-        return int(level)
-    return level
 
 
 def _plain(each: Any) -> Any:

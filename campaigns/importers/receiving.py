@@ -181,6 +181,7 @@ def _received(
         position=position,
         values=values,
         failed=run.failed,
+        lost=run.lost,
         reason=run.reason,
         external_id=run.external_id,
         info=run.info or None,

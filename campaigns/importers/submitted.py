@@ -33,7 +33,7 @@ class SubmittedRun:
     """One repetition of one case.
 
     levels: of every factor, by its name. values: by metric; what is not there was not observed.
-    censored: metrics whose value is a lower limit. block: which runs were made close together; None:
+    censored: metrics whose value is a lower limit. lost: nothing was observed. block: which runs were made close together; None:
     the n-th run of a cell is in block n. context: facts of its environment. external_id: by which
     whoever sends it knows it.
     """
@@ -42,6 +42,7 @@ class SubmittedRun:
     values: Mapping[str, float]
     censored: frozenset[str] = frozenset()
     failed: bool = False
+    lost: bool = False
     reason: str = ""
     started_at: datetime | None = None
     finished_at: datetime | None = None

@@ -56,13 +56,26 @@ def keep(
     return kept
 
 
-def due() -> list[int]:
-    """Files that a worker shall read now; each is noted as sent."""
-    again = Q(sent_at=None) | Q(sent_at__lt=Now() - timedelta(seconds=READING_SECONDS))
-    waiting = Submission.objects.filter(again, state=Submission.State.WAITING)
-    keys = list(waiting.order_by("pk").values_list("pk", flat=True))
+def due(most: int) -> list[int]:
+    """Files that a worker shall read now, at most so many; each is noted as sent."""
+    waiting = Submission.objects.filter(state=Submission.State.WAITING).exclude(_sent())
+    keys = list(waiting.order_by("pk").values_list("pk", flat=True)[: max(0, most)])
     Submission.objects.filter(pk__in=keys).update(sent_at=Now())
     return keys
+
+
+def being_read() -> int:
+    """How many files were sent to a worker."""
+    return Submission.objects.filter(_sent(), state=Submission.State.WAITING).count()
+
+
+def forget_sent() -> None:
+    """Have every file sent again that waits."""
+    Submission.objects.filter(state=Submission.State.WAITING).update(sent_at=None)
+
+
+def _sent() -> Q:
+    return Q(sent_at__isnull=False, sent_at__gt=Now() - timedelta(seconds=READING_SECONDS))
 
 
 @transaction.atomic

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import analysis, importers
+from campaigns import analysis, importers, readers
 from campaigns.definition.checking import Invalid
 from campaigns.drivers.base import STAND_IN
 from campaigns.importers.files import About, import_file
@@ -13,11 +13,9 @@ from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.runs import observed_runs_by_metric
 from campaigns.readers import BadFile
-from campaigns.tests import readers
+from campaigns.tests.readers.files import DATA, FORMATS
 
 pytestmark = pytest.mark.django_db
-
-DATA = Path(readers.__file__).with_name("data")
 
 PUBLISHED = Path(importers.__file__).with_name("published_sync_runs.csv").read_bytes()
 ABOUT = About(
@@ -45,6 +43,21 @@ def test_an_import_is_a_finished_campaign_with_its_source():
     assert campaign.sessions.get().kind == Session.Kind.IMPORT
 
 
+def test_every_file_that_is_read_is_stored_with_its_levels():
+    for name in FORMATS:
+        content = (DATA / name).read_bytes()
+        read = readers.read(content, name)
+
+        campaign = imported(content, About(filename=name))
+
+        assert campaign.runs.count() == len(read.runs), name
+        stored = {
+            each.name: set(each.levels.values_list("value", flat=True))
+            for each in campaign.factors.all()
+        }
+        assert stored == {factor: set(levels) for factor, levels in read.factors.items()}, name
+
+
 def test_positions_follow_the_order_in_which_the_runs_were_made():
     campaign = imported(PUBLISHED)
 
@@ -53,6 +66,53 @@ def test_positions_follow_the_order_in_which_the_runs_were_made():
     assert made == [20, 20, 20, 5, 5, 5, *[10] * 3, *[3] * 3, *[15] * 3, *[7] * 3]
     assert [run.position for run in runs] == list(range(1, 19))
     assert list(runs) == list(runs.order_by("started_at"))
+
+
+def outputs_of_sysbench(*places: int) -> bytes:
+    """The three runs with one thread are 0 to 2, those with two are 3 to 5."""
+    outputs = (DATA / "sysbench-cpu.txt").read_text().split("sysbench 1.0.20")[1:]
+    return "".join(f"sysbench 1.0.20{outputs[place]}" for place in places).encode()
+
+
+def test_runs_that_took_turns_in_a_file_are_interleaved_in_blocks():
+    campaign = imported(outputs_of_sysbench(0, 3, 4, 1, 2, 5), About(filename="sysbench.txt"))
+
+    assert campaign.order == Campaign.Order.INTERLEAVED
+    made = [
+        (run.block.number, run.cell.levels_by_factor["threads"])
+        for run in campaign.runs.select_related("block", "cell").order_by("position")
+    ]
+    assert made == [(1, 1), (1, 2), (2, 2), (2, 1), (3, 1), (3, 2)]
+    analysis.analyse(campaign)
+    caveat = campaign.findings.get(name="answer").result["caveat"]
+    assert "one after the other" not in caveat
+
+
+@pytest.mark.parametrize(
+    "places", [(0, 1, 2, 3, 4, 5), (0, 3, 1, 2, 4, 5), (0, 3, 1), (0, 1), (0, 3)]
+)
+def test_runs_that_did_not_take_turns_are_blocked(places):
+    campaign = imported(outputs_of_sysbench(*places), About(filename="sysbench.txt"))
+
+    assert campaign.order == Campaign.Order.BLOCKED
+
+
+def test_instants_that_contradict_the_order_of_a_file_make_no_blocks():
+    lines = [f"{level},{ended},1.5" for ended, level in ((9, 1), (8, 2), (7, 1), (6, 2))]
+    lines = [line.replace(",", ",2026-01-01T00:00:0", 1).replace(",1.5", "Z,1.5") for line in lines]
+    mapping = {
+        "factors": ["n"],
+        "metrics": {"seconds": {"unit": "s", "lower_is_better": True}},
+        "finished_at": "ended",
+    }
+    given = {"question": "Q?"}
+
+    def order(rows):
+        content = "\n".join(["n,ended,seconds", *rows]).encode()
+        return imported(content, About(definition=given, mapping=mapping)).order
+
+    assert order(lines) == Campaign.Order.BLOCKED
+    assert order(lines[::-1]) == Campaign.Order.INTERLEAVED
 
 
 def test_block_n_holds_the_nth_run_of_every_level():
@@ -152,4 +212,4 @@ def test_names_of_tests_are_work_and_their_levels_are_not_compared():
     assert levels["factor"] in ("engine", "size")
     assert all("benchmark" in group["levels"] for group in levels["groups"])
     sentence = campaign.findings.get(name="answer").result["sentence"]
-    assert "measured in both combinations of the other factors" in sentence
+    assert sentence.startswith("No setting is ranked: 5 of 5 settings have fewer than 3 runs.")
