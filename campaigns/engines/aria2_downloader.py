@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,8 @@ BEYOND_THE_LARGEST = 64 * 1024
 MEMORY_BYTES, MEMORY_BYTES_A_FILE = 2**30, 2**15
 """What aria2c may take: it keeps heads without an end, and dies of it here instead of the machine."""
 SECONDS_TO_SETTLE = 1.0
+LOOK_SECONDS = 0.5
+"""How often it is looked whether any file was dealt with in time."""
 OF_CONTENT = ("digest",)
 """Failures that aria2 tells where the size is wrong."""
 
@@ -65,6 +68,8 @@ class _Download:
         self._peak_bytes = 0
         self._settled = Settled(run.tally)
         self._host = ""
+        self._settled_at = 0.0
+        self._ended_by = ""
         self._killed = threading.Event()
         self._over = threading.Event()
         largest = max((item.size for item in job.items), default=0)
@@ -93,8 +98,9 @@ class _Download:
                 run.tally.add_told(item, 0, None, failed)
             run.stop()
             return run.result()
-        feed = threading.Thread(target=self._feed, args=(uris,), name="feed", daemon=True)
-        feed.start()
+        self._settled_at = time.monotonic()
+        threading.Thread(target=self._feed, args=(uris,), name="feed", daemon=True).start()
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
         left = self._take_all(uris)
         run.stop()
         self._over.set()
@@ -102,7 +108,7 @@ class _Download:
             raise RuntimeError(
                 f"{PROGRAM} ended with {self._process.wait()}, {left} files too early"
             )
-        result = run.result(complete=not left)
+        result = run.result(complete=not left) | {"ended_by": self._ended_by}
         return result | {"peak_memory_bytes": result["peak_memory_bytes"] + self._peak_bytes}
 
     def _pinned(self) -> list[str]:
@@ -148,6 +154,7 @@ class _Download:
         def settle(said: Said) -> None:
             if said.index in left:
                 left.discard(said.index)
+                self._settled_at = time.monotonic()
                 self._settled.take(items[said.index], said)
                 if not left:
                     self._run.stop()
@@ -160,6 +167,18 @@ class _Download:
             settle(said)
         self._settled.tidy_up()
         return len(left)
+
+    def _watch(self) -> None:
+        """End it where every file on its way has taken longer than a file may.
+
+        aria2c has no such limit, and does not tell when it begins a file: that is when another is over.
+        """
+        longest = self._job.file_timeout_seconds
+        while not self._over.wait(min(LOOK_SECONDS, longest / 4)):
+            if time.monotonic() - self._settled_at > longest:
+                self._ended_by = f"The limit of {longest:g} s for a file, in which none came,"
+                self._kill()
+                return
 
     def _look_at_memory(self) -> None:
         """Note its most memory before it ends; nobody can read it afterwards."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from campaigns.engines.transfers import FULL, FileFailed
+from campaigns.engines.transfers import FULL, FileFailed, in_our_words
 
 COMPLETE = re.compile(r"\[NOTICE\] Download complete: .*/(\d+)\Z")
 INCOMPLETE = re.compile(r"\[NOTICE\] Download GID#\w+ not complete: .*/(\d+)?\Z")
@@ -114,4 +114,4 @@ def _failure(code: int, status: int | None, text: str) -> str:
 
 def _shown(text: str) -> str:
     """Give the last of aria2's sentences, which says most."""
-    return text.rpartition("] ")[2] or "aria2 says nothing"
+    return in_our_words(text.rpartition("] ")[2]) or "aria2 says nothing"

@@ -26,10 +26,19 @@ from campaigns.engines.downloading import (
     next_url,
     refuse_status,
 )
-from campaigns.engines.transfers import Counter, FileFailed, Item, Transfer
+from campaigns.engines.transfers import (
+    Counter,
+    FileFailed,
+    Item,
+    Transfer,
+    refuse_length,
+    took_too_long,
+)
 
 TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
 """What a task is fetching."""
+LIMIT: ContextVar[asyncio.Timeout] = ContextVar("LIMIT")
+"""What ends it."""
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 EXECUTOR_THREADS = 2
 BATCH_BYTES = 256 * 1024
@@ -103,7 +112,12 @@ def _paced(pacer: pacing.Pacer) -> aiohttp.ClientMiddlewareType:
     async def wait(
         request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        TRANSFER.get().held_back(await queue.turn())
+        limit = LIMIT.get()
+        ends_at = limit.when()
+        limit.reschedule(None)
+        held_seconds = await queue.turn()
+        TRANSFER.get().held_back(held_seconds)
+        limit.reschedule(ends_at and ends_at + held_seconds)
         return await send(request)
 
     return wait
@@ -137,12 +151,17 @@ async def _work(
         transfer = Transfer(item, run.tally, counter)
         TRANSFER.set(transfer)
         try:
-            await _fetch(session, job, transfer, executor)
+            async with asyncio.timeout(job.file_timeout_seconds) as limit:
+                LIMIT.set(limit)
+                await _fetch(session, job, transfer, executor)
             transfer.complete()
         except FileFailed as failure:
             transfer.failed(failure)
         except EXPECTED as error:
-            transfer.failed(classified(error, FAILURE_CLASSES))
+            if limit.expired():
+                transfer.failed(took_too_long(job.file_timeout_seconds))
+            else:
+                transfer.failed(classified(error, FAILURE_CLASSES))
 
 
 async def _fetch(
@@ -155,6 +174,7 @@ async def _fetch(
     while True:
         async with session.get(URL(url, encoded=True), allow_redirects=False) as response:
             transfer.answered(response.status)
+            refuse_length(response.headers.get("Content-Length", ""))
             if response.status in REDIRECTS:
                 location = response.headers.get("Location", "").encode("utf-8", "surrogateescape")
                 url = next_url(url, location, job.rules, hops)
@@ -180,7 +200,11 @@ async def _take_batches(
         batch.append(chunk)
         size += len(chunk)
         if size >= BATCH_BYTES:
-            await loop.run_in_executor(executor, transfer.take, b"".join(batch))
+            taking = loop.run_in_executor(executor, transfer.take, b"".join(batch))
+            try:
+                await asyncio.shield(taking)
+            finally:
+                await asyncio.wait((taking,))  # its file is closed after that, whatever ends it
             batch, size = [], 0
     transfer.take(b"".join(batch))
 

@@ -10,7 +10,7 @@ import pycurl
 
 from campaigns.engines.downloading import NO_RESOURCES, headers
 from campaigns.engines.pinned import Resolver, allowed_addresses, begin_of, resolved
-from campaigns.engines.transfers import FileFailed
+from campaigns.engines.transfers import FileFailed, in_our_words
 from campaigns.network import Endpoint, NetworkError, Refused, Rules, check_url, parse_url
 
 HTTP_VERSIONS = {
@@ -119,6 +119,7 @@ class CheckedCurl:
         self.opened = 0
         self.begun = False
         self._rules = rules
+        self._may_share = http_version != "1.1"
         self._place: Place | None = None
         self.curl = curl = pycurl.Curl()
         for option, value in (
@@ -134,7 +135,6 @@ class CheckedCurl:
             (pycurl.BUFFERSIZE, BUFFER_BYTES),
             (pycurl.DNS_CACHE_TIMEOUT, -1),
             (pycurl.HTTP_VERSION, HTTP_VERSIONS[http_version]),
-            (pycurl.PIPEWAIT, int(http_version != "1.1")),
             (pycurl.CONNECTTIMEOUT_MS, max(1, round(connect_timeout_seconds * 1000))),
             (pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in headers(sender).items()]),
             (pycurl.OPENSOCKETFUNCTION, self._open),
@@ -152,6 +152,9 @@ class CheckedCurl:
         if place is not self._place:
             self._place = place
             self.curl.setopt(pycurl.RESOLVE, place.resolve)
+            # Without TLS nothing is ever shared, and waiting for a first answer could last for ever.
+            shares = self._may_share and place.endpoint.scheme == "https"
+            self.curl.setopt(pycurl.PIPEWAIT, int(shares))
         self.curl.setopt(pycurl.URL, url)
         self.reason = None
         self.begun = False
@@ -166,7 +169,7 @@ class CheckedCurl:
         failure = _CLASS_OF.get(code, "protocol")
         if code == pycurl.E_RECV_ERROR and any(word in message for word in NONSENSE):
             failure = "protocol"
-        return FileFailed(failure, f"{message} (libcurl {code})")
+        return FileFailed(failure, in_our_words(f"{message} (libcurl {code})"))
 
     def _open(self, purpose: int, wanted: Any) -> socket.socket | int:
         """Make the socket of a connection, if the rules allow the address that it will go to."""

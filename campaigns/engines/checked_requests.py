@@ -1,9 +1,11 @@
 """Sessions of `requests` that connect only where the rules allow. No Django."""
 
 import http.client
+import io
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from http.cookiejar import DefaultCookiePolicy
@@ -17,6 +19,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
 from campaigns.engines.downloading import ANONYMOUS, ErrorClasses, headers
+from campaigns.engines.transfers import took_too_long
 from campaigns.network import Refused, Rules
 
 FAILURE_CLASSES: ErrorClasses = (
@@ -45,17 +48,19 @@ def checked_session(
     tls: ssl.SSLContext,
     opened: "Opened | None" = None,
     sender: str = ANONYMOUS,
+    limit: "Limit | None" = None,
 ) -> requests.Session:
     """Give a session of one connection, without cookies, retries, proxies or netrc.
 
-    `opened` collects the connections, for somebody who wants to break them off.
+    `opened` collects the connections, for somebody who wants to break them off. `limit` says until
+    when answers may come.
     """
     session = _Session()
     session.trust_env = False
     session.headers.clear()
     session.headers.update(headers(sender))
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    adapter = CheckedAdapter(rules, tls, opened)
+    adapter = CheckedAdapter(rules, tls, opened, limit)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
@@ -105,6 +110,25 @@ class Opened:
             self._sockets.clear()
 
 
+class Limit:
+    """Until when the answers of a session may come; an answer that trickles meets no other limit."""
+
+    def __init__(self, longest_seconds: float) -> None:
+        self._longest_seconds = longest_seconds
+        self._ends_at = float("inf")
+
+    def begin(self, used_seconds: float = 0.0) -> None:
+        """Let the time run that one file may take, `used_seconds` of it already gone."""
+        self._ends_at = time.monotonic() + self._longest_seconds - used_seconds
+
+    def left(self) -> float:
+        """Give the seconds left. Raise FileFailed where there are none."""
+        left = self._ends_at - time.monotonic()
+        if left <= 0:
+            raise took_too_long(self._longest_seconds)
+        return left
+
+
 class _Session(requests.Session):
     """A session that leaves redirects alone.
 
@@ -118,17 +142,26 @@ class _Session(requests.Session):
 class CheckedAdapter(HTTPAdapter):
     """Connections of `requests` under the rules."""
 
-    def __init__(self, rules: Rules, tls: ssl.SSLContext, opened: "Opened | None") -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        tls: ssl.SSLContext,
+        opened: "Opened | None",
+        limit: "Limit | None" = None,
+    ) -> None:
         """Build the classes that urllib3 makes its connections with."""
         self._tls = tls
         super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
 
+        class Answer(_Response):
+            _limit = limit
+
         class Plain(_Checked, HTTPConnection):
-            response_class = _Response
+            response_class = Answer
             _rules, _opened = rules, opened
 
         class Encrypted(_Checked, HTTPSConnection):
-            response_class = _Response
+            response_class = Answer
             _rules, _opened = rules, opened
 
         class PlainPool(HTTPConnectionPool):
@@ -160,11 +193,49 @@ class _Response(http.client.HTTPResponse):
     urllib3 2.8 reads a chunk of -1 bytes until the connection ends, into memory.
     """
 
+    _limit: Limit | None = None
+
+    def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:
+        """Read the answer from a socket, until the limit where there is one."""
+        super().__init__(sock, *given, **named)
+        if self._limit is not None:
+            raw = _Limited(sock, self._limit)
+            self.fp.close()
+            self.fp = io.BufferedReader(raw)
+
     def _safe_read(self, amt: int) -> bytes:
         if amt < 0:
             raise http.client.HTTPException(f"a chunk of {amt} bytes")
         read: bytes = super()._safe_read(amt)  # type: ignore[misc]
         return read
+
+
+class _Limited(io.RawIOBase):
+    """What comes on a socket, until a limit; the socket's own timeout goes on to hold for each piece."""
+
+    def __init__(self, sock: socket.socket, limit: Limit) -> None:
+        self._socket = sock
+        self._limit = limit
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read what has come. Raise FileFailed where the limit is reached."""
+        left, piece = self._limit.left(), self._socket.gettimeout()
+        if piece is None or left < piece:
+            self._socket.settimeout(left)
+        try:
+            return self._raw.readinto(buffer)
+        except TimeoutError:
+            self._limit.left()
+            raise
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._raw.close()
+        super().close()
 
 
 class _Checked:

@@ -18,16 +18,25 @@ import pycurl
 from campaigns.engines.checked_curl import CheckedCurl, Places
 from campaigns.engines.downloading import REDIRECTS, Job, next_url, refuse_status
 from campaigns.engines.pacing import Pacer
-from campaigns.engines.transfers import Counted, FileFailed, Item, Tally, Transfer
+from campaigns.engines.transfers import (
+    Counted,
+    FileFailed,
+    Item,
+    Tally,
+    Transfer,
+    refuse_length,
+    took_too_long,
+)
 
 LOOK_SECONDS = 0.1
-"""How often it is looked whether an answer has stopped coming, or the run has to end."""
+"""How often it is looked whether an answer takes too long, or the run has to end."""
 WATCHED = {
     pycurl.POLL_IN: select.EPOLLIN,
     pycurl.POLL_OUT: select.EPOLLOUT,
     pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
 }
 ENDS_OF_HEAD = (b"\r\n", b"\n")
+LENGTH = b"content-length:"
 READABLE = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
 LAST_DATA_RECEIVED = 52
 """Where tcp_info (linux/tcp.h) holds tcpi_last_data_recv, in milliseconds."""
@@ -166,10 +175,13 @@ class Fetcher:
         self._take_next(handle)
 
     def _look(self) -> None:
-        """Give up what has been silent for too long."""
+        """Give up what has been silent, or on its way, for too long."""
         longest = self.job.read_timeout_seconds
+        longest_file = self.job.file_timeout_seconds
         for handle in list(self._busy):
-            if handle.begun and handle.silent_seconds() > longest:
+            if handle.transfer.seconds > longest_file:
+                self._ended(handle, took_too_long(longest_file))
+            elif handle.begun and handle.silent_seconds() > longest:
                 message = f"nothing came for {longest:g} s"
                 self._ended(handle, FileFailed("timeout", message))
 
@@ -253,10 +265,20 @@ class _Handle(CheckedCurl):
             if self.status >= 200:
                 self._head_is_there = True
                 self.transfer.answered(self.status)
+        elif line[: len(LENGTH)].lower() == LENGTH:
+            return self._check_length(line)
         elif self.status != 200:
             self._heard = time.perf_counter()
             if not self.location and line[:9].lower() == b"location:":
                 self.location = line[9:].strip()
+        return None
+
+    def _check_length(self, line: bytes) -> int | None:
+        try:
+            refuse_length(line[len(LENGTH) :].decode("latin-1").strip())
+        except FileFailed as failure:
+            self.reason = failure
+            return 0
         return None
 
     def _write(self, data: bytes) -> int | None:

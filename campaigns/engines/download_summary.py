@@ -43,9 +43,10 @@ class Download:
         """Say why the run as a whole failed; empty where it did not."""
         done = len(self.done())
         if not self.complete:
+            what = self.result.get("ended_by") or f"The time limit of {self.limit_seconds:g} s"
             return (
-                f"The time limit of {self.limit_seconds:g} s ended the run after {done} of "
-                f"{len(self.entries)} files ({self.failed} failed)."
+                f"{what} ended the run after {done} of {len(self.entries)} files "
+                f"({self.failed} failed)."
             )
         if done:
             return ""

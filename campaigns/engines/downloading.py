@@ -18,7 +18,7 @@ from urllib.parse import quote, urljoin
 from campaigns.engines import health, processes
 from campaigns.engines.lifeline import Lifeline
 from campaigns.engines.pacing import Pacer
-from campaigns.engines.transfers import FileFailed, Item, Tally
+from campaigns.engines.transfers import FileFailed, Item, Tally, in_our_words
 from campaigns.network import NetworkError, Refused, Rules, check_url, normalised_address
 
 ANONYMOUS = "perfdash"
@@ -46,6 +46,7 @@ class Job:
     concurrency: int
     connect_timeout_seconds: float
     read_timeout_seconds: float
+    file_timeout_seconds: float
     time_limit_seconds: float
     hashing: str
     http_version: str = "automatic"
@@ -69,6 +70,7 @@ class Job:
             ),
             connect_timeout_seconds=request["connect_timeout_seconds"],
             read_timeout_seconds=request["read_timeout_seconds"],
+            file_timeout_seconds=request["file_timeout_seconds"],
             time_limit_seconds=request["time_limit_seconds"],
             hashing=request["hashing"],
             http_version=request["http_version"],
@@ -135,7 +137,7 @@ def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
     for kind, name in classes:
         for cause in causes:
             if isinstance(cause, kind):
-                return FileFailed(name, f"{type(cause).__name__}: {cause}")
+                return FileFailed(name, in_our_words(f"{type(cause).__name__}: {cause}"))
     return FileFailed("protocol", f"{type(error).__name__}: {error}")
 
 

@@ -27,7 +27,7 @@ from campaigns.engines.downloading import (
     next_url,
 )
 from campaigns.engines.pacing import Pacer
-from campaigns.engines.transfers import FileFailed
+from campaigns.engines.transfers import FileFailed, refuse_length
 from campaigns.network import Rules, check_url
 
 LOOK_SECONDS = 0.05
@@ -130,6 +130,7 @@ class _Fetch:
                         url = next_url(url, location_of(response), rules, hops)
                         hops += 1
                         continue
+                    refuse_length(response.headers.get("Content-Length", ""))
                     body = bytearray()
                     for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
                         body += chunk

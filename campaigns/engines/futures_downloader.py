@@ -15,6 +15,7 @@ from campaigns.engines import lifeline, pacing
 from campaigns.engines.checked_requests import (
     EXPECTED,
     FAILURE_CLASSES,
+    Limit,
     checked_session,
     location_of,
 )
@@ -28,13 +29,14 @@ from campaigns.engines.downloading import (
     next_url,
     refuse_status,
 )
-from campaigns.engines.transfers import Counter, FileFailed, Item, Transfer
+from campaigns.engines.transfers import Counter, FileFailed, Item, Transfer, refuse_length
 
 
 class Threads(threading.local):
     """What each thread has for itself."""
 
     session: requests.Session
+    limit: Limit
     counter: Counter
 
 
@@ -48,7 +50,8 @@ def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
     pacer = pacing.Threads(run.pacer) if job.most_per_second else None
 
     def prepare() -> None:
-        own.session = checked_session(job.rules, tls, sender=job.sender)
+        own.limit = Limit(job.file_timeout_seconds)
+        own.session = checked_session(job.rules, tls, sender=job.sender, limit=own.limit)
         own.counter = run.tally.counter()
 
     with ThreadPoolExecutor(max_workers=job.concurrency, initializer=prepare) as pool:
@@ -75,7 +78,7 @@ def download(own: Threads, job: Job, item: Item, run: Run, pacer: pacing.Threads
     """Fetch one file; a failure is counted, not raised."""
     transfer = Transfer(item, run.tally, own.counter)
     try:
-        _fetch(own.session, job, transfer, pacer)
+        _fetch(own, job, transfer, pacer)
         transfer.complete()
     except FileFailed as failure:
         transfer.failed(failure)
@@ -83,16 +86,16 @@ def download(own: Threads, job: Job, item: Item, run: Run, pacer: pacing.Threads
         transfer.failed(classified(error, FAILURE_CLASSES))
 
 
-def _fetch(
-    session: requests.Session, job: Job, transfer: Transfer, pacer: pacing.Threads | None
-) -> None:
-    url, hops = transfer.item.url, 0
+def _fetch(own: Threads, job: Job, transfer: Transfer, pacer: pacing.Threads | None) -> None:
+    session, url, hops = own.session, transfer.item.url, 0
     timeout = (job.connect_timeout_seconds, job.read_timeout_seconds)
     while True:
         if pacer:
             transfer.held_back(pacer.turn())
+        own.limit.begin(transfer.seconds)
         with session.get(url, stream=True, allow_redirects=False, timeout=timeout) as response:
             transfer.answered(response.status_code)
+            refuse_length(response.headers.get("Content-Length", ""))
             if response.status_code in REDIRECTS:
                 url = next_url(url, location_of(response), job.rules, hops)
                 hops += 1

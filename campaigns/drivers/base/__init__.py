@@ -12,6 +12,7 @@ from campaigns.drivers.base.errors import (
     GeneratorFailed,
     LevelNotInForce,
     NotClean,
+    NotOurs,
     ParametersRefused,
     TargetUnavailable,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Measured",
     "Metric",
     "NotClean",
+    "NotOurs",
     "Parameters",
     "ParametersRefused",
     "Phase",

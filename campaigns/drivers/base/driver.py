@@ -100,6 +100,25 @@ class Driver(ABC):
         """
         return {}
 
+    def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
+        """Give values of parameters that a target is known to serve; a form begins with the first.
+
+        sandbox_url: of the sandbox of this installation, empty where there is none.
+        """
+        return {}
+
+    def look(  # noqa: B027  most kinds begin with nothing that could be missing
+        self, target: Target, parameters: Parameters, rules: Rules
+    ) -> None:
+        """Ask, without loading the target, for what a run begins with, within seconds.
+
+        Raise DriverError where no run could succeed, TargetUnavailable where there is no answer.
+        """
+
+    def lacking(self) -> Mapping[str, Mapping[str, str]]:
+        """Name the levels that this machine cannot run, by parameter, each with what is missing."""
+        return {}
+
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Offer values to begin with, of things that the sandbox at a URL serves."""
         return ()

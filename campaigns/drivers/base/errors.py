@@ -5,9 +5,12 @@
   ├─ TargetUnavailable    the target refuses, hangs or resets before anything could be measured; `void`
   ├─ GeneratorFailed      what generates the load broke, not the target; the run is `void`
   ├─ NotClean             the clean state could not be reached; the run is `void`
+  │  └─ NotOurs           what stands in the way belongs to others, who alone may remove it
   ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
   └─ AddressRefused       the rules say that workers may not connect there; the run is `void`
   Cancelled               the context's cancel flag was seen; load has stopped
+
+A void run is repeated, but not after NotOurs and AddressRefused: another attempt would end alike.
 
 Anything else is a bug: it keeps its traceback and is re-raised.
 """
@@ -20,6 +23,8 @@ class DriverError(Exception):
     """An expected failure; its message says what, which and what to do."""
 
     void: ClassVar[bool] = False
+    lasting: ClassVar[bool] = False
+    """Another attempt would end alike, until a person has done something."""
 
 
 class ParametersRefused(DriverError):
@@ -48,6 +53,12 @@ class NotClean(DriverError):
     void = True
 
 
+class NotOurs(NotClean):
+    """The target holds what others made; perfdash never removes it."""
+
+    lasting = True
+
+
 class LevelNotInForce(DriverError):
     """The target reads back another value than the one that was applied."""
 
@@ -58,6 +69,7 @@ class AddressRefused(DriverError):
     """The rules of where workers may connect exclude the address."""
 
     void = True
+    lasting = True
 
 
 class Cancelled(Exception):

@@ -10,7 +10,11 @@ from campaigns.drivers.base import (
     Parameters,
     Target,
 )
-from campaigns.drivers.downloader.levels import AUTOMATIC, check_installed
+from campaigns.drivers.downloader.levels import (
+    AUTOMATIC,
+    FILE_TIMEOUT_SECONDS,
+    check_installed,
+)
 from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines import manifest
 from campaigns.engines.pacing import Pacer
@@ -45,6 +49,7 @@ def request_of(
         "concurrency": parameters["concurrency"],
         "connect_timeout_seconds": parameters["connect_timeout_seconds"],
         "read_timeout_seconds": parameters["read_timeout_seconds"],
+        "file_timeout_seconds": parameters.get("file_timeout_seconds", FILE_TIMEOUT_SECONDS),
         "time_limit_seconds": limit_seconds,
         "event_loop": parameters["event_loop"],
         "hashing": parameters["hashing"],

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns.drivers.downloader.levels import FILE_TIMEOUT_SECONDS
 from campaigns.network import BadUrl, parse_url
 
 
@@ -75,4 +76,11 @@ class DownloaderForm(forms.Form):
     )
     read_timeout_seconds = forms.FloatField(
         initial=30.0, min_value=0.1, max_value=600, help_text="Longest wait for the next bytes."
+    )
+    file_timeout_seconds = forms.FloatField(
+        initial=FILE_TIMEOUT_SECONDS,
+        min_value=0.1,
+        max_value=86400,
+        help_text="Longest time of a file, from the request to its last byte, however steadily it "
+        "comes. The engine aria2 ends the run where no file comes for so long.",
     )

@@ -8,6 +8,8 @@ from campaigns.drivers.base import Context, EffectiveSetting, LevelNotInForce, P
 from campaigns.engines.aria2_downloader import PROGRAM
 
 AUTOMATIC = "automatic"
+FILE_TIMEOUT_SECONDS = 600.0
+"""What a file may take where nobody says otherwise."""
 LEVELS = ("engine", "concurrency", "event_loop", "hashing", "http_version", "processes")
 UNUSED = {
     "asyncio": ("processes",),

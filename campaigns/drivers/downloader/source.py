@@ -11,6 +11,7 @@ from campaigns.drivers.base import (
     Target,
     TargetUnavailable,
 )
+from campaigns.drivers.downloader.levels import FILE_TIMEOUT_SECONDS
 from campaigns.engines import manifest
 from campaigns.engines.downloading import ANONYMOUS, KEPT_CHARACTERS
 from campaigns.engines.fetch import Answer, Limits, fetch
@@ -20,6 +21,15 @@ from campaigns.network import BadUrl, Refused, Rules
 PROBE = Limits(
     connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False
 )
+
+
+REFUSING = frozenset({400, 401, 403, 404, 410, 414, 451})
+"""Answers that asking again does not change; a server without HEAD gives another one."""
+SANDBOX_CONTENT = (
+    *("files=100,size=20480", "files=100,size=20480/latency=20"),
+    *("preset=many-small", "preset=few-large"),
+)
+"""Repositories of the sandbox to begin with."""
 
 
 def manifest_url(base_url: str, written: str) -> str:
@@ -37,10 +47,11 @@ def entries_of(
     url = manifest_url(target.base_url, parameters["manifest"])
     copy = context.directory / "PULP_MANIFEST"
     if not copy.exists():
+        longest = parameters.get("file_timeout_seconds", FILE_TIMEOUT_SECONDS)
         limits = Limits(
             parameters["connect_timeout_seconds"],
             parameters["read_timeout_seconds"],
-            total_seconds=context.deadline_seconds,
+            total_seconds=min(longest, context.deadline_seconds),
             most_bytes=manifest.MOST_BYTES,
         )
         body = _whole(ask(url, context.rules, context, limits))
@@ -55,6 +66,13 @@ def entries_of(
         return manifest.parse(copy.read_bytes())
     except manifest.BadManifest as error:
         raise DriverError(f"{error} ({url})") from None
+
+
+def look(url: str, rules: Rules) -> None:
+    """Ask for the head of a manifest. Raise DriverError where the server has none to give."""
+    answer = ask(url, rules, None, PROBE, method="HEAD")
+    if answer.status in REFUSING:
+        _whole(answer)
 
 
 def ask(

@@ -32,16 +32,24 @@ from campaigns.drivers.downloader.engine import request_of, run_engine
 from campaigns.drivers.downloader.form import DownloaderForm
 from campaigns.drivers.downloader.levels import in_force, misfits, spoken
 from campaigns.drivers.downloader.recomputing import recompute
-from campaigns.drivers.downloader.source import PROBE, ask, entries_of, manifest_url
+from campaigns.drivers.downloader.source import (
+    PROBE,
+    SANDBOX_CONTENT,
+    ask,
+    entries_of,
+    look,
+    manifest_url,
+)
 from campaigns.engines import manifest
 from campaigns.engines.download_summary import Download
 from campaigns.engines.health import is_here, judge
 from campaigns.engines.transfers import FAILURES
-from campaigns.network import Rules, parse_url
+from campaigns.network import Rules, normalised_address, parse_url
 
 SANDBOX = "perfdash-sandbox"
 """What the sandbox calls itself: it waits as long as it is told to, as no real server does."""
 DESCRIBE_SECONDS = 30.0
+ARIA2 = "aria2c"
 THE_GENERATORS_OWN = ("disk", "disk_full")
 """Failures of files that say nothing about the target."""
 READ_BYTES = 4 * 1024 * 1024
@@ -185,6 +193,24 @@ class Downloader(Driver):
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """The manifest; its files stand beside it."""
         return {"manifest": manifest_url(base_url, parameters["manifest"])}
+
+    def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
+        """Name manifests of the sandbox, where that is the target."""
+        if not sandbox_url or base_url.rstrip("/").count("/") != 2:
+            return {}
+        if normalised_address(base_url) != normalised_address(sandbox_url):
+            return {}
+        return {"manifest": [f"repo/{content}/PULP_MANIFEST" for content in SANDBOX_CONTENT]}
+
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Ask for the head of the manifest."""
+        look(manifest_url(target.base_url, parameters["manifest"]), rules)
+
+    def lacking(self) -> Mapping[str, Mapping[str, str]]:
+        """Name the engine whose program is not installed."""
+        if shutil.which(ARIA2):
+            return {}
+        return {"engine": {"aria2": "Install aria2 on a worker: the program aria2c is missing."}}
 
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]

@@ -15,6 +15,7 @@ from campaigns.drivers.base import (
     DriverError,
     EffectiveSetting,
     NotClean,
+    NotOurs,
     Parameters,
     ParametersRefused,
     Proof,
@@ -198,7 +199,7 @@ def _remove(katello: Katello, prefix: str, context: Context) -> int:
     """Delete the hosts whose names begin so, and no others; say how many. Raise NotClean."""
     found = foreman_hosts.hosts_named(katello, prefix)
     if strangers := [host.name for host in found if not host.name.startswith(prefix)]:
-        raise NotClean(
+        raise NotOurs(
             f"The search for hosts of perfdash finds {strangers[0]} too, which is none of them; rename "
             "that host in Foreman."
         )

@@ -8,7 +8,7 @@ from typing import Any
 from campaigns.clients.errors import Answered
 from campaigns.clients.pulp import Pulp
 from campaigns.clients.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
-from campaigns.drivers.base import Context, NotClean, Proof, Target
+from campaigns.drivers.base import Context, NotClean, NotOurs, Proof, Target
 from campaigns.drivers.sync.others import wait_for_others
 
 PREFIX = "perfdash-"
@@ -48,7 +48,7 @@ def proofs_of(pulp: Pulp, target: Target) -> list[Proof]:
     tasks = pulp.count("tasks/", state__in=UNFINISHED)
     workers = len(status.get("online_workers") or ())
     if (artifacts or content) and not target.dedicated:
-        raise NotClean(
+        raise NotOurs(
             f"Pulp holds {artifacts} artifacts and {content} units of content that no repository of "
             "others explains. Mark the target as dedicated, so that orphans may be cleaned up at "
             "once; or wait until Pulp has done so by itself (24 hours by default)."
@@ -63,7 +63,7 @@ def proofs_of(pulp: Pulp, target: Target) -> list[Proof]:
 
 
 def refuse_strangers(pulp: Pulp) -> None:
-    """Raise NotClean where a repository with content was not made by perfdash."""
+    """Raise NotOurs where a repository with content was not made by perfdash."""
     strangers = [
         repository["name"]
         for repository in pulp.list("repositories/")
@@ -73,7 +73,7 @@ def refuse_strangers(pulp: Pulp) -> None:
     if strangers:
         names = ", ".join(f"“{name}”" for name in sorted(strangers)[:MOST_NAMES])
         more = f" and {len(strangers) - MOST_NAMES} more" if len(strangers) > MOST_NAMES else ""
-        raise NotClean(
+        raise NotOurs(
             f"Pulp holds content that perfdash did not make: {names}{more}. A Pulp with content of "
             "others is never emptied: measure one of your own, or delete these repositories yourself."
         )

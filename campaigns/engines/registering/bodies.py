@@ -52,6 +52,7 @@ def facts_of(name: str) -> dict[str, str]:
     machine = dmi_uuid(name)
     return {
         "system.certificate_version": "3.2",
+        "uname.nodename": name,
         "network.hostname": name,
         "network.fqdn": name,
         "network.ipv4_address": address,

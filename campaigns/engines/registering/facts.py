@@ -15,7 +15,6 @@ FACTS = {
     "uname.sysname": "Linux",
     "uname.release": "5.14.0-427.13.1.el9_4.x86_64",
     "uname.version": "#1 SMP PREEMPT_DYNAMIC Tue May 7 21:03:46 EDT 2024",
-    "uname.nodename": "localhost.localdomain",
     "distribution.name": "AlmaLinux",
     "distribution.version": "9.4",
     "distribution.version.modifier": "Unknown",

@@ -10,12 +10,13 @@ PATTERN = "identities-*.jsonl"
 
 
 class Identity(NamedTuple):
-    """A host with its certificate and key, both PEM."""
+    """A host with its certificate and key, both PEM, and the version of its subscription-manager."""
 
     name: str
     uuid: str
     certificate: str
     key: str
+    version: str
 
     def __repr__(self) -> str:
         return f"Identity({self.name!r}, {self.uuid!r})"
@@ -40,10 +41,10 @@ def kept_in(directory: Path) -> Iterator[Identity]:
     for path in sorted(directory.glob(PATTERN)):
         for line in path.read_bytes().splitlines():
             try:
-                name, uuid, certificate, key = json.loads(line)
+                name, uuid, certificate, key, version = json.loads(line)
             except ValueError:
                 continue
-            yield Identity(name, uuid, certificate, key)
+            yield Identity(name, uuid, certificate, key, version)
 
 
 def forget(directory: Path) -> None:

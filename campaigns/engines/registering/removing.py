@@ -11,7 +11,7 @@ from campaigns.engines.load import generator, tls
 from campaigns.engines.load.failures import LoadFailed
 from campaigns.engines.load.host import Host
 from campaigns.engines.registering.identities import Identity, kept_in
-from campaigns.engines.registering.profiles import RHSM_130, Auth, Step
+from campaigns.engines.registering.profiles import Auth, Step
 from campaigns.engines.registering.requests import Client, path_of
 
 DELETE = Step("delete", "DELETE", "/consumers/{uuid}", Auth.CERTIFICATE, 1)
@@ -38,7 +38,7 @@ class Remover:
                 raise LoadFailed("tls", f"the certificate of {identity.name}: {error}") from None
             wire = await host.connect(context)
             client = Client(
-                RHSM_130.version, identity.name, host.place.host_header, request["place"]
+                identity.version, identity.name, host.place.host_header, request["place"]
             )
             path = path_of(DELETE, {"uuid": identity.uuid})
             data = client.subscription(DELETE, path, b"", kept=False)

@@ -134,17 +134,17 @@ class _Registration:
             columns["words"] = str(failure)[:300]
             raise
         finally:
-            self._keep(step)
+            self._keep(step, client)
             self._note(step.name)
 
-    def _keep(self, step: Step) -> None:
+    def _keep(self, step: Step, client: Client) -> None:
         """Keep what the host is known by, also where the client could not go on from there."""
         known, name = self.known, self.host.kept["name"]
         if step.name != CONSUMER or not known.uuid:
             return
         self.host.columns["uuid"] = known.uuid
         if directory := self.host.request["directory"]:
-            identity = Identity(name, known.uuid, known.certificate, known.key)
+            identity = Identity(name, known.uuid, known.certificate, known.key, client.version)
             _keeper(directory).keep(identity)
 
     async def _asked(self, step: Step, client: Client) -> Answer:

@@ -438,7 +438,7 @@ def test_cancelling_a_measurement_stops_the_load(target, keeper, sandbox):
         run(target, keeper, settings=settings)
     thread.join()
 
-    assert until(lambda: in_flight() == 0, 2.0)
+    assert until(lambda: in_flight() == 0, 10.0)
 
 
 def test_cancelling_while_the_manifest_hangs_ends_the_wait(target, keeper):
@@ -488,3 +488,21 @@ def test_the_page_about_the_kind_names_all_that_there_is():
         assert f"`{metric.name}`" in page
     for name, meaning in FAILURES.items():
         assert f"| `{name}` | {meaning} |" in page
+
+
+def test_what_the_sandbox_offers_it_has_and_what_it_has_not_is_said(target):
+    offered = driver.offers(target.base_url, target.base_url)["manifest"]
+
+    for each in offered:
+        driver.look(target, parameters(manifest=each), RULES)
+    with pytest.raises(DriverError, match=r"/PULP_MANIFEST answered 404 .* check the parameter"):
+        driver.look(target, parameters(), RULES)
+    assert driver.offers("http://127.0.0.1:9/", target.base_url) == {}
+    assert driver.offers(f"{target.base_url}/repo", target.base_url) == {}
+
+
+def test_a_server_that_is_away_is_told_apart_from_a_wrong_path(target):
+    away = replace(target, base_url="http://127.0.0.1:9")
+
+    with pytest.raises(TargetUnavailable):
+        driver.look(away, parameters(), RULES)

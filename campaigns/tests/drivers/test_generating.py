@@ -87,6 +87,7 @@ def test_more_generators_than_the_owner_allows_requests_are_refused():
         parts_of({"most_concurrent": 2}, 3)
 
 
+@pytest.mark.system
 def test_one_request_runs_here(context):
     outcome = context.generate(OBEDIENT, [{"do": "report"}], 30.0)
 
@@ -98,11 +99,13 @@ def test_several_requests_go_to_whoever_gathers(context):
         context.generate(OBEDIENT, [{"do": "report"}] * 2, 30.0)
 
 
+@pytest.mark.system
 def test_a_program_that_breaks_says_nothing_of_the_target(context):
     with pytest.raises(GeneratorFailed, match="no such luck"):
         context.generate(OBEDIENT, [{"do": "crash", "name": "Bob"}], 30.0)
 
 
+@pytest.mark.system
 def test_a_program_that_is_cancelled_ends(context):
     context.cancelled.set()
 

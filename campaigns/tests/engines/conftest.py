@@ -28,6 +28,7 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
         "concurrency": 4,
         "connect_timeout_seconds": 2.0,
         "read_timeout_seconds": 5.0,
+        "file_timeout_seconds": 60.0,
         "time_limit_seconds": 30.0,
         "event_loop": "asyncio",
         "hashing": "loop",
@@ -63,7 +64,7 @@ def download(engine: str, tmp_path: Path) -> Download:
     def run(url: str, cancelled: threading.Event | None = None, **changes: Any) -> Outcome:
         return run_program(
             changes.pop("engine", engine),
-            request_for(url, tmp_path, **changes),
+            request_for(url, changes.pop("directory", tmp_path), **changes),
             cancelled=cancelled or threading.Event(),
             lease_seconds=lambda: 30.0,
             deadline_seconds=30.0,

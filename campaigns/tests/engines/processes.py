@@ -12,8 +12,11 @@ from typing import Any
 from campaigns.engines.program import ROOT
 
 
-def until(claim: Callable[[], bool], seconds: float = 5.0) -> bool:
-    """Wait until the claim holds; say whether it came to."""
+def until(claim: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Wait until the claim holds; say whether it came to. How soon is nobody's business here.
+
+    `seconds`: less than after which it would come to hold by itself.
+    """
     ends = time.monotonic() + seconds
     while not claim():
         if time.monotonic() > ends:

@@ -10,6 +10,8 @@ from campaigns.engines.connections import Confined, Limits
 from campaigns.tests.engines.processes import lives, until
 from campaigns.tests.engines.servers import behaving
 
+pytestmark = pytest.mark.system
+
 LIMITS = Limits(10**6, 2**30)
 
 
@@ -21,7 +23,7 @@ def answering(connection: socket.socket) -> None:
 def confined(code: str, *arguments: str, may=lambda address, port: address == "127.0.0.1"):
     """Run Python code, confined; give what it printed, and where it was kept from."""
     program = Confined([sys.executable, "-c", code, *arguments], may, {}, LIMITS)
-    said, _ = program.process.communicate(timeout=20)
+    said, _ = program.process.communicate(timeout=120)
     return said.decode().strip(), program.refused
 
 
@@ -90,7 +92,7 @@ def test_its_memory_can_be_read_before_it_ends():
         at_end=lambda: looks.append(lives(program.process.pid)),
     )
 
-    program.process.communicate(timeout=20)
+    program.process.communicate(timeout=120)
 
     assert looks == [True]
 
@@ -98,7 +100,7 @@ def test_its_memory_can_be_read_before_it_ends():
 def test_a_program_that_is_not_there_is_an_end_like_any_other():
     program = Confined(["/nowhere/program"], lambda address, port: True, {}, LIMITS)
 
-    program.process.communicate(timeout=20)
+    program.process.communicate(timeout=120)
 
     assert program.process.returncode == 1
 
@@ -116,7 +118,7 @@ def test_it_dies_with_the_thread_that_started_it():
 
     process = started[0].process
     assert until(lambda: not lives(process.pid))
-    process.communicate(timeout=5)
+    process.communicate(timeout=120)
 
 
 @pytest.mark.parametrize("machine", ["riscv64", "i686"])

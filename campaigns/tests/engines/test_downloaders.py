@@ -13,12 +13,14 @@ import pytest
 
 from campaigns.engines.health import judge
 from campaigns.engines.program import ROOT, ProgramFailed
-from campaigns.engines.transfers import FAILURES
+from campaigns.engines.transfers import FAILURES, NO_LENGTH
 from campaigns.tests.engines.certificates import Authority
 from campaigns.tests.engines.conftest import ARIA2, OURS, request_for
 from campaigns.tests.engines.processes import keeping, lives, said, until
-from campaigns.tests.engines.servers import server
+from campaigns.tests.engines.servers import asked, behaving, server
 from sandbox.process import running
+
+pytestmark = pytest.mark.system
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 
@@ -107,9 +109,14 @@ def test_the_server_sees_the_concurrency_that_was_asked_for(sandbox, download, c
 
 @OURS
 def test_the_effective_concurrency_is_told(sandbox, download):
-    figures = download(sandbox.manifest(files=60, latency=400), concurrency=30).result["figures"]
+    outcome = download(sandbox.manifest(files=60, latency=400), concurrency=30)
 
-    assert 15 < figures["effective_concurrency"] <= 30
+    figures, on_their_way = outcome.result["figures"], sum(outcome.samples["total_us"]) / 1e6
+    assert on_their_way >= 60 * 0.4
+    assert figures["effective_concurrency"] == pytest.approx(
+        on_their_way / outcome.result["seconds"], rel=0.01
+    )
+    assert figures["effective_concurrency"] <= 30
     assert figures["reachable_concurrency"] == 30
 
 
@@ -195,6 +202,17 @@ def test_answers_of_bad_manners_are_told_by_class(download, engine):
         expected |= {"number": "address", "ftp": "connect"}  # it goes there, and is kept from it
     told = zip(outcome.samples["file"], outcome.samples["failure"], strict=True)
     assert {list(answers)[index]: failure for index, failure in told} == expected
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("length", ["1" * 23, str(2**64), str(2**63), "-1", "many"])
+def test_a_length_that_is_no_number_of_bytes_is_one_failure_in_the_same_words(download, length):
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %b\r\n\r\n" % length.encode()
+
+    with server(any=answer + b"x" * 9) as url:
+        outcome = download(url, files=[["a", EMPTY, 9]])
+
+    assert outcome.result["examples"] == {"protocol": f"a: {NO_LENGTH}"}
 
 
 def test_an_endless_body_is_broken_off(download, tmp_path):
@@ -318,17 +336,42 @@ def test_no_name_leads_out_of_the_directory(sandbox, download, tmp_path):
 def test_a_run_ends_at_its_time_limit_with_what_it_has(sandbox, download, tmp_path):
     url = sandbox.manifest(files=10, size=1000, stalls=0.5)
 
-    outcome = download(url, time_limit_seconds=0.6, read_timeout_seconds=20.0)
+    for limit in (0.6, 2.0, 6.0, 18.0):
+        directory = tmp_path / f"within-{limit}"
+        outcome = download(
+            url,
+            directory=directory,
+            concurrency=10,
+            time_limit_seconds=limit,
+            read_timeout_seconds=60.0,
+        )
+        if len(outcome.samples["file"]) == 5:  # else this machine has too much to do for that limit
+            break
 
-    result = outcome.result
-    assert not result["complete"]
+    assert not outcome.result["complete"]
     assert not outcome.timed_out
-    assert 0.6 <= result["seconds"] < 1.5
-    assert len(outcome.samples["file"]) < 10
-    assert len(written(tmp_path)) == failures(outcome).get("", 0)
+    assert outcome.result["seconds"] >= limit
+    assert failures(outcome) == {"": 5}
+    assert len(written(directory)) == 5
 
 
-def test_cancelling_empties_the_server_within_two_seconds(sandbox, download, engine):
+def test_a_first_answer_that_does_not_come_holds_no_other_file_up(download):
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+    def serve(connection):
+        if asked(connection) != "silent":
+            connection.sendall(answer)
+        else:
+            asked(connection)  # until the client goes
+
+    with behaving(serve) as (place, _):
+        files = [[name, EMPTY, 0] for name in ("silent", "a", "b", "c")]
+        outcome = download(f"http://{place}/", files=files, processes="1", time_limit_seconds=4.0)
+
+    assert failures(outcome) == {"": 3}
+
+
+def test_cancelling_empties_the_server(sandbox, download, engine):
     label = f"cancel-{engine}"
     url = sandbox.manifest(files=20, size="4MB", stalls=1, label=label)
     cancelled = threading.Event()
@@ -347,7 +390,7 @@ def test_cancelling_empties_the_server_within_two_seconds(sandbox, download, eng
 
     assert outcome.cancelled
     assert sandbox.stats()["labels"][label]["in_flight_max"] == 4
-    assert until(lambda: in_flight() == 0, 2.0)
+    assert until(lambda: in_flight() == 0, 10.0)
 
 
 def test_an_engine_whose_keeper_is_killed_stops_loading(sandbox, engine, tmp_path):
@@ -364,7 +407,7 @@ def test_an_engine_whose_keeper_is_killed_stops_loading(sandbox, engine, tmp_pat
 
         keeper.kill()
 
-        assert until(lambda: in_flight() == 0, 2.0)
+        assert until(lambda: in_flight() == 0, 10.0)
         assert not lives(keeper.pid)
 
 

@@ -85,7 +85,7 @@ def test_a_fetch_that_is_stopped_lets_go_of_the_server(sandbox):
     with pytest.raises(Stop):
         fetch(url, RULES, check, Limits())
 
-    assert until(lambda: in_flight() == 0, 2.0)
+    assert until(lambda: in_flight() == 0, 8.0)
     assert until(lambda: "fetch" not in {thread.name for thread in threading.enumerate()})
 
 

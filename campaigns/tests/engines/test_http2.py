@@ -4,7 +4,6 @@ import hashlib
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from campaigns.drivers.downloader import driver
 from campaigns.tests.drivers.conftest import Keeper
 from campaigns.tests.drivers.test_downloader import parameters
 from campaigns.tests.engines.certificates import Authority
+from campaigns.tests.engines.processes import until
 
 pytestmark = pytest.mark.e2e
 
@@ -83,16 +83,17 @@ def server(tmp_path, monkeypatch) -> Iterator[Server]:
     assert NGINX, "nginx is not installed"
     process = subprocess.Popen([NGINX, "-c", f"{place}/nginx.conf", "-e", f"{place}/error.log"])
     try:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", plain)) == 0:
-                    break
-            time.sleep(0.05)
+        assert until(lambda: answers(plain))
         urls = (f"https://127.0.0.1:{new}", f"https://127.0.0.1:{old}", f"http://127.0.0.1:{plain}")
         yield Server(*urls, place)
     finally:
         process.terminate()
         process.wait()
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def run(keeper: Keeper, url: str, **changes):

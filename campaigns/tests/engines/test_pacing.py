@@ -116,7 +116,8 @@ def test_waiting_for_its_turn_is_no_part_of_a_files_time(sandbox, download):
     outcome = download(sandbox.manifest(files=8, size=100), concurrency=8, most_per_second=20)
 
     assert outcome.result["seconds"] > 0.35
-    assert sorted(outcome.samples["total_us"])[4] < 250_000  # it began after 5/19 s
+    begun = sorted(outcome.samples["start_us"])
+    assert all(start >= number * 1e6 / 20 for number, start in enumerate(begun))
     assert min(outcome.samples["first_byte_us"]) > 0
 
 
@@ -146,6 +147,7 @@ def test_no_more_requests_at_a_time_are_sent_than_the_owner_allows(sandbox, down
     assert sandbox.stats()["senders"][sender]["in_flight_max"] == 3
 
 
+@pytest.mark.system
 def test_a_request_whose_connection_is_lost_is_not_sent_again(download, engine):
     moments: list[float] = []
     begun_at = time.monotonic()

@@ -69,6 +69,7 @@ def test_a_name_without_an_address_is_refused():
         pin("http://pulp.example/", RULES, Names([]))
 
 
+@pytest.mark.system
 @pytest.mark.skipif(CURL is None, reason="curl is not installed")
 def test_curl_connects_to_the_pinned_address_whatever_tempts_it(tmp_path):
     heads: list[bytes] = []
@@ -111,6 +112,7 @@ def test_curl_connects_to_the_pinned_address_whatever_tempts_it(tmp_path):
     assert b"Authorization" not in heads[0]
 
 
+@pytest.mark.system
 @pytest.mark.skipif(CURL is None, reason="curl is not installed")
 def test_without_the_pin_the_same_things_do_tempt_curl(tmp_path):
     """The test above could not fail otherwise."""

@@ -12,6 +12,8 @@ from campaigns.engines.deadline import monotonic
 from campaigns.engines.program import ROOT, Outcome, ProgramFailed, run_program
 from campaigns.tests.engines.processes import keeping, lives, said, until
 
+pytestmark = pytest.mark.system
+
 OBEDIENT = "campaigns.tests.engines.obedient"
 
 
@@ -166,10 +168,10 @@ def test_a_killed_keeper_takes_its_engine_with_it():
 
         keeper.kill()
 
-        assert until(lambda: not lives(pid), 1.0)
+        assert until(lambda: not lives(pid))
 
 
-@pytest.mark.parametrize("parent", [os.getpid(), 1])
+@pytest.mark.parametrize("parent", [os.getpid(), 1], ids=["the parent", "another"])
 def test_a_program_ends_with_its_pipe_or_where_the_parent_is_not_the_one_told(parent):
     line = {"request": {"do": "hang"}, "parent": parent, "alive_until": monotonic() + 60}
     command = [sys.executable, "-m", OBEDIENT]

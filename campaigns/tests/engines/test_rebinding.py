@@ -11,6 +11,8 @@ from campaigns.network import parse_rules
 from campaigns.tests.engines.rebinding import rebind
 from campaigns.tests.engines.servers import asked, behaving
 
+pytestmark = pytest.mark.system
+
 EMPTY = hashlib.sha256(b"").hexdigest()
 NAME = "rebinding.example"
 HERE, THERE = "127.0.0.1", "127.0.0.2"

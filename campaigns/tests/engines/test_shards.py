@@ -10,6 +10,8 @@ from campaigns.engines.program import ROOT
 from campaigns.engines.shards import queue_of
 from campaigns.tests.engines.conftest import request_for
 
+pytestmark = pytest.mark.system
+
 TAKE = "from campaigns.engines.shards import taken_from; print(*taken_from(int(__import__('sys').argv[1])))"
 
 

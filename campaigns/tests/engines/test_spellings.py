@@ -143,6 +143,7 @@ TLS = ssl.create_default_context()
 RULES = "127.0.0.1:*"
 
 
+@pytest.mark.system
 def test_no_spelling_leads_a_file_elsewhere(places, download, engine):
     place, _, _, connections = places
     files = [[f"to-{number}", EMPTY, 0] for number in range(len(NAMES))]

@@ -14,6 +14,8 @@ from campaigns.network import parse_rules
 from campaigns.tests.engines.certificates import DAY, NOW, Authority
 from campaigns.tests.engines.servers import asked, behaving
 
+pytestmark = pytest.mark.system
+
 EMPTY = hashlib.sha256(b"").hexdigest()
 RULES = parse_rules("127.0.0.1:*")
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -8,6 +8,8 @@ from campaigns.drivers.base import ParametersRefused, TargetUnavailable
 from campaigns.drivers.registration import driver
 from campaigns.tests.drivers.registration.place import Place, parameters, target_of
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture
 def candlepin(stand_in, tmp_path):

@@ -23,6 +23,8 @@ from campaigns.tests.drivers.registration.place import Place, parameters, target
 from campaigns.tests.engines.processes import until
 from sandbox.process import running
 
+pytestmark = pytest.mark.system
+
 
 def whole(place, **changes):
     """Everything up to the clean-up; give what was measured, and the proofs of after."""

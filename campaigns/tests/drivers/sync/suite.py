@@ -19,6 +19,7 @@ from campaigns.drivers.base import (
     Context,
     DriverError,
     NotClean,
+    NotOurs,
     ParametersRefused,
     Target,
 )
@@ -82,7 +83,12 @@ class Place:
 
     def run(self, values):
         """All four steps; what was measured, and the proofs of the same work."""
-        proofs = self.reset(values)
+        for _ in range(
+            3
+        ):  # a task that a real Pulp schedules itself makes it void, and it is made again
+            proofs = self.reset(values)
+            if all(proof.ok for proof in proofs):
+                break
         assert all(proof.ok for proof in proofs), proofs
         settings = self.apply(values)
         assert all(setting.ok for setting in settings), settings
@@ -360,7 +366,7 @@ def test_content_of_others_is_never_touched(pulp, feed):
     body = {"remote": remote["pulp_href"]}
     client.wait(client.start("POST", f"{repository['pulp_href']}sync/", body), 60, "theirs")
     try:
-        with pytest.raises(NotClean, match="content that perfdash did not make: “theirs”"):
+        with pytest.raises(NotOurs, match="content that perfdash did not make: “theirs”"):
             pulp.reset(parameters(feed.manifest(files=1)))
         assert client.count("content/") == 3
     finally:
@@ -372,7 +378,7 @@ def test_orphans_stay_where_the_target_is_not_ours_alone(pulp, feed):
     pulp.run(parameters(feed.manifest(files=3, size=500)))
     pulp.target = replace(pulp.target, dedicated=False)
 
-    with pytest.raises(NotClean, match="Mark the target as dedicated"):
+    with pytest.raises(NotOurs, match="Mark the target as dedicated"):
         pulp.reset(parameters(feed.manifest(files=1)))
 
     assert pulp.client().count("artifacts/") == 3

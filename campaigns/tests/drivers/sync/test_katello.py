@@ -11,6 +11,8 @@ from campaigns.tests.drivers.sync.katello_place import katello as katello
 from campaigns.tests.drivers.sync.katello_place import stand_in as stand_in
 from campaigns.tests.drivers.sync.suite import RULES, found, good
 
+pytestmark = pytest.mark.system
+
 
 def test_a_probe_tells_what_katello_this_is(katello):
     proofs = driver.probe(katello.target, RULES)

@@ -12,6 +12,8 @@ from campaigns.tests.drivers.sync.katello_place import katello as katello
 from campaigns.tests.drivers.sync.katello_place import stand_in as stand_in
 from campaigns.tests.drivers.sync.suite import found
 
+pytestmark = pytest.mark.system
+
 
 def test_a_sync_of_somebody_else_is_left_alone_and_named(katello, stand_in):
     stand_in.behave(sync_seconds=30)

@@ -1,10 +1,12 @@
 """A server that misbehaves as its path says, each connection in a thread of its own."""
 
+import select
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import repeat
 
 from campaigns.tests.engines.servers import asked_head, behaving
 
@@ -29,6 +31,7 @@ ANSWERS = {
     "twice": OK + OK,
     "garbage": b"\x16\x03\x01 this is no HTTP\r\n\r\n",
     "upgrade": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+    "length-of-23-digits": OK.replace(b": 2\r", b": " + b"1" * 23 + b"\r"),
     "endless-head": b"HTTP/1.1 200 OK\r\n" + b"X-Filler: " + b"x" * 100_000,
 }
 ENDING = {
@@ -61,6 +64,10 @@ def misbehave(connection: socket.socket) -> None:
                 connection.sendall(OK[:-1])
                 time.sleep(float(argument))
                 connection.sendall(OK[-1:])
+            case "trickle":
+                slowly(connection, [OK[place : place + 1] for place in range(len(OK))])
+            case "continues":
+                slowly(connection, repeat(b"HTTP/1.1 100 Continue\r\n\r\n"))
             case "bytewise":
                 for place in range(len(CHUNKED)):
                     connection.sendall(CHUNKED[place : place + 1])
@@ -73,6 +80,14 @@ def misbehave(connection: socket.socket) -> None:
                 return
             case _:
                 connection.sendall(ANSWERS[name])
+
+
+def slowly(connection: socket.socket, pieces: Iterable[bytes]) -> None:
+    """Send piece after piece, until the client has enough of it."""
+    for piece in pieces:
+        connection.sendall(piece)
+        if select.select([connection], [], [], 0.05)[0]:
+            return
 
 
 @contextmanager

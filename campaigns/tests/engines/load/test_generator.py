@@ -11,6 +11,8 @@ from campaigns.engines.deadline import monotonic
 from campaigns.engines.load.judging import judge
 from campaigns.engines.program import ProgramFailed
 
+pytestmark = pytest.mark.system
+
 ONCE = {"hosts": 3, "iterations": 1}
 
 

@@ -78,6 +78,7 @@ def test_a_closed_loop_has_no_interval_to_be_late_for():
     assert judge(figures | {"loop_lag_p99_seconds": 0.0019}).word == "healthy"
 
 
+@pytest.mark.system
 def test_a_program_that_is_busy_all_the_time_is_saturated(load):
     result = load({"hosts": 2, "iterations": 20}, paths=["ok"], spin_seconds=0.02).result
     own = {
@@ -90,6 +91,7 @@ def test_a_program_that_is_busy_all_the_time_is_saturated(load):
     assert judge(own | {"busiest_process_cores": asked}).word == "saturated"
 
 
+@pytest.mark.system
 def test_a_program_that_waits_for_a_slow_target_is_healthy(load):
     result = load({"hosts": 4, "iterations": 2}, paths=["slow/0.3"]).result
 

@@ -29,6 +29,7 @@ def test_few_descriptors_are_not_helped_by_processes():
     assert "use" not in lacking(10, 1, 100).partition(": ")[2]
 
 
+@pytest.mark.system
 def test_it_is_said_before_anything_is_sent():
     with behaving(lambda connection: None) as (place, accepted):
         asked = request_for(place, {"hosts": 1000, "iterations": 1}, paths=["ok"])
@@ -41,6 +42,7 @@ def test_it_is_said_before_anything_is_sent():
     assert accepted == []
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGSTOP])
 def test_all_processes_end_with_their_keeper(death, tmp_path):

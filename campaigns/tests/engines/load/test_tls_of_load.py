@@ -147,6 +147,7 @@ def test_an_identity_of_another_authority_is_refused(ours, others):
     assert failed.value.kind == "tls"
 
 
+@pytest.mark.system
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="it names the files")
 def test_an_identity_trusts_the_system_without_reading_it_all(ours, tmp_path, monkeypatch):
     hashed = tmp_path / "hashed"
@@ -197,6 +198,7 @@ def test_a_key_of_another_certificate_is_refused_and_leaves_no_file(ours, tmp_pa
     assert not list(tmp_path.glob("perfdash-*"))
 
 
+@pytest.mark.system
 def test_the_plain_program_speaks_tls(ours, load):
     with behaving(serving(ours.context())) as (place, _):
         result = load(
@@ -211,6 +213,7 @@ def test_the_plain_program_speaks_tls(ours, load):
     assert {"connect", "tls"} <= result["histograms"].keys()
 
 
+@pytest.mark.system
 def test_the_plain_program_tells_failures_of_tls(others, load):
     with behaving(serving(others.context())) as (place, _):
         result = load(

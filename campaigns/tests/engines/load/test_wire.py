@@ -10,6 +10,7 @@ import uvloop
 
 from campaigns.engines.load.failures import LoadFailed
 from campaigns.engines.load.wire import Answer, Wire, open_connection
+from campaigns.engines.transfers import NO_LENGTH
 from campaigns.network import parse_rules, parse_url
 from campaigns.tests.engines.load.servers import get, misbehaving
 
@@ -90,7 +91,14 @@ def test_a_broken_answer_fails_by_its_class(place, path, kind):
     assert failed.value.unanswered == (path in ("nothing", "reset"))
 
 
-@pytest.mark.parametrize("path", ["slow/30", "slow-body/30"])
+def test_a_length_of_23_digits_is_the_failure_that_it_is_in_every_engine(place):
+    with pytest.raises(LoadFailed) as failed:
+        ask(place, "length-of-23-digits")
+
+    assert (failed.value.kind, str(failed.value)) == ("protocol", NO_LENGTH)
+
+
+@pytest.mark.parametrize("path", ["slow/30", "slow-body/30", "trickle", "continues"])
 def test_what_takes_too_long_times_out(place, path):
     with misbehaving() as own, pytest.raises(LoadFailed, match=r"waited 0\.2 s") as failed:
         ask(own, path.replace("30", "1"), SHORT)

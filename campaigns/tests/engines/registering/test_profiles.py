@@ -10,6 +10,8 @@ from campaigns.engines.registering import profiles
 from campaigns.engines.registering.identities import kept_in
 from campaigns.engines.registering.sequence import columns_of
 
+pytestmark = pytest.mark.system
+
 SUBSCRIPTION = [
     "Content-type", "Accept", "x-subscription-manager-version", "X-Correlation-ID",
     "Accept-Language", "User-Agent", "Content-Length",
@@ -94,6 +96,7 @@ def test_the_consumer_says_what_katello_needs(katello, run):
         assert body["type"] == "system"
         assert facts["system.certificate_version"] == "3.2"
         assert facts["network.hostname"] == facts["network.fqdn"] == body["name"]
+        assert facts["uname.nodename"] == body["name"]
     assert len({body["facts"]["dmi.system.uuid"] for body in sent}) == 2
     assert {body["name"] for body in sent} == {
         "perfdash-test-00000.perfdash.example",
@@ -169,7 +172,18 @@ def test_the_steps_of_a_host_take_all_of_its_time(run):
     names = [f"{name}_us" for name in columns_of(profiles.RHSM_130)]
     for host in range(3):
         steps = sum(rows[name][host] for name in names)
-        assert steps == pytest.approx(rows["total_us"][host], abs=5000)
+        assert steps == pytest.approx(rows["total_us"][host], rel=0.2, abs=5000)
+
+
+@pytest.mark.parametrize("profile", [profiles.RHSM_130, profiles.RHSM_129])
+def test_who_deletes_a_host_is_the_client_that_registered_it(katello, run, profile):
+    run(profile=profile.name)
+
+    run(module="campaigns.engines.registering.removing", at_once=1)
+
+    (gone,) = [each for each in katello.asked if each.method == "DELETE"]
+    assert gone.header("x-subscription-manager-version") == profile.version
+    assert gone.header("User-Agent").endswith(f"subscription-manager/{profile.version}")
 
 
 def test_what_hosts_are_known_by_is_kept_for_one_user_until_they_are_deleted(

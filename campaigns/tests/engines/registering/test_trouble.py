@@ -4,6 +4,8 @@ import pytest
 
 from campaigns.tests.engines.registering.recording import recording
 
+pytestmark = pytest.mark.system
+
 
 def test_a_dropped_kept_connection_is_answered_by_one_resend_on_a_new_one(katello, run):
     katello.drops.add("GET serials")
