@@ -1,7 +1,7 @@
 """Cells of different campaigns: nothing pairs their runs, and no block holds both. Pure.
 
-Each cell is compared by its own noise (Welch on logs, STATISTICS 2.2), and one session a side never
-confirms (2.7). Over several cells there is one number (2.5), whose noise is counted over blocks
+Each cell is compared by its own noise (Welch on logs, STATISTICS 2.2), from three sessions a side on
+by that between them; fewer never confirm (2.7). Over several cells there is one number (2.5), whose noise is counted over blocks
 where runs were made in blocks: cells of a block share what the hour did to it.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from campaigns.stats import student
 from campaigns.stats.cells import CellRuns
@@ -18,10 +19,11 @@ from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.pooled import welch
-from campaigns.stats.verdict import Contrast, Verdict, interval_of, judge
+from campaigns.stats.sessions import DIFFER_P
+from campaigns.stats.verdict import Contrast, interval_of
 
 FEWEST_SESSIONS = 3
-"""On either side, for an interval between sessions that may confirm."""
+"""On either side, for the interval between sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +59,46 @@ class _Side:
 DEFAULT = Criteria()
 
 
-def over_sessions(
-    baseline: Sequence[NDArray[np.float64]],
-    candidate: Sequence[NDArray[np.float64]],
-    *,
-    lower_is_better: bool,
-    criteria: Criteria = DEFAULT,
-) -> Verdict | None:
-    """Judge with a session as the unit; values of each session, all above 0.
+def enough_sessions(*cells: CellRuns) -> bool:
+    """Whether each of the cells has so many sessions that the interval between them is judged by."""
+    return all(cell.session_count >= FEWEST_SESSIONS for cell in cells)
+
+
+def between(baseline: CellRuns, candidate: CellRuns) -> Contrast | None:
+    """Compare two cells with a session as the unit (Welch on the means of sessions).
 
     None with fewer than FEWEST_SESSIONS on a side: nobody knows then how much sessions differ.
     """
-    if min(len(baseline), len(candidate)) < FEWEST_SESSIONS:
+    if not enough_sessions(baseline, candidate):
         return None
-    sides = [np.array([np.log(each).mean() for each in side]) for side in (baseline, candidate)]
-    contrast = welch(*sides)
-    if contrast is None:
-        return None
-    return judge(contrast, lower_is_better=lower_is_better, criteria=criteria)
+    sides = [np.array([each.mean() for each in by_session(cell)]) for cell in (baseline, candidate)]
+    return welch(*sides)
+
+
+def disagree(*cells: CellRuns) -> bool:
+    """Whether the sessions of a cell differ by more than its runs do: their noise is then too small."""
+    return any(_p_of_sessions(by_session(cell)) < DIFFER_P for cell in cells)
+
+
+def by_session(cell: CellRuns) -> list[NDArray[np.float64]]:
+    """The logs of each session's values, in the order of sessions."""
+    numbers = np.array(cell.sessions or [0] * len(cell.values))
+    logs = np.log(cell.array)
+    return [logs[numbers == number] for number in np.unique(numbers)]
+
+
+def _p_of_sessions(sessions: Sequence[NDArray[np.float64]]) -> float:
+    """The p of one mean in all sessions (analysis of variance); 1 where nothing tells."""
+    df = sum(each.size - 1 for each in sessions)
+    if len(sessions) < 2 or df < 1:
+        return 1.0
+    within = sum(float(np.square(each - each.mean()).sum()) for each in sessions) / df
+    whole = np.concatenate(sessions)
+    spread = sum(each.size * float(each.mean() - whole.mean()) ** 2 for each in sessions)
+    if within**0.5 < NO_NOISE:
+        return 0.0 if spread**0.5 >= NO_NOISE else 1.0
+    statistic = spread / (len(sessions) - 1) / within
+    return float(stats.f.sf(statistic, len(sessions) - 1, df))
 
 
 def over_cells(
@@ -86,9 +110,13 @@ def over_cells(
     """Read two cells or more as one number; None with fewer, or where one has no value above 0.
 
     pairs: baseline and candidate. in_blocks: whether each side was measured in blocks of several cells.
+    Where every cell has enough sessions, those are the blocks.
     """
     if len(pairs) < 2 or not all(one.has_logs and other.has_logs for one, other in pairs):
         return None
+    if enough_sessions(*(cell for pair in pairs for cell in pair)):
+        pairs = [(_one_a_session(one), _one_a_session(other)) for one, other in pairs]
+        in_blocks = (True, True)
     changes = np.array([np.log(c.array).mean() - np.log(b.array).mean() for b, c in pairs])
     sides = [
         _side([pair[side] for pair in pairs], in_blocks=blocked)
@@ -102,6 +130,12 @@ def over_cells(
         low_pct=pct_of(float(changes.min())),
         high_pct=pct_of(float(changes.max())),
     )
+
+
+def _one_a_session(cell: CellRuns) -> CellRuns:
+    """Write one value a session, the geometric mean of its runs."""
+    means = [float(np.exp(each.mean())) for each in by_session(cell)]
+    return CellRuns(values=means, blocks=sorted(set(cell.sessions)))
 
 
 def _side(cells: Sequence[CellRuns], *, in_blocks: bool) -> _Side | None:

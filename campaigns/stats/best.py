@@ -10,12 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.stats import student
 from campaigns.stats.criticals import one_sided_dunnett
 from campaigns.stats.fit import Fit
 from campaigns.stats.logs import pct_of
 
 FEWEST_DF, FEWEST_N = 2, 3
 _RHO_DIGITS = 6
+UNKNOWN = 100.0
+"""The standard error of a difference of which nothing is known, on logs: any ratio at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,16 @@ def find_best(fit: Fit, *, lower_is_better: bool, alpha: float = 0.05) -> Best |
         return None
     means = fit.means if lower_is_better else -fit.means
     errors = fit.sd * np.sqrt(np.maximum(_variances(fit), 0))
-    rho = [_smallest_correlation(fit, control) for control in range(count)]
-    critical = [one_sided_dunnett(count - 1, fit.df, alpha, each) for each in rho]
+    if fit.own or fit.out:
+        rho, factors, errors = _each_alone(fit, errors, alpha)
+    else:
+        rho = [_smallest_correlation(fit, control) for control in range(count)]
+        critical = [one_sided_dunnett(count - 1, fit.df, alpha, each) for each in rho]
+        factors = np.repeat(np.array(critical)[:, None], count, axis=1)
     others = ~np.eye(count, dtype=bool)
-    reach = means[:, None] - means[None, :] + np.array(critical)[None, :] * errors
+    reach = means[:, None] - means[None, :] + factors.T * errors
     upper = np.maximum(0, np.where(others, reach, -np.inf).max(axis=1))
-    rivals = means[None, :] + np.array(critical)[:, None] * errors
+    rivals = means[None, :] + factors * errors
     possible = means <= np.where(others, rivals, np.inf).min(axis=1)
     seen = int(means.argmin())
     return Best(
@@ -87,12 +94,40 @@ def find_best(fit: Fit, *, lower_is_better: bool, alpha: float = 0.05) -> Best |
         cost_pct=tuple(pct_of(float(mean - means[seen])) for mean in means),
         upper_pct=tuple(pct_of(float(bound)) for bound in upper),
         possibly=tuple(int(cell) for cell in np.flatnonzero(possible)),
-        critical=tuple(critical),
+        critical=tuple(float(row.max()) for row in factors),
         rho=tuple(rho),
         df=fit.df,
-        sd=fit.sd,
+        sd=_largest_noise(fit, errors),
         alpha=alpha,
     )
+
+
+def _each_alone(
+    fit: Fit, errors: NDArray[np.float64], alpha: float
+) -> tuple[list[float], NDArray[np.float64], NDArray[np.float64]]:
+    """Bound each difference by its own noise and df (Bonferroni), since not all cells share one.
+
+    Correlations, which are not used, critical values by control, standard errors: shape (J, J).
+    """
+    count = fit.means.size
+    share = 1 - alpha / (count - 1)
+    factors, errors = np.full((count, count), student.quantile(share, fit.df)), errors.copy()
+    for cell in fit.out:
+        errors[cell, :] = errors[:, cell] = UNKNOWN
+    for (one, other), contrast in fit.own.items():
+        factor = student.quantile(share, contrast.df)
+        factors[one, other] = factors[other, one] = factor
+        errors[one, other] = errors[other, one] = contrast.standard_error
+    np.fill_diagonal(errors, 0)
+    return [0.0] * count, factors, errors
+
+
+def _largest_noise(fit: Fit, errors: NDArray[np.float64]) -> float:
+    """The noise that a plan has to reckon with: of the noisiest pair of cells."""
+    if not fit.own:
+        return fit.sd
+    known = [float(errors[pair]) * math.sqrt(each.n / 2) for pair, each in fit.own.items()]
+    return max(fit.sd, *known)
 
 
 def _variances(fit: Fit) -> NDArray[np.float64]:

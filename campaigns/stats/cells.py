@@ -17,8 +17,10 @@ class CellRuns:
     """The runs of one cell.
 
     values: one per run that counts, in the order of their positions. blocks: the number of each
-    run's block, or empty where there are no blocks. failed: runs that failed as a whole (the
-    target's doing). lost: runs that were void, lost, or a bound (not the target's doing).
+    run's block, or empty where there are no blocks. sessions: in which each was made; empty where all
+    were made in one. failed: runs that failed as a whole (the target's doing); timed_out: of those,
+    runs whose value lies above a limit. lost: runs that were void, lost, or a bound (not the target's
+    doing).
     failed_units, units: of work (files, requests, hosts), one of each per run that counts or failed;
     empty where a run is its own unit. key: the comparability key: workload, environment, metric, unit.
     """
@@ -29,12 +31,28 @@ class CellRuns:
     lost: int = 0
     failed_units: Sequence[int] = ()
     units: Sequence[int] = ()
+    sessions: Sequence[int] = ()
     key: Mapping[str, object] = field(default_factory=dict)
+    timed_out: int = 0
 
     @property
     def planned(self) -> int:
         """Runs that there should have been."""
         return len(self.values) + self.failed + self.lost
+
+    @property
+    def session_count(self) -> int:
+        """Sessions that hold a value."""
+        return len(set(self.sessions)) if self.sessions else min(1, len(self.values))
+
+    def part(self, session: int) -> "CellRuns":
+        """The values of one session, and nothing of what failed or was lost."""
+        chosen = [i for i, number in enumerate(self.sessions) if number == session]
+        return CellRuns(
+            values=[self.values[i] for i in chosen],
+            blocks=[self.blocks[i] for i in chosen] if self.blocks else (),
+            key=self.key,
+        )
 
     @property
     def array(self) -> NDArray[np.float64]:
@@ -79,16 +97,19 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[s
 
 
 def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] | None:
-    """Give the rule that a cell breaks, `failed_units` or `failed_runs`, and its share.
+    """Give the rule that a cell breaks, `failed_units`, `timed_out` or `failed_runs`, and its share.
 
     A single failed run tells no rate: it is a warning, unless fewer than two runs stand beside it,
-    which are too few to make a number of.
+    which are too few to make a number of. A single run that timed out is no warning: it is missing
+    because of its value, so that the rest are too good.
     """
     units = failed_share(cell.failed_units, cell.units, alpha=criteria.alpha)
     if units and units.share > criteria.failed_limit:
         return "failed_units", units.share
     answered = len(cell.values) + cell.failed
     share = cell.failed / answered if answered else 0.0
+    if cell.timed_out:
+        return "timed_out", cell.timed_out / answered
     repeated = cell.failed > 1 and share > criteria.failed_limit
     if repeated or (cell.failed and len(cell.values) < 2):
         return "failed_runs", share

@@ -12,7 +12,7 @@ RELATIVE = 1e-6
 NO_P = 1e-12
 BOOTSTRAP_SHARE = 0.05
 SHARE = 0.04
-BOOTSTRAPPED = frozenset({"bca_ci_pct", "average_ci", "interval", "below", "above"})
+BOOTSTRAPPED = frozenset({"bca_ci_pct", "interval", "below", "above"})
 SHARES = frozenset({"l_shares", "chord_shares", "with_peak", "between"})
 P_VALUES = frozenset(
     {

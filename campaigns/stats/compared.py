@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from campaigns.stats.blocks import BlockFit
+from campaigns.stats.cells import CellRuns
 from campaigns.stats.fit import Fit
 from campaigns.stats.interval import Interval
 from campaigns.stats.mann_whitney import RankSum
 from campaigns.stats.ranks import HodgesLehmann, SignedRank
+from campaigns.stats.sessions import SessionFindings
 from campaigns.stats.verdict import Verdict
 
 Pairs = Sequence[tuple[int, int]]
@@ -40,9 +42,11 @@ class Reading:
 class Comparison:
     """Candidate against baseline, both by their place in the list of cells.
 
-    verdict: of the primary model; n counts blocks, or runs a cell. effective_n: complete blocks, or
-    runs a cell, that would tell as much. sensitivity: the other reading. ranks, shift: the second
-    opinion, of differences within blocks or of the two samples.
+    verdict: of the primary model; n counts blocks, or runs a cell; from three sessions on it is that
+    between sessions, and n counts those. df, standard_error, effective_n: within sessions; complete
+    blocks, or runs a cell, that would tell as much. sensitivity: the other reading. ranks, shift: the
+    second opinion, of differences within blocks or of the two samples. sessions: what each of them
+    says; None where none says anything, and for cells of different campaigns.
     """
 
     baseline: int
@@ -56,6 +60,15 @@ class Comparison:
     sensitivity: Reading | None = None
     ranks: SignedRank | RankSum | None = None
     shift: HodgesLehmann | None = None
+    sessions: SessionFindings | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BetweenSessions:
+    """Sessions as the blocks of a campaign: cells, in the order given, with one value a session."""
+
+    cells: tuple[CellRuns, ...]
+    blocks: BlockFit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +76,7 @@ class Comparisons:
     """All comparisons that are shown together. fit: of the cells in `fitted`, None without any.
 
     together: the mean of several pairs, where it was asked for; its two cells are those of the first.
+    between: where three sessions or more hold all fitted cells; what is said of cells rests on it.
     """
 
     model: Model
@@ -71,3 +85,4 @@ class Comparisons:
     fitted: tuple[int, ...]
     blocks: BlockFit | None = None
     together: Comparison | None = None
+    between: BetweenSessions | None = None

@@ -1,7 +1,9 @@
 """Comparisons of the cells of a campaign, judged as one family. Pure. STATISTICS 2.2, 2.2b, 2.3.
 
 The order of the runs decides the model: `blocks` where they are interleaved, `pooled` where they are
-not, and `welch` (each cell its own noise) where the noise may not be pooled.
+not, and `welch` (each cell its own noise) where the noise may not be pooled. A level that is noisier
+than the others is compared by its own noise (`noisy`), whatever the model. From three sessions on
+the word rests on what differs between sessions (2.7).
 """
 
 from collections.abc import Sequence
@@ -10,22 +12,45 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.stats import across
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.cells import CellRuns, refusal
-from campaigns.stats.compared import Comparison, Comparisons, Model, Pairs, Reading
+from campaigns.stats.compared import (
+    BetweenSessions,
+    Comparison,
+    Comparisons,
+    Model,
+    Pairs,
+    Reading,
+)
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import RankSum, rank_sum, shift
 from campaigns.stats.multiplicity import holm
+from campaigns.stats.noisy import (
+    Noisy,
+    blocks_apart,
+    cells_apart,
+    left_of_cells,
+    noisy_cells,
+    own_of_cells,
+    paired,
+    wider,
+)
 from campaigns.stats.plans import Plan, planned
 from campaigns.stats.plots import OTHER, Place, Plots
 from campaigns.stats.pooled import equal_noise, fit_pooled, may_be_pooled, welch
 from campaigns.stats.power import PAIRS, design_of_blocks, design_of_cells
 from campaigns.stats.ranks import HodgesLehmann, SignedRank, hodges_lehmann, signed_rank
+from campaigns.stats.sessions import (
+    FEWEST_FOR_INTERVAL,
+    SessionEstimate,
+    between_sessions,
+    over_sessions,
+)
 from campaigns.stats.together import mean_by_fit, mean_of, plan_of
-from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, judge, p_value
+from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, judge, p_value, withheld
 
 __all__ = ["Comparison", "Comparisons", "Model", "Reading", "compare_cells"]
 
@@ -33,6 +58,8 @@ DEFAULT = Criteria()
 WITHOUT_NUMBERS = frozenset({Word.NOT_COMPARABLE, Word.INVALID_VALUES, Word.TOO_MANY_FAILURES})
 """Refusals that no number stands beside: survivors of a failing cell look better than they are."""
 FEWEST_DF = 2
+ALONE = {Model.BLOCKS: Model.PAIRED, Model.POOLED: Model.WELCH}
+"""The model of two cells' own noise, where the others share one."""
 
 
 def compare_cells(
@@ -49,7 +76,8 @@ def compare_cells(
     """Compare the cells of `wanted`, pairs of baseline and candidate, as one family (Holm).
 
     interleaved: the runs were made in blocks, each with every cell once. All cells that may be used
-    take part in estimating the noise, whether they are compared or not. together: pairs whose mean
+    take part in estimating the noise, whether they are compared or not. From three sessions on that
+    hold a pair its word is that between sessions. together: pairs whose mean
     is one more comparison of the family. alone: each cell has its own noise (Welch), as cells of
     different campaigns have. places: where each cell stands in whole plots, if levels are hard to change.
     """
@@ -75,20 +103,23 @@ class _Family:
         places: Sequence[Place] | None = None,
     ) -> None:
         self.cells, self.criteria, self.lower_is_better = cells, criteria, lower_is_better
+        self.alone = alone
         self.fitted = tuple(i for i, cell in enumerate(cells) if cell.has_logs)
         self.place = {cell: place for place, cell in enumerate(self.fitted)}
         self.logs = {i: np.log(cells[i].array) for i in self.fitted}
         self.blocks = self._block_fit() if interleaved else None
         samples = list(self.logs.values())
         self.fit = self.blocks.fit if self.blocks else fit_pooled(samples) if samples else None
+        self.whole = self.fit
+        self.noisy = Noisy()
         self.plots = Plots(places, cells, self.fitted) if places and self.blocks else None
         if self.plots:
             self.model = self.plots.model
         elif self.blocks:
-            self.model = Model.BLOCKS if self._equal_noise(self.blocks) else Model.PAIRED
+            self.model = self._model_in_blocks(self.blocks)
         else:
-            pooled = not alone and may_be_pooled(samples)
-            self.model = Model.POOLED if pooled else Model.WELCH
+            self.model = Model.WELCH if alone else self._model_of_cells(samples)
+        self.sessions = self._of_sessions(interleaved, places)
 
     def compare(self, asked: Sequence[Pairs]) -> Comparisons:
         """Judge all of them; the p values of those that can get a word are adjusted together."""
@@ -96,22 +127,35 @@ class _Family:
         contrasts = [
             None
             if no and (no.word in WITHOUT_NUMBERS or not self._is_measured(pairs))
-            else self.contrast(self.model, pairs)
+            else self.contrast(self._model_of(pairs), pairs)
             for no, pairs in zip(refused, asked, strict=True)
         ]
+        estimates = [
+            self._estimates(pairs) if c else [] for pairs, c in zip(asked, contrasts, strict=True)
+        ]
+        between = [self._between(*each) for each in zip(asked, estimates, contrasts, strict=True)]
         family = {
-            index: p_value(contrast)
-            for index, (no, contrast) in enumerate(zip(refused, contrasts, strict=True))
-            if contrast and not no and self._can_be_judged(contrast)
+            index: p_value(outer or contrast)
+            for index, (no, contrast, outer) in enumerate(
+                zip(refused, contrasts, between, strict=True)
+            )
+            if contrast and not no and (outer or self._can_be_judged(contrast, asked[index]))
         }
         adjusted = dict(zip(family, holm(list(family.values())), strict=True))
         comparisons = tuple(
-            self._judged(pairs, contrast, no, adjusted.get(index))
-            for index, (pairs, contrast, no) in enumerate(
-                zip(asked, contrasts, refused, strict=True)
+            self._judged(*each, adjusted.get(index))
+            for index, each in enumerate(
+                zip(asked, contrasts, between, estimates, refused, strict=True)
             )
         )
-        return Comparisons(self.model, comparisons, self.fit, self.fitted, self.blocks)
+        return Comparisons(
+            self.model,
+            comparisons,
+            self.fit,
+            self.fitted,
+            self.blocks,
+            between=self._between_cells(),
+        )
 
     def contrast(self, model: Model, pairs: Pairs) -> Contrast | None:
         """Estimate the mean difference by one of the models; None where that cannot be done."""
@@ -119,14 +163,129 @@ class _Family:
             case Model.SPLIT_PLOT:
                 return self.plots.contrast(pairs) if self.plots else None
             case Model.PAIRED:
-                return _paired(self._differences(pairs))
+                return paired(self._differences(pairs))
             case Model.WELCH:
                 alone = [welch(self.logs[b], self.logs[c]) for b, c in pairs]
                 known = [each for each in alone if each]
                 return mean_of(known) if len(known) == len(alone) else None
-        if not self.fit:
+        places = [(self.place[b], self.place[c]) for b, c in pairs]
+        fit = self.fit
+        if fit and fit.own:
+            out = any(fit.out & {*pair} for pair in places)
+            fit = self.whole if out else replace(fit, own={}, out=frozenset())
+        return mean_by_fit(fit, places) if fit else None
+
+    def _model_in_blocks(self, blocks: BlockFit) -> Model:
+        """One noise for all cells but those that are noisier, or each pair its own."""
+        apart = blocks_apart(self._runs(), blocks)
+        if apart is None:
+            return Model.PAIRED
+        self.fit, self.noisy = apart[0].fit, apart[1]
+        return Model.BLOCKS if self._equal_noise(blocks) else Model.PAIRED
+
+    def _model_of_cells(self, samples: Sequence[NDArray[np.float64]]) -> Model:
+        self.noisy = noisy = noisy_cells(left_of_cells(samples), len(samples))
+        quiet = [each for place, each in enumerate(samples) if place not in noisy.out]
+        if self.whole and (noisy.out or noisy.doubted):
+            self.fit = cells_apart(
+                self.whole,
+                fit_pooled(quiet) if noisy.out else None,
+                noisy,
+                own_of_cells(samples),
+            )
+        return Model.POOLED if may_be_pooled(quiet) else Model.WELCH
+
+    def _model_of(self, pairs: Pairs) -> Model:
+        """By which model they are judged: with a noisier cell in them by their own noise."""
+        own = ALONE.get(self.model)
+        if own is None or not self._is_measured(pairs):
+            return self.model
+        places = {self.place[i] for pair in pairs for i in pair}
+        if not places & (self.noisy.out | self.noisy.doubted):
+            return self.model
+        if places & self.noisy.out:
+            return own
+        doubted = wider(self.contrast(own, pairs), self.contrast(self.model, pairs))
+        return own if doubted else self.model
+
+    def _of_sessions(
+        self, interleaved: bool, places: Sequence[Place] | None
+    ) -> dict[int, "_Family"]:
+        """Take each session for itself; empty where all was made in one, and across campaigns."""
+        numbers = sorted({number for cell in self.cells for number in cell.sessions})
+        if self.alone or len(numbers) < 2:
+            return {}
+        return {
+            number: _Family(
+                [cell.part(number) for cell in self.cells],
+                interleaved,
+                self.lower_is_better,
+                self.criteria,
+                places=places,
+            )
+            for number in numbers
+        }
+
+    def _estimates(self, pairs: Pairs) -> list[SessionEstimate]:
+        """What each session says of the pairs; those that hold none of it are left aside."""
+        if self.alone:
+            return []
+        own = self.sessions.values() if self.sessions else (self,)
+        return [found for each in own if (found := each.estimate(pairs))]
+
+    def estimate(self, pairs: Pairs) -> SessionEstimate | None:
+        """Take all runs for one session; without any noise of its own it still has an estimate."""
+        if not self._is_measured(pairs):
             return None
-        return mean_by_fit(self.fit, [(self.place[b], self.place[c]) for b, c in pairs])
+        contrast = self.contrast(self._model_of(pairs), pairs)
+        if contrast is not None and contrast.df >= 1:
+            n = self._plan(pairs, contrast).n
+            variance = contrast.standard_error**2 * n
+            return SessionEstimate(contrast.estimate, variance, n, max(1, int(contrast.df)))
+        if not self.blocks:
+            changes = [self.logs[c].mean() - self.logs[b].mean() for b, c in pairs]
+            return SessionEstimate(float(np.mean(changes)), 0.0, 1, 0)
+        differences = self._differences(pairs)
+        if not differences.size:
+            return None
+        return SessionEstimate(float(differences.mean()), 0.0, differences.size, 0)
+
+    def _between(
+        self, pairs: Pairs, estimates: Sequence[SessionEstimate], contrast: Contrast | None
+    ) -> Contrast | None:
+        """The contrast between sessions, where there are enough of them to say how much they differ."""
+        if contrast is None:
+            return None
+        if self.alone:
+            (baseline, candidate) = pairs[0]
+            return across.between(self.cells[baseline], self.cells[candidate])
+        return between_sessions(estimates) if len(estimates) >= FEWEST_FOR_INTERVAL else None
+
+    def _between_cells(self) -> BetweenSessions | None:
+        """Give each cell one value a session, and fit sessions as blocks, if they hold all cells."""
+        found: list[list[tuple[int, float]]] = [[] for _ in self.cells]
+        for number, session in self.sessions.items():
+            if session.fit:
+                for cell, log in zip(session.fitted, session.fit.means, strict=True):
+                    found[cell].append((number, float(np.exp(log))))
+        held = [len(found[cell]) for cell in self.fitted]
+        if not self.sessions or min(held, default=0) < FEWEST_FOR_INTERVAL:
+            return None
+        runs = [
+            BlockRun(self.place[cell], number, value)
+            for cell in self.fitted
+            for number, value in found[cell]
+        ]
+        blocks = fit_blocks(runs, len(self.fitted))
+        if blocks is None or blocks.fit.df < 1 or np.ptp(blocks.fit.groups):
+            return None
+        apart = blocks_apart(runs, blocks)
+        blocks = apart[0] if apart else blocks
+        cells = tuple(
+            CellRuns(values=[value for _, value in each], blocks=[number for number, _ in each])
+            for each in found
+        )
+        return BetweenSessions(cells, blocks)
 
     def _is_measured(self, pairs: Pairs) -> bool:
         """Say whether every cell has values; of several pairs another one may be refused first."""
@@ -138,16 +297,20 @@ class _Family:
         return next((no for no in found if no), None)
 
     def _block_fit(self) -> BlockFit | None:
-        runs = [
+        return fit_blocks(self._runs(), len(self.fitted))
+
+    def _runs(self) -> list[BlockRun]:
+        return [
             BlockRun(self.place[i], block, value)
             for i in self.fitted
             for block, value in zip(self.cells[i].blocks, self.cells[i].values, strict=True)
         ]
-        return fit_blocks(runs, len(self.fitted))
 
     def _equal_noise(self, blocks: BlockFit) -> bool:
+        """Say whether the cells that are left in the pool differ in noise."""
         ends = np.cumsum([self.logs[i].size for i in self.fitted])[:-1]
-        samples = [part for part in np.split(blocks.residuals, ends) if part.size > 1]
+        parts = enumerate(np.split(blocks.residuals, ends))
+        samples = [part for i, part in parts if part.size > 1 and i not in self.noisy.out]
         return len(samples) < 3 or equal_noise(samples)
 
     def _differences(self, pairs: Pairs) -> NDArray[np.float64]:
@@ -165,25 +328,45 @@ class _Family:
             ]
         )
 
-    def _can_be_judged(self, contrast: Contrast) -> bool:
+    def _can_be_judged(self, contrast: Contrast, pairs: Pairs) -> bool:
+        """Say whether there are enough degrees of freedom, blocks, and runs of every cell."""
         enough = contrast.df >= FEWEST_DF or self.model != Model.BLOCKS
-        return enough and contrast.n >= self.criteria.minimum_n
+        n = min(contrast.n, self._fewest(pairs))
+        return enough and n >= self.criteria.minimum_n
+
+    def _fewest(self, pairs: Pairs) -> int:
+        """The runs of the cell that has the fewest: blocks without a run of it tell nothing of it."""
+        return min(len(self.cells[i].values) for pair in pairs for i in pair)
 
     def _judged(
         self,
         pairs: Pairs,
         contrast: Contrast | None,
+        between: Contrast | None,
+        estimates: Sequence[SessionEstimate],
         refused: Verdict | None,
         p_adjusted: float | None,
     ) -> Comparison:
         baseline, candidate = pairs[0]
         if contrast is None:
-            return Comparison(baseline, candidate, self.model, refused or self._unknown(pairs))
-        verdict = judge(
-            contrast,
+            model = self._model_of(pairs)
+            return Comparison(baseline, candidate, model, refused or self._unknown(pairs))
+        sessions = over_sessions(
+            estimates,
             lower_is_better=self.lower_is_better,
             criteria=self.criteria,
+            within=contrast,
             p_adjusted=p_adjusted,
+        )
+        verdict = (
+            sessions.verdict
+            if sessions
+            else judge(
+                between or contrast,
+                lower_is_better=self.lower_is_better,
+                criteria=self.criteria,
+                p_adjusted=p_adjusted,
+            )
         )
         if refused:
             verdict = replace(
@@ -193,19 +376,26 @@ class _Family:
                 side=refused.side,
                 share=refused.share,
             )
-        elif not self._can_be_judged(contrast):
-            verdict = replace(verdict, word=Word.NOT_ENOUGH_DATA, reason="n_below_minimum")
+        elif not between and not self._can_be_judged(contrast, pairs):
+            n = min(verdict.n, self._fewest(pairs))
+            verdict = withheld(replace(verdict, n=n), "n_below_minimum")
+        elif self.alone and not between and across.disagree(*(self.cells[i] for i in pairs[0])):
+            verdict = withheld(verdict, "sessions_disagree")
         ranks, moved = self._second_opinion(pairs)
         plan = self._plan(pairs, contrast)
         means = [np.log([self.cells[i].array.mean() for i in pair]) for pair in pairs]
-        verdict = planned(verdict, contrast, plan, self.criteria)
+        decides, ahead = contrast, plan
+        if between:
+            decides, ahead = between, Plan(*plan_of(between), between.n)
+        verdict = planned(verdict, decides, ahead, self.criteria)
+        model = self._model_of(pairs)
+        badges = self._badges(model, verdict, decides, None if between else ranks)
+        verdict = replace(verdict, badges=(*verdict.badges, *badges))
         return Comparison(
             baseline=baseline,
             candidate=candidate,
-            model=self.model,
-            verdict=replace(
-                verdict, badges=(*verdict.badges, *self._badges(verdict, contrast, ranks))
-            ),
+            model=model,
+            verdict=verdict,
             pct_change_of_means=pct_of(float(np.mean([c - b for b, c in means]))),
             df=contrast.df,
             standard_error=contrast.standard_error,
@@ -213,11 +403,12 @@ class _Family:
             sensitivity=self._sensitivity(pairs),
             ranks=ranks,
             shift=moved,
+            sessions=sessions.of(verdict) if sessions else None,
         )
 
     def _unknown(self, pairs: Pairs) -> Verdict:
         """Say why there is no contrast at all."""
-        n = min(len(self.cells[i].values) for pair in pairs for i in pair)
+        n = self._fewest(pairs)
         places = [(self.place[b], self.place[c]) for b, c in pairs]
         if self.plots and (why := self.plots.unknown(pairs, n)):
             return why
@@ -240,11 +431,15 @@ class _Family:
         return signed_rank(differences), hodges_lehmann(differences, confidence)
 
     def _badges(
-        self, verdict: Verdict, contrast: Contrast, ranks: SignedRank | RankSum | None
+        self,
+        model: Model,
+        verdict: Verdict,
+        contrast: Contrast,
+        ranks: SignedRank | RankSum | None,
     ) -> tuple[str, ...]:
         alpha = self.criteria.alpha
         claims = {
-            "unequal_noise": self.model == Model.PAIRED and not self.plots,
+            "unequal_noise": model != self.model or (model == Model.PAIRED and not self.plots),
             "zero_variance": contrast.standard_error == 0,
             "tests_disagree": ranks is not None
             and verdict.p is not None
@@ -255,7 +450,8 @@ class _Family:
 
     def _sensitivity(self, pairs: Pairs) -> Reading | None:
         """Read it once more: by the two cells alone, or, where that decides, by all of them."""
-        other = self.plots.other(self.model) if self.plots else OTHER[self.model]
+        model = self._model_of(pairs)
+        other = self.plots.other(model) if self.plots else OTHER[model]
         contrast = self.contrast(other, pairs) if other else None
         if contrast is None or other is None or (other == Model.POOLED and len(self.fitted) < 3):
             return None
@@ -270,23 +466,15 @@ class _Family:
 
     def _plan(self, pairs: Pairs, contrast: Contrast) -> Plan:
         """Give the noise that a plan rests on, and how n makes it precise."""
-        if self.model == Model.PAIRED:
+        model = self._model_of(pairs)
+        if model == Model.PAIRED:
             sd = contrast.standard_error * contrast.n**0.5
             return Plan(sd, PAIRS, contrast.n)
         if len(pairs) > 1 or self.plots:
             return Plan(*plan_of(contrast), contrast.n)
-        if self.model == Model.WELCH or not self.fit:
+        if model == Model.WELCH or not self.fit:
             two = fit_pooled([self.logs[i] for i in pairs[0]])
             return Plan(two.sd, design_of_cells(2), two.effective_n(0, 1))
-        cells = len(self.fitted)
+        cells = len(self.fitted) - len(self.noisy.out)
         design = design_of_blocks(cells) if self.blocks else design_of_cells(cells)
         return Plan(self.fit.sd, design, self.fit.effective_n(*(self.place[i] for i in pairs[0])))
-
-
-def _paired(differences: NDArray[np.float64]) -> Contrast | None:
-    """The paired t test of the two cells alone; None with fewer than two common blocks."""
-    n = differences.size
-    if n < 2:
-        return None
-    sd = float(differences.std(ddof=1))
-    return Contrast(float(differences.mean()), (sd if sd >= NO_NOISE else 0.0) / n**0.5, n - 1, n)

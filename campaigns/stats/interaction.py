@@ -32,10 +32,12 @@ def find_interaction(
     """Test the cells at `places` of the fit, the i-th standing in row rows[i] and column columns[i].
 
     None where nothing is left to test (no two rows share two columns), where cells are not
-    connected, and where there is no noise to test against.
+    connected, where there is no noise to test against, and where a cell is too noisy for that of the others.
     """
     chosen = list(places)
     if len(chosen) < 4 or fit.df < 1 or fit.sd == 0:
+        return None
+    if fit.out & {*chosen}:
         return None
     if (fit.groups[chosen] != fit.groups[chosen[0]]).any():
         return None

@@ -1,7 +1,7 @@
 """One number over many manifests, and why there are four of them. Pure. STATISTICS 2.5.
 
-The published headline is the average of percentage changes; the better number is the geometric one,
-either for these manifests alone or for manifests as a sample.
+What is said first is the geometric mean of the ratios, for these manifests alone or, where they differ,
+for manifests as a sample. The average of percentage changes is what others publish.
 """
 
 import math
@@ -18,16 +18,17 @@ from campaigns.stats.logs import pct_of
 from campaigns.stats.verdict import Contrast, interval_of
 
 HETEROGENEOUS_P = 0.05
-CELLS_AT_ONCE = 2_000_000
+FEWEST_STRATA = 3
+"""Below it an interval by the spread of the changes tells nothing: t has one degree of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overall:
     """Candidate against baseline over K manifests; changes in %.
 
-    average_pct: the mean of the manifests' changes of means, with average_ci by a bootstrap of pairs
-    within each. geometric_pct: of the mean log ratio; fixed: the contrast for these manifests alone,
-    sample: for manifests as a sample (df K - 1), None with one. q, q_p, i2: Cochran's test that all
+    average_pct: the mean of the manifests' changes of means; average_ci: by their spread (t, df K - 1),
+    None with fewer than three. geometric_pct: of the mean log ratio; fixed: the contrast for these
+    manifests alone, sample: for manifests as a sample (df K - 1), None with one. q, q_p, i2: Cochran's test that all
     manifests have one change, None with one; it takes the noise for known, so with few pairs it sees
     differences that are none: differ_p is Welch's test of the same, which decides. total_pct: of the sum of all times; rate_pct: of the
     average rate.
@@ -53,6 +54,11 @@ class Overall:
         """Whether manifests differ: then each comes first, and the interval is that of a sample."""
         return self.differ_p is not None and self.differ_p < HETEROGENEOUS_P
 
+    @property
+    def geometric_ci(self) -> Interval | None:
+        """The interval that stands beside the geometric mean."""
+        return self.sample_ci if self.heterogeneous else self.fixed_ci
+
 
 Pairs = tuple[NDArray[np.float64], NDArray[np.float64]]
 DEFAULT = Criteria()
@@ -71,10 +77,11 @@ def over_strata(strata: Sequence[Pairs], criteria: Criteria = DEFAULT) -> Overal
     fixed, sample = _fixed(ratios, geometric), _sample(means)
     q = _cochran(ratios, means)
     sums = [(float(base.mean()), float(cand.mean())) for base, cand in strata]
+    changes = np.array([100 * (cand / base - 1) for base, cand in sums])
     return Overall(
         strata=len(strata),
-        average_pct=float(np.mean([100 * (cand / base - 1) for base, cand in sums])),
-        average_ci=_average_interval(strata, criteria),
+        average_pct=float(changes.mean()),
+        average_ci=_average_interval(changes, criteria.alpha),
         geometric_pct=pct_of(geometric),
         fixed=fixed,
         fixed_ci=_interval(fixed, criteria.alpha),
@@ -139,23 +146,12 @@ def _welch(q: float, weights: NDArray[np.float64], ratios: Sequence[NDArray[np.f
     return float(stats.f.sf(statistic, count - 1, (count**2 - 1) / (3 * spread)))
 
 
-def _average_interval(strata: Sequence[Pairs], criteria: Criteria) -> Interval | None:
-    """Percentiles of the headline, pairs drawn within each manifest."""
-    if any(baseline.size < 2 for baseline, _ in strata):
+def _average_interval(changes: NDArray[np.float64], alpha: float) -> Interval | None:
+    """By the spread of the manifests' changes, in %."""
+    if changes.size < FEWEST_STRATA:
         return None
-    rng = np.random.default_rng(criteria.seed)
-    total = np.zeros(criteria.resamples)
-    for baseline, candidate in strata:
-        order = np.lexsort((candidate, baseline))
-        base, cand = baseline[order], candidate[order]
-        batch = max(1, CELLS_AT_ONCE // base.size)
-        for start in range(0, criteria.resamples, batch):
-            rows = min(batch, criteria.resamples - start)
-            chosen = rng.integers(base.size, size=(rows, base.size))
-            change = 100 * (cand[chosen].mean(axis=1) / base[chosen].mean(axis=1) - 1)
-            total[start : start + rows] += change
-    bounds = np.quantile(total / len(strata), [criteria.alpha / 2, 1 - criteria.alpha / 2])
-    return Interval(float(bounds[0]), float(bounds[1]))
+    spread = _sample(changes)
+    return interval_of(spread, alpha) if spread else None
 
 
 def _interval(contrast: Contrast | None, alpha: float) -> Interval | None:

@@ -1,7 +1,8 @@
 """Comparison of two levels whose runs were made in pairs, stratum by stratum. Pure.
 
 Primary is the paired t test of the log ratios, ln(candidate / baseline); ranks and a bootstrap
-stand beside it. Strata are judged as one family (Holm).
+stand beside it. Strata are judged as one family (Holm). From three sessions on the word rests on what
+differs between sessions (STATISTICS 2.7).
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.multiplicity import holm
+from campaigns.stats.noisy import left_of_cells, noisy_cells
 from campaigns.stats.order import OrderEffect, order_effect
 from campaigns.stats.pairs import Stratum, refusal, values_of
 from campaigns.stats.plans import Plan, planned
@@ -22,15 +24,25 @@ from campaigns.stats.pooled import equal_noise
 from campaigns.stats.power import PAIRS
 from campaigns.stats.ranks import HodgesLehmann, hodges_lehmann, signed_rank
 from campaigns.stats.resampling import bca_pct_change_of_means
+from campaigns.stats.sessions import (
+    FEWEST_FOR_INTERVAL,
+    SessionEstimate,
+    SessionFindings,
+    between_sessions,
+    estimate_of,
+    over_sessions,
+)
 from campaigns.stats.together import mean_of, plan_of
-from campaigns.stats.verdict import Contrast, Verdict, Word, judge, p_value
+from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, p_value
 
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
     """All that the pairs of one stratum say; None where there is no such number.
 
-    sd_log, df: those that the interval was made with, so of all strata where noise was pooled.
+    verdict: from three sessions on that between sessions, of which its n counts; all other numbers
+    are of the pairs, whatever the session. sessions: what each session says.
+    sd_log, df: those that geo_ci_pct was made with, so of all strata where noise was pooled.
     flags: `zero_variance` (suspect the clock or a cache), `pooled_noise`, `incomplete_pairs`.
     """
 
@@ -58,14 +70,16 @@ class PairedComparison:
     hodges_lehmann: HodgesLehmann | None = None
     bca_ci_pct: Interval | None = None
     pair_changes_pct: tuple[float, ...] = ()
+    sessions: SessionFindings | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The mean change over several strata; contrast: None where one of them has no number."""
+    """The mean change over several strata; contrast: of all pairs, None where a stratum has no number."""
 
     verdict: Verdict
     contrast: Contrast | None
+    sessions: SessionFindings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +87,15 @@ class PairedFamily:
     """The strata of a campaign, in the order given. pooled: their noise was.
 
     together: the mean over several strata, judged in the same family, where it was asked for.
+    over_all: what each session says of the mean over all strata; None with one of them, or without a
+    session that holds all.
     """
 
     comparisons: tuple[PairedComparison, ...]
     order_effect: OrderEffect | None
     pooled: bool
     together: Together | None = None
+    over_all: SessionFindings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +128,7 @@ def compare_strata(
     """Compare candidate with baseline in each stratum, and judge all of them as one family.
 
     pool_noise: share one sd among the strata, where there are three or more and Levene's test finds
-    no difference between them (p > .01); a decision for launch, not for after the fact.
+    no difference between them (p > .01) and none is noisier than the others; a decision for launch, not for after the fact.
     together: places of strata whose mean is one more comparison of the family. bootstrap: no verdict
     needs it.
     """
@@ -123,32 +140,77 @@ def compare_strata(
         for each, noise in zip(opened, noises, strict=True)
     ]
     mean = _mean([contrasts[place] for place in together], shared)
+    by_session = [_by_session(each) for each in opened]
+    estimates = [list(each.values()) for each in by_session]
     refused = [each.refused for each in opened]
     if together:
         refused.append(next((refused[place] for place in together if refused[place]), None))
-    adjusted = _adjusted(refused, [*contrasts, *([mean] if together else [])], criteria)
+        contrasts.append(mean)
+        estimates.append(_together_by_session([by_session[place] for place in together]))
+    between = [
+        between_sessions(each) if contrast and len(each) >= FEWEST_FOR_INTERVAL else None
+        for each, contrast in zip(estimates, contrasts, strict=True)
+    ]
+    decides = [outer or own for outer, own in zip(between, contrasts, strict=True)]
+    adjusted = _adjusted(refused, decides, criteria)
+    found = [
+        over_sessions(
+            each,
+            lower_is_better=lower_is_better,
+            criteria=criteria,
+            within=contrast,
+            p_adjusted=p_adjusted,
+        )
+        if contrast
+        else None
+        for each, contrast, p_adjusted in zip(estimates, contrasts, adjusted, strict=True)
+    ]
     comparisons = []
-    for each, noise, contrast, p_adjusted in zip(opened, noises, contrasts, adjusted, strict=False):
+    for each, noise, contrast, sessions in zip(opened, noises, contrasts, found, strict=False):
         comparison = _described(each)
-        if noise and contrast:
-            verdict = judge(
-                contrast, lower_is_better=lower_is_better, criteria=criteria, p_adjusted=p_adjusted
-            )
-            comparison = _inferred(comparison, each, noise, contrast, verdict, criteria)
+        if noise and contrast and sessions:
+            comparison = _inferred(comparison, each, noise, contrast, sessions, criteria)
             if bootstrap and _own_noise(each.logs).sd_log:
                 comparison = replace(comparison, bca_ci_pct=_bootstrapped(each.stratum, criteria))
         if noise and shared:
             comparison = _flagged(comparison, "pooled_noise")
+        if comparison.sessions:
+            comparison = replace(comparison, sessions=comparison.sessions.of(comparison.verdict))
         comparisons.append(comparison)
     known = [(e.logs, [p.candidate_first for p in e.stratum.pairs]) for e in opened if e.logs.size]
     return PairedFamily(
         tuple(comparisons),
         order_effect(known, criteria.alpha),
         pooled=shared is not None,
-        together=_together(mean, refused[-1], adjusted[-1], lower_is_better, criteria)
-        if together
+        together=_together(mean, found[-1], refused[-1], criteria) if together else None,
+        over_all=over_sessions(
+            _together_by_session(by_session), lower_is_better=lower_is_better, criteria=criteria
+        )
+        if len(opened) > 1
         else None,
     )
+
+
+def _by_session(opened: _Opened) -> dict[int, SessionEstimate]:
+    """The mean log ratio of each session that holds a pair, in the order of sessions."""
+    numbers = np.array([pair.session for pair in opened.stratum.pairs] if opened.logs.size else [])
+    return {
+        int(number): estimate_of(opened.logs[numbers == number]) for number in np.unique(numbers)
+    }
+
+
+def _together_by_session(strata: Sequence[dict[int, SessionEstimate]]) -> list[SessionEstimate]:
+    """The mean over the strata in each session that holds all of them."""
+    shared = sorted(set.intersection(*(set(each) for each in strata)))
+    return [_mean_estimate([each[number] for each in strata]) for number in shared]
+
+
+def _mean_estimate(estimates: Sequence[SessionEstimate]) -> SessionEstimate:
+    count = len(estimates)
+    n = count / sum(1 / each.n for each in estimates)
+    variance = sum(each.variance / each.n for each in estimates) / count**2
+    mean = float(np.mean([each.estimate for each in estimates]))
+    return SessionEstimate(mean, variance * n, n, sum(each.df for each in estimates))
 
 
 def _open(stratum: Stratum, criteria: Criteria) -> _Opened:
@@ -165,10 +227,12 @@ def _own_noise(logs: NDArray[np.float64]) -> _Noise:
 
 
 def _pooled_noise(strata: Sequence[NDArray[np.float64]]) -> _Noise | None:
-    """Pool the sd of three or more strata, unless Levene's test tells them apart."""
+    """Pool the sd of three or more strata, unless Levene's test or one that is noisier forbids it."""
     groups = [logs for logs in strata if logs.size > 1]
     noises = [_own_noise(logs) for logs in groups]
     if len(groups) < 3 or not any(n.sd_log for n in noises) or not equal_noise(groups):
+        return None
+    if noisy_cells(left_of_cells(groups), len(groups)).out:
         return None
     df = sum(noise.df for noise in noises)
     return _Noise(float(np.sqrt(sum(n.df * n.sd_log**2 for n in noises) / df)), df)
@@ -187,19 +251,19 @@ def _mean(contrasts: Sequence[Contrast | None], shared: _Noise | None) -> Contra
 
 def _together(
     mean: Contrast | None,
+    sessions: SessionFindings | None,
     refused: Verdict | None,
-    p_adjusted: float | None,
-    lower_is_better: bool,
     criteria: Criteria,
 ) -> Together:
     """Judge the mean, unless one of its strata may not be judged."""
-    if mean is None:
+    if mean is None or sessions is None:
         unknown = Verdict(Word.NOT_ENOUGH_DATA, n=0, reason="n_below_minimum")
         return Together(refused or unknown, None)
-    verdict = judge(mean, lower_is_better=lower_is_better, criteria=criteria, p_adjusted=p_adjusted)
+    verdict, decides = sessions.verdict, sessions.decides
     if refused:
         verdict = replace(verdict, word=refused.word, reason=refused.reason, share=refused.share)
-    return Together(planned(verdict, mean, Plan(*plan_of(mean), mean.n), criteria), mean)
+    verdict = planned(verdict, decides, Plan(*plan_of(decides), decides.n), criteria)
+    return Together(verdict, mean, sessions.of(verdict))
 
 
 def _adjusted(
@@ -249,15 +313,17 @@ def _inferred(
     opened: _Opened,
     noise: _Noise,
     contrast: Contrast,
-    verdict: Verdict,
+    sessions: SessionFindings,
     criteria: Criteria,
 ) -> PairedComparison:
     """Add interval, tests and verdict, of two pairs or more."""
-    ranks = signed_rank(opened.logs)
+    ranks, p = signed_rank(opened.logs), p_value(contrast)
+    verdict, decides = sessions.verdict, sessions.decides
+    outer = decides is sessions.between
     if (
-        verdict.p is not None
+        not outer
         and ranks.min_attainable_p < criteria.alpha
-        and (verdict.p < criteria.alpha) != (ranks.p < criteria.alpha)
+        and (p < criteria.alpha) != (ranks.p < criteria.alpha)
     ):
         verdict = replace(verdict, badges=(*verdict.badges, "tests_disagree"))
     if opened.refused:
@@ -267,14 +333,17 @@ def _inferred(
             reason=opened.refused.reason,
             share=opened.refused.share,
         )
+    sd = decides.standard_error * decides.n**0.5 if outer else noise.sd_log
+    bounds = interval_of(contrast, criteria.alpha)
     comparison = replace(
         comparison,
-        verdict=planned(verdict, contrast, Plan(noise.sd_log, PAIRS, contrast.n), criteria),
-        geo_ci_pct=verdict.ci_pct,
+        verdict=planned(verdict, decides, Plan(sd, PAIRS, decides.n), criteria),
+        sessions=sessions,
+        geo_ci_pct=Interval(pct_of(bounds.low), pct_of(bounds.high)),
         sd_log=noise.sd_log,
         t=contrast.estimate / contrast.standard_error if contrast.standard_error else None,
         df=contrast.df,
-        p=verdict.p,
+        p=p,
         v_plus=ranks.v_plus,
         wilcoxon_p=ranks.p,
         min_attainable_p=ranks.min_attainable_p,

@@ -13,11 +13,15 @@ from campaigns.stats.verdict import Verdict, Word
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One run of each side, with the metric's value. candidate_first is None where nobody knows."""
+    """One run of each side, with the metric's value, made in one session.
+
+    candidate_first is None where nobody knows.
+    """
 
     baseline: float
     candidate: float
     candidate_first: bool | None = None
+    session: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Stratum:
 
     A pair with a failed or a lost side is no pair; it is counted here, once: by failure where the
     target failed (or timed out), by loss where the run was void, its worker lost or its generator
-    saturated.
+    saturated. timed_out: pairs of which a run timed out, among those incomplete by failure.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Stratum:
     incomplete_by_loss: int = 0
     baseline: Side = Side()
     candidate: Side = Side()
+    timed_out: int = 0
 
     @property
     def planned(self) -> int:
@@ -64,6 +69,7 @@ def refusal(stratum: Stratum, criteria: Criteria) -> Verdict | None:
         _not_comparable(stratum)
         or _invalid_values(stratum)
         or _failed_units(stratum, criteria)
+        or _timed_out(stratum)
         or _incomplete(stratum, criteria)
     )
 
@@ -112,6 +118,18 @@ def _failed_units(stratum: Stratum, criteria: Criteria) -> Verdict | None:
                 share=share,
             )
     return None
+
+
+def _timed_out(stratum: Stratum) -> Verdict | None:
+    """The other pairs are those in which no run took long: their change is too good."""
+    if not stratum.timed_out:
+        return None
+    return Verdict(
+        word=Word.TOO_MANY_FAILURES,
+        n=len(stratum.pairs),
+        reason="timed_out",
+        share=stratum.timed_out / stratum.planned,
+    )
 
 
 def _incomplete(stratum: Stratum, criteria: Criteria) -> Verdict | None:

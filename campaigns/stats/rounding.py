@@ -1,8 +1,12 @@
-"""How coarsely values are written. Pure."""
+"""How coarsely values are written, and which words that takes back. Pure. STATISTICS 11, A3."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, log1p
+
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.sessions import DECIDED
+from campaigns.stats.verdict import Verdict, Word, withheld
 
 DIGITS = 12
 """What a conversion of units adds beyond them is no digit of the tool's."""
@@ -15,6 +19,43 @@ def step_of(values: Sequence[float]) -> float | None:
     """
     places = [_last_place(value) for value in values if isfinite(value)]
     return 10.0 ** min(places) if places else None
+
+
+def step_shares(samples: Iterable[Sequence[float]]) -> list[float]:
+    """Give the step of all samples, one tool's, as a share of the mean of each; 0 where nothing tells.
+
+    Whole numbers are written in steps of 1, though all of them may end in 0.
+    """
+    known = [[value for value in values if isfinite(value)] for values in samples]
+    step = min(1.0, step_of([value for values in known for value in values]) or 0.0)
+    means = [abs(sum(values) / len(values)) if values else 0.0 for values in known]
+    return [step / mean if mean else 0.0 for mean in means]
+
+
+def is_too_coarse(share: float, criteria: Criteria) -> bool:
+    """Whether a step, as a share of the values, hides what the criteria ask for."""
+    return share > criteria.margin / 2 or share > criteria.delta / 4
+
+
+def within_resolution(
+    verdict: Verdict, share: float, criteria: Criteria, *, identical: bool = False
+) -> Verdict:
+    """Take back a word that values written in such steps, as a share of them, cannot show.
+
+    Two means are known to one step together, so a difference stands that is clear of 0 by more than it.
+    identical: all values of each side are equal, which tells nothing of their noise.
+    """
+    if verdict.word not in (*DECIDED, Word.NOT_ENOUGH_DATA) or verdict.reason:
+        return verdict
+    if identical:
+        return withheld(verdict, "identical_values")
+    if not is_too_coarse(share, criteria) or verdict.ci_pct is None:
+        return verdict
+    low, high = (log1p(max(bound, -100 + 1e-9) / 100) for bound in verdict.ci_pct)
+    clear = low > log1p(share) or high < -log1p(share)
+    if verdict.word in (Word.BETTER, Word.WORSE) and clear:
+        return verdict
+    return withheld(verdict, "resolution")
 
 
 def _last_place(value: float) -> int:

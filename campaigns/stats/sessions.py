@@ -1,11 +1,13 @@
 """Whether a difference holds beyond the session that it was seen in. Pure. STATISTICS 2.7.
 
-Two levels, blocks within sessions (Kalibera and Jones, 2013): sessions are the sample.
+Two levels, blocks within sessions (Kalibera and Jones, 2013): sessions are the sample. From three of
+them on everything that is said rests on the interval between them; two cannot tell how much sessions
+differ, so their word holds for these two, and only where they do not contradict each other.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -14,7 +16,7 @@ from scipy import stats
 
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.fit import NO_NOISE
-from campaigns.stats.verdict import Contrast, Verdict, Word, judge
+from campaigns.stats.verdict import Contrast, Verdict, Word, judge, withheld
 
 DIFFER_P = 0.05
 FEWEST_FOR_INTERVAL = 3
@@ -47,26 +49,49 @@ class SessionEstimate:
 class SessionFindings:
     """The contrast over sessions.
 
-    verdict: from these sessions only with one or two of them, from the interval between sessions
-    with three or more. variance_between: of a session's own effect; below 0 by chance.
+    standing, reason: of the word of `verdict`, and of no other. verdict: from these sessions only
+    with one or two of them, from the interval between sessions with three or more. each: what each
+    session says alone, in the order of `estimates` (on the logs). within: None without any noise to
+    judge by. variance_between: of a session's own effect; below 0 by chance.
     differ_p: of the test that all sessions have one effect; None where it cannot be made.
+    alpha: of the verdict's interval.
     """
 
     standing: Standing
     reason: str
     verdict: Verdict
     each: tuple[Verdict, ...]
-    within: Contrast
+    estimates: tuple[float, ...]
+    within: Contrast | None
     between: Contrast | None
-    variance_within: float
+    variance_within: float | None
     variance_between: float | None
     differ_f: float | None
     differ_p: float | None
+    alpha: float
 
     @property
     def differ(self) -> bool:
         """Whether sessions differ by more than the noise within them explains."""
         return self.differ_p is not None and self.differ_p < DIFFER_P
+
+    @property
+    def by_session(self) -> bool:
+        """Whether the verdict rests on what differs between sessions, and its n counts them."""
+        return len(self.each) >= FEWEST_FOR_INTERVAL
+
+    @property
+    def decides(self) -> Contrast:
+        """What the verdict is made from."""
+        found = self.between if self.by_session else self.within
+        if found is None:
+            raise ValueError("One or two sessions without any noise decide nothing.")
+        return found
+
+    def of(self, verdict: Verdict) -> "SessionFindings":
+        """Give the standing of another word, which something else than sessions decided."""
+        standing, reason = _standing(self.each, verdict)
+        return replace(self, verdict=verdict, standing=standing, reason=reason)
 
 
 DEFAULT = Criteria()
@@ -79,48 +104,75 @@ def estimate_of(differences: NDArray[np.float64]) -> SessionEstimate:
     return SessionEstimate(float(differences.mean()), sd**2 if sd >= NO_NOISE else 0.0, n, n - 1)
 
 
-def over_sessions(
-    sessions: Sequence[SessionEstimate], *, lower_is_better: bool, criteria: Criteria = DEFAULT
-) -> SessionFindings | None:
-    """Judge a contrast over sessions; None without a session, or without any noise to judge by."""
-    count, df = len(sessions), sum(each.df for each in sessions)
-    if not count or df < 1:
+def between_sessions(sessions: Sequence[SessionEstimate]) -> Contrast | None:
+    """Take sessions as the sample: t of their estimates; None with one, which has no spread."""
+    count = len(sessions)
+    if count < 2:
         return None
-    variance = sum(each.df * each.variance for each in sessions) / df
     means = np.array([each.estimate for each in sessions])
-    estimate = float(means.mean())
-    error = math.sqrt(variance * sum(1 / each.n for each in sessions)) / count
-    blocks = int(sum(each.n for each in sessions))
-    within = Contrast(estimate, error, df, blocks)
+    sd = float(means.std(ddof=1))
+    error = sd / math.sqrt(count) if sd >= NO_NOISE else 0.0
+    return Contrast(float(means.mean()), error, count - 1, count)
+
+
+def over_sessions(
+    sessions: Sequence[SessionEstimate],
+    *,
+    lower_is_better: bool,
+    criteria: Criteria = DEFAULT,
+    within: Contrast | None = None,
+    p_adjusted: float | None = None,
+) -> SessionFindings | None:
+    """Judge a contrast over sessions; None without a session, or without any noise to judge by.
+
+    within: of all blocks, where a model knows more of their noise than this contrast alone.
+    p_adjusted: within the family of comparisons that are shown together, where there is one.
+    """
+    count, df = len(sessions), sum(each.df for each in sessions)
+    between = between_sessions(sessions)
+    variance = sum(each.df * each.variance for each in sessions) / df if df else None
+    if within is None and variance is not None:
+        within = _pooled(sessions, variance, df)
+    basis = between if count >= FEWEST_FOR_INTERVAL else within
+    if not count or basis is None:
+        return None
+    effect, differ_f, differ_p = None, None, None
+    if between and variance is not None:
+        spread = count * between.standard_error**2
+        harmonic = count / sum(1 / each.n for each in sessions)
+        effect = spread - variance / harmonic
+        if variance > 0:
+            differ_f = spread * harmonic / variance
+            differ_p = float(stats.f.sf(differ_f, count - 1, df))
+        elif spread > 0:
+            differ_p = 0.0
+    verdict = judge(
+        basis, lower_is_better=lower_is_better, criteria=criteria, p_adjusted=p_adjusted
+    )
+    if count == FEWEST_FOR_INTERVAL - 1:
+        verdict = replace(verdict, badges=(*verdict.badges, "two_sessions"))
+        if differ_p is not None and differ_p < DIFFER_P:
+            verdict = withheld(verdict, "sessions_disagree")
     each_word = tuple(
         judge(_alone(each), lower_is_better=lower_is_better, criteria=criteria)
         if each.df
         else Verdict(Word.NOT_ENOUGH_DATA, n=int(each.n), reason="n_below_minimum")
         for each in sessions
     )
-    between, effect, differ_f, differ_p = None, None, None, None
-    if count > 1:
-        spread = float(means.var(ddof=1))
-        harmonic = count / sum(1 / each.n for each in sessions)
-        between = Contrast(estimate, math.sqrt(spread / count), count - 1, count)
-        effect = spread - variance / harmonic
-        if variance > 0:
-            differ_f = spread * harmonic / variance
-            differ_p = float(stats.f.sf(differ_f, count - 1, df))
-    basis = between if between and count >= FEWEST_FOR_INTERVAL else within
-    verdict = judge(basis, lower_is_better=lower_is_better, criteria=criteria)
     standing, reason = _standing(each_word, verdict)
     return SessionFindings(
         standing=standing,
         reason=reason,
         verdict=verdict,
         each=each_word,
+        estimates=tuple(each.estimate for each in sessions),
         within=within,
         between=between,
         variance_within=variance,
         variance_between=effect,
         differ_f=differ_f,
         differ_p=differ_p,
+        alpha=criteria.alpha,
     )
 
 
@@ -137,21 +189,32 @@ def blocks_a_session(
     return max(3, math.ceil(math.sqrt(ratio)))
 
 
+def _pooled(sessions: Sequence[SessionEstimate], variance: float, df: int) -> Contrast:
+    """These sessions only: the mean of their estimates, with the noise within all of them."""
+    count = len(sessions)
+    return Contrast(
+        estimate=float(np.mean([each.estimate for each in sessions])),
+        standard_error=math.sqrt(variance * sum(1 / each.n for each in sessions)) / count,
+        df=df,
+        n=int(sum(each.n for each in sessions)),
+    )
+
+
 def _alone(session: SessionEstimate) -> Contrast:
     error = math.sqrt(session.variance / session.n)
     return Contrast(session.estimate, error, session.df, int(session.n))
 
 
 def _standing(each: Sequence[Verdict], verdict: Verdict) -> tuple[Standing, str]:
+    """Say whether sessions confirm the word: two where each alone says it, three by what is between."""
     words = {one.word for one in each}
     if len(each) == 1:
         return Standing.ONE_SESSION, ""
-    if len(each) == 2:
-        if len(words) > 1:
+    if len(each) < FEWEST_FOR_INTERVAL:
+        if verdict.reason == "sessions_disagree":
             return Standing.NOT_CONFIRMED, "sessions_disagree"
-        if words & DECIDED:
+        if words == {verdict.word} and verdict.word in DECIDED:
             return Standing.CONFIRMED, ""
-        return Standing.NOT_CONFIRMED, "not_enough_sessions"
-    if verdict.word in DECIDED:
+    elif verdict.word in DECIDED:
         return Standing.CONFIRMED, ""
-    return Standing.NOT_CONFIRMED, "not_enough_sessions" if len(words) == 1 else "sessions_disagree"
+    return Standing.NOT_CONFIRMED, "sessions_disagree" if len(words) > 1 else "not_enough_sessions"

@@ -1,6 +1,7 @@
-"""What may be wrong with a campaign's runs: each check with its number. Pure. STATISTICS 8.
+"""What may be wrong with a campaign's runs: each check with its number. Pure. STATISTICS 8, 11.
 
-A check that fails changes the badge of a verdict, never its number.
+A check that fails changes the badge of a verdict, never its number; one that says that the data cannot
+show what the verdict claims takes its word back.
 """
 
 import itertools
@@ -13,10 +14,12 @@ import numpy as np
 from scipy import stats
 
 from campaigns.stats import student
+from campaigns.stats.criteria import Criteria
 from campaigns.stats.density import density_of
 from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.little import check_little
 from campaigns.stats.logs import pct_of
+from campaigns.stats.verdict import Contrast, interval_of, p_value
 
 DRIFT_P, NOISE_P = 0.05, 0.01
 FEWEST_FOR_DRIFT, FEWEST_BLOCKS = 8, 5
@@ -69,6 +72,45 @@ def drift(residuals: Sequence[float], hours: Sequence[float] | None = None) -> C
     hours: the instants, for the slope in % an hour; without them it is that of one run.
     """
     return _trend("drift", residuals, hours, FEWEST_FOR_DRIFT)
+
+
+def drift_within(
+    logs: Sequence[float], levels: Sequence[object], times: Sequence[float]
+) -> Contrast | None:
+    """Estimate the drift of runs made level by level: per unit of time, from what moves within levels.
+
+    The slope of what logs and times differ from the means of their level, over all levels; the trend
+    over the whole order is no drift, since the level is in it. None with fewer than 8 runs, or where no
+    level takes time.
+    """
+    log, time = np.array(logs, dtype=float), np.array(times, dtype=float)
+    _, level = np.unique([str(each) for each in levels], return_inverse=True)
+    count = np.bincount(level)
+    log = log - (np.bincount(level, log) / count)[level]
+    time = time - (np.bincount(level, time) / count)[level]
+    spread, df = float(time @ time), log.size - count.size - 1
+    if log.size < FEWEST_FOR_DRIFT or df < 1 or spread < NO_NOISE:
+        return None
+    slope = float(time @ log) / spread
+    rest = log - slope * time
+    error = math.sqrt(float(rest @ rest) / df / spread)
+    return Contrast(slope, error if error >= NO_NOISE else 0.0, df, int(log.size))
+
+
+def drift_within_levels(drift: Contrast | None) -> Check:
+    """Whether runs drift within levels; between them the order does not tell drift from level."""
+    if drift is None:
+        return Check("drift_within", Outcome.NOT_POSSIBLE)
+    p = p_value(drift)
+    return _check("drift_within", p, warn=p < DRIFT_P, slope_pct=pct_of(drift.estimate))
+
+
+def is_confounded(drift: Contrast, apart: float, criteria: Criteria) -> bool:
+    """Whether a drift that is shown may make up a difference between levels measured so far apart."""
+    if p_value(drift) >= DRIFT_P:
+        return False
+    most = max(abs(bound) for bound in interval_of(drift, criteria.alpha))
+    return most * abs(apart) >= math.log1p(criteria.margin)
 
 
 def block_drift(effects: Sequence[float], hours: Sequence[float] | None = None) -> Check:

@@ -1,7 +1,7 @@
 """The word for a contrast: eight words, one closed list for every metric and direction. Pure."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from campaigns.stats import student
@@ -37,14 +37,15 @@ class Contrast:
 class Verdict:
     """A word and what stands behind it; None where there is no number.
 
-    reason: `n_below_minimum`, `lost_runs`, `failed_runs`, `failed_units`, or empty.
+    reason: `n_below_minimum`, `lost_runs`, `failed_runs`, `timed_out`, `failed_units`,
+    `sessions_disagree`, `drift_confounded`, `resolution`, `identical_values`, or empty.
     side: `baseline` or `candidate`, whose fault a refusal is, where it is known.
     fields: what differs (`not_comparable`); positions: of the invalid values; share: failed or lost.
     pct_change, ci_pct, ci90_pct: of candidate against baseline as measured, so negative is less,
     whether or not less is better. ci_pct has confidence 1 - alpha, ci90_pct 1 - 2 alpha.
     required_n, more, mde_pct: plans. n_to_decide: only beside `not_enough_data` that no plan explains.
     badges: `real_below_margin`, `no_worse_than_m`, `lost_in_family`, `tests_disagree`,
-    `zero_variance`, `pooled_noise`.
+    `zero_variance`, `pooled_noise`, `two_sessions`.
     """
 
     word: Word
@@ -103,6 +104,11 @@ def judge(
         p_tost=_p_equivalence(contrast, math.log1p(criteria.margin)),
         no_worse_than_margin=narrow_cost.high < math.log1p(criteria.margin),
     )
+
+
+def withheld(verdict: Verdict, reason: str) -> Verdict:
+    """Take the word back for a reason that the interval does not know of; its numbers stay."""
+    return replace(verdict, word=Word.NOT_ENOUGH_DATA, reason=reason)
 
 
 def p_value(contrast: Contrast) -> float:

@@ -86,6 +86,18 @@ def advice(
             return "The difference is real, but below the margin."
         case Word.NOT_ENOUGH_DATA if verdict.reason == "lost_runs":
             return "Too many runs were lost; see why before running more."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "sessions_disagree":
+            return "The sessions contradict each other: run another one, to judge by all of them."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "resolution":
+            return (
+                "The values are written in steps too coarse to show it: measure with more digits."
+            )
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "identical_values":
+            return "All values are equal, so nothing tells how much they vary: measure more finely."
+        case Word.NOT_ENOUGH_DATA if verdict.reason == "drift_confounded":
+            return (
+                "The target drifted while one level was measured after the other: interleave them."
+            )
         case Word.NOT_ENOUGH_DATA if verdict.reason == "n_below_minimum" and not verdict.more:
             return f"Run {_counted(criteria.minimum_n - verdict.n, noun)} more{where} at least."
         case Word.NOT_ENOUGH_DATA if verdict.more:

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from campaigns.stats.across import over_cells, over_sessions
+from campaigns.stats.across import between, over_cells
 from campaigns.stats.cells import CellRuns
 from campaigns.stats.compared import Model
 from campaigns.stats.comparisons import compare_cells
-from campaigns.stats.criteria import Criteria
 from campaigns.stats.pooled import welch
 from campaigns.stats.verdict import Word, interval_of
 
@@ -97,24 +96,62 @@ def test_one_cell_and_cells_without_values_have_no_average():
     assert over_cells([(good, cell([1.0])), (good, good)], in_blocks=(False, False)).ci_pct is None
 
 
-def test_two_sessions_on_a_side_are_too_few_to_judge_by():
-    session = np.array([10.0, 10.1, 9.9])
+def in_sessions(*sessions):
+    return CellRuns(
+        values=[value for values in sessions for value in values],
+        sessions=[number for number, values in enumerate(sessions) for _ in values],
+    )
 
-    assert over_sessions([session] * 2, [session] * 5, lower_is_better=True) is None
+
+def judged(baseline, candidate, **options):
+    options.setdefault("lower_is_better", True)
+    (found,) = compare_cells(
+        [baseline, candidate], [(0, 1)], interleaved=False, alone=True, **options
+    ).comparisons
+    return found.verdict
+
+
+def test_two_sessions_on_a_side_are_too_few_for_an_interval_between_them():
+    session = [10.0, 10.1, 9.9]
+
+    assert between(in_sessions(*[session] * 2), in_sessions(*[session] * 5)) is None
 
 
 def test_sessions_that_differ_hide_what_the_runs_alone_would_show():
-    base = [np.array([10.0, 10.1]) * factor for factor in (1.0, 1.3, 0.8)]
-    candidate = [9.0 / 10 * each for each in base]
+    base = [[10.0 * factor, 10.1 * factor] for factor in (1.0, 1.3, 0.8)]
+    candidate = [[0.9 * value for value in each] for each in base]
 
-    judged = over_sessions(base, candidate, lower_is_better=True, criteria=Criteria())
+    verdict = judged(in_sessions(*base), in_sessions(*candidate))
 
-    assert judged.word == Word.NOT_ENOUGH_DATA
+    assert (verdict.word, verdict.n) == (Word.NOT_ENOUGH_DATA, 3)
 
 
 def test_sessions_that_agree_give_the_word():
-    base = [np.array([10.0, 10.1]), np.array([10.1, 10.1]), np.array([9.9, 10.0])]
+    base = [[10.0, 10.1], [10.1, 10.1], [9.9, 10.0]]
+    half = [[value / 2 for value in each] for each in base]
 
-    judged = over_sessions(base, [each / 2 for each in base], lower_is_better=False)
+    assert judged(in_sessions(*base), in_sessions(*half), lower_is_better=False).word == Word.WORSE
 
-    assert judged.word == Word.WORSE
+
+def test_two_sessions_of_a_cell_that_differ_leave_the_word_open():
+    once = in_sessions([5.0, 5.1, 4.9, 5.0])
+    twice = in_sessions([10.0, 10.1, 9.9, 10.0], [8.0, 8.1, 7.9, 8.0])
+    alike = in_sessions([10.0, 10.1, 9.9, 10.0], [10.1, 10.0, 10.0, 9.9])
+
+    open_one, settled = judged(once, twice), judged(once, alike)
+
+    assert (open_one.word, open_one.reason) == (Word.NOT_ENOUGH_DATA, "sessions_disagree")
+    assert settled.word == Word.WORSE
+
+
+def test_over_cells_it_is_sessions_that_are_the_sample_where_each_cell_has_three():
+    factors = (1.0, 1.2, 0.9)
+    base = [in_sessions(*([10.0 * f, 10.1 * f, 9.9 * f] for f in factors)) for _ in range(2)]
+    candidate = [in_sessions(*([9.0, 9.1, 8.9],) * 3) for _ in range(2)]
+    runs = [(CellRuns(b.values), CellRuns(c.values)) for b, c in zip(base, candidate, strict=True)]
+
+    between_them = over_cells(list(zip(base, candidate, strict=True)), in_blocks=(False, False))
+    by_runs = over_cells(runs, in_blocks=(False, False))
+
+    assert by_runs.ci_pct.high < 0
+    assert between_them.ci_pct.high > 0

@@ -3,10 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from campaigns.stats import noisy
 from campaigns.stats.cells import CellRuns
 from campaigns.stats.comparisons import Model, compare_cells
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.verdict import Word
+from campaigns.stats.multiplicity import holm
+from campaigns.stats.verdict import Word, interval_of, p_value
 
 SIDES = {"base": "baseline", "cand": "candidate"}
 
@@ -45,6 +47,14 @@ def unblocked_cells(golden):
     ]
 
 
+@pytest.fixture
+def one_noise(monkeypatch):
+    """Take the noise of all cells for one, as the published numbers do."""
+    monkeypatch.setattr(noisy, "OUT", 0.0)
+    monkeypatch.setattr(noisy, "DOUBTED", {})
+
+
+@pytest.mark.usefixtures("one_noise")
 def test_the_published_steps_are_judged_as_one_family(golden):
     published = golden("a")["pooled_verdicts"]
     levels, cells = unblocked_cells(golden)
@@ -65,6 +75,22 @@ def test_the_published_steps_are_judged_as_one_family(golden):
         assert verdict.required_n == published["required_n_per_level_for_5pct"]
         assert verdict.more == published["required_n_per_level_for_5pct"] - 3
         assert verdict.mde_pct == pytest.approx(published["mde_pct"], rel=1e-7)
+
+
+def test_the_noisy_level_of_the_published_steps_is_read_by_its_own_runs(golden):
+    levels, cells = unblocked_cells(golden)
+    wanted = [(i, i + 1) for i in range(len(levels) - 1)]
+
+    found = compare_cells(cells, wanted, interleaved=False, lower_is_better=True)
+
+    steps = {levels[c.candidate]: c for c in found.comparisons}
+    assert steps[10].model == steps[15].model == Model.WELCH
+    assert {level for level, step in steps.items() if step.verdict.word == Word.BETTER} == {
+        5,
+        7,
+        20,
+    }
+    assert "unequal_noise" in steps[10].verdict.badges
 
 
 def test_two_cells_alone_are_read_as_published(golden):
@@ -152,6 +178,7 @@ def _cell(case):
     )
 
 
+@pytest.mark.usefixtures("one_noise")
 def test_blocks_are_judged_as_published(golden):
     for name in ("complete_6x5", "incomplete_6x5", "blocks_of_two"):
         dataset = golden("j")["datasets"][name]
@@ -188,12 +215,14 @@ def test_a_noisier_cell_is_compared_by_its_own_pairs():
 
     found = interleaved(rows, [(0, 1), (0, 3)])
 
-    assert found.model == Model.PAIRED
+    assert found.model == Model.BLOCKS
     quiet, loud = found.comparisons
-    assert "unequal_noise" in quiet.verdict.badges
+    assert (quiet.model, quiet.sensitivity.model) == (Model.BLOCKS, Model.PAIRED)
+    assert "unequal_noise" not in quiet.verdict.badges
     assert quiet.verdict.word == Word.EQUIVALENT
+    assert (loud.model, loud.sensitivity.model) == (Model.PAIRED, Model.BLOCKS)
+    assert "unequal_noise" in loud.verdict.badges
     assert loud.standard_error > 20 * quiet.standard_error
-    assert quiet.sensitivity.model == Model.BLOCKS
 
 
 def test_drift_from_block_to_block_is_no_noise():
@@ -294,3 +323,113 @@ def test_a_cell_where_all_failed_leaves_the_others_alone():
     assert found.comparisons[0].verdict.word == Word.TOO_MANY_FAILURES
     assert found.comparisons[1].verdict.word == Word.WORSE
     assert found.fitted == (0, 2)
+
+
+def in_sessions(effects, blocks=8, sd=0.01, cells=2, seed=3):
+    """Cells in blocks, of which the last one changes by another effect in each session."""
+    rng = np.random.default_rng(seed)
+    logs = rng.normal(0, sd, (cells, len(effects), blocks))
+    logs[-1] += np.array(effects)[:, None]
+    number = len(effects) * blocks
+    return [
+        CellRuns(
+            values=np.exp(2 + row.ravel()).tolist(),
+            blocks=range(number),
+            sessions=[place // blocks for place in range(number)],
+        )
+        for row in logs
+    ]
+
+
+def last_against_first(cells, **options):
+    return compare_cells(
+        cells, [(0, len(cells) - 1)], interleaved=True, lower_is_better=True, **options
+    )
+
+
+def test_three_sessions_are_judged_by_what_differs_between_them():
+    """Sessions of -6, +1 and -5.5 %: within them the interval leaves 0 out."""
+    found = last_against_first(in_sessions([-0.062, 0.01, -0.057])).comparisons[0]
+
+    within = interval_of(found.sessions.within, 0.05)
+    assert within.high < 0
+    assert found.verdict.ci_pct.low < -9
+    assert found.verdict.ci_pct.high > 5
+    assert (found.verdict.word, found.verdict.n) == (Word.NOT_ENOUGH_DATA, 3)
+    assert found.verdict.pct_change == pytest.approx(
+        100 * np.expm1(np.mean(found.sessions.estimates))
+    )
+    assert found.df == 23  # of the model within sessions
+
+
+def test_the_p_values_of_a_family_are_those_between_sessions():
+    cells = in_sessions([-0.1, -0.12, -0.11], cells=3)
+
+    found = compare_cells(cells, [(0, 1), (0, 2)], interleaved=True, lower_is_better=True)
+
+    raw = [each.verdict.p for each in found.comparisons]
+    assert [each.verdict.p_adjusted for each in found.comparisons] == pytest.approx(holm(raw))
+    assert raw[1] == pytest.approx(p_value(found.comparisons[1].sessions.between))
+
+
+def test_two_sessions_that_contradict_each_other_are_no_verdict():
+    found = last_against_first(in_sessions([-0.06, 0.03])).comparisons[0]
+
+    assert (found.verdict.word, found.verdict.reason) == (
+        Word.NOT_ENOUGH_DATA,
+        "sessions_disagree",
+    )
+    assert "two_sessions" in found.verdict.badges
+
+
+def test_a_session_of_one_block_counts_though_it_knows_no_noise():
+    cells = in_sessions([-0.1, -0.1, -0.1])
+    few = [
+        CellRuns(
+            values=[*cell.values[:8], cell.values[8], cell.values[16]],
+            blocks=[*range(8), 8, 16],
+            sessions=[*[0] * 8, 1, 2],
+        )
+        for cell in cells
+    ]
+
+    found = last_against_first(few).comparisons[0]
+
+    assert (len(found.sessions.estimates), found.verdict.n) == (3, 3)
+
+
+def test_a_pair_that_two_of_three_sessions_hold_is_judged_by_those():
+    first, second = in_sessions([-0.1, -0.1, -0.1])
+    second = CellRuns(second.values[:16], blocks=second.blocks[:16], sessions=second.sessions[:16])
+
+    found = last_against_first([first, second])
+
+    assert "two_sessions" in found.comparisons[0].verdict.badges
+    assert found.between is None
+
+
+@pytest.mark.usefixtures("one_noise")
+def test_what_is_said_of_all_cells_rests_on_one_value_a_session():
+    cells = in_sessions([-0.1, 0.1, 0.0], cells=3)
+
+    between = last_against_first(cells).between
+
+    assert between.blocks.fit.df == 4
+    assert [len(each.values) for each in between.cells] == [3, 3, 3]
+    means = [np.log(each.array).mean() for each in cells]
+    assert between.blocks.fit.means - between.blocks.fit.means[0] == pytest.approx(
+        np.array(means) - means[0]
+    )
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_without_sessions_nothing_is_between_them(interleaved):
+    cells = [
+        CellRuns(each.values, blocks=each.blocks if interleaved else ())
+        for each in in_sessions([0.1])
+    ]
+
+    found = compare_cells(cells, [(0, 1)], interleaved=interleaved, lower_is_better=True)
+
+    assert found.between is None
+    assert found.comparisons[0].sessions.standing == "one_session"

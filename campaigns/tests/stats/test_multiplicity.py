@@ -10,6 +10,11 @@ def test_adjusted_p_values_are_as_published(golden):
     assert benjamini_hochberg(family["p"]) == pytest.approx(family["bh"], rel=1e-7)
 
 
+def test_no_adjusted_p_value_is_above_1():
+    assert holm([0.9, 0.6, 0.7]) == [1.0, 1.0, 1.0]
+    assert holm([]) == []
+
+
 @pytest.mark.parametrize("letter", ["a", "b"])
 def test_a_family_of_a_real_table_is_adjusted(golden, letter):
     document = golden(letter)

@@ -2,11 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.verdict import p_value
-
-QUICK = Criteria(resamples=1)
 
 
 @pytest.fixture
@@ -17,14 +14,36 @@ def strata(golden):
     ]
 
 
-def test_the_headline_is_the_published_one(golden, strata):
+def test_the_average_of_changes_is_the_published_one(golden, strata):
     published = golden("b")["headline"]
 
     found = over_strata(strata)
 
     assert found.average_pct == pytest.approx(published["average_pct_change"], abs=1e-6)
-    interval = published["stratified_bootstrap_percentile_ci"]
-    assert list(found.average_ci) == pytest.approx(interval, abs=0.3)
+    changes = [100 * (asyncio.mean() / futures.mean() - 1) for futures, asyncio in strata]
+    of_spread = stats.t.interval(0.95, 4, np.mean(changes), stats.sem(changes))
+    assert list(found.average_ci) == pytest.approx(list(of_spread), rel=1e-8)
+
+
+def test_where_manifests_differ_they_are_a_sample(strata):
+    differing, alike = over_strata(strata), over_strata([strata[0]] * 5)
+
+    assert differing.geometric_ci == differing.sample_ci
+    assert alike.geometric_ci == alike.fixed_ci
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("spread", [0.0, 0.03])
+def test_the_interval_beside_the_geometric_mean_holds(n, spread):
+    rng = np.random.default_rng(n)
+    held = []
+    for _ in range(400):
+        changes = rng.normal(0, spread, 5)
+        found = over_strata([(np.ones(n), np.exp(rng.normal(c, 0.03, n))) for c in changes])
+        low, high = (np.log1p(bound / 100) for bound in found.geometric_ci)
+        held.append(low <= changes.mean() <= high)
+
+    assert np.mean(held) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
 
 
 def test_the_geometric_readings_are_as_published(golden, strata):
@@ -91,7 +110,7 @@ def test_nothing_has_no_overall_number():
 def test_few_pairs_of_like_manifests_rarely_look_unlike():
     rng = np.random.default_rng(8)
     found = [
-        over_strata([(np.ones(3), np.exp(rng.normal(0, 0.03, 3))) for _ in range(5)], QUICK)
+        over_strata([(np.ones(3), np.exp(rng.normal(0, 0.03, 3))) for _ in range(5)])
         for _ in range(400)
     ]
 
@@ -103,6 +122,6 @@ def test_welchs_test_of_two_manifests_is_that_of_scipy():
     rng = np.random.default_rng(9)
     logs = rng.normal(0, 1, 6), rng.normal(1, 3, 9)
 
-    found = over_strata([(np.ones(each.size), np.exp(each)) for each in logs], QUICK)
+    found = over_strata([(np.ones(each.size), np.exp(each)) for each in logs])
 
     assert found.differ_p == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)

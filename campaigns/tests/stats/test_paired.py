@@ -443,3 +443,59 @@ def test_ranks_at_sixty_pairs_have_their_exact_interval():
     comparison = compared(noisy(random.Random(4), -5, n=60), criteria=Criteria(resamples=100))
 
     assert comparison.hodges_lehmann.achieved == pytest.approx(0.95, abs=0.01)
+
+
+def of_sessions(*changes, n=8, sd=0.01, seed=2, name=""):
+    rng = np.random.default_rng(seed)
+    return Stratum(
+        name,
+        [
+            Pair(10.0, 10 * math.exp(change + rng.normal(0, sd)), session=number)
+            for number, change in enumerate(changes)
+            for _ in range(n)
+        ],
+    )
+
+
+def test_pairs_of_three_sessions_are_judged_by_what_differs_between_them():
+    found = compared(of_sessions(-0.062, 0.01, -0.057))
+
+    assert found.geo_ci_pct.high < 0
+    assert found.verdict.ci_pct.high > 5
+    assert (found.verdict.word, found.verdict.n, found.n_pairs) == ("not_enough_data", 3, 24)
+    assert found.sessions.standing == "not_confirmed"
+
+
+def test_pairs_of_two_sessions_that_agree_are_confirmed_and_marked():
+    found = compared(of_sessions(-0.1, -0.1))
+
+    assert (found.verdict.word, found.sessions.standing) == ("better", "confirmed")
+    assert "two_sessions" in found.verdict.badges
+
+
+def test_the_mean_over_strata_is_judged_between_sessions_too():
+    strata = [
+        of_sessions(-0.10, 0.04, -0.09, name="a"),
+        of_sessions(-0.08, 0.03, -0.1, seed=5, name="b"),
+    ]
+
+    found = compare_strata(strata, lower_is_better=True, together=(0, 1)).together
+
+    each = [
+        np.mean(
+            [
+                s.sessions.estimates
+                for s in compare_strata(strata, lower_is_better=True).comparisons
+            ],
+            axis=0,
+        )
+    ]
+    assert found.sessions.estimates == pytest.approx(each[0])
+    assert (found.verdict.word, found.verdict.n) == ("not_enough_data", 3)
+
+
+def test_a_stratum_that_is_noisier_keeps_its_noise_to_itself():
+    rng = random.Random(3)
+    strata = [noisy(rng, 0, n=3, sd=sd) for sd in (0.01, 0.01, 0.4, 0.01, 0.01)]
+
+    assert not compare_strata(strata, lower_is_better=True, pool_noise=True).pooled

@@ -2,7 +2,18 @@
 
 import pytest
 
-from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, floors, several, stops
+from bench.selfcheck import (
+    alarms,
+    cells,
+    contrasts,
+    curve_fits,
+    families,
+    floors,
+    noises,
+    said,
+    several,
+    stops,
+)
 from bench.selfcheck.advice import UNSAID, advice_for
 from bench.selfcheck.plan import Task, run, tasks
 from bench.selfcheck.report import markdown
@@ -61,6 +72,12 @@ def test_the_floor_of_few_pairs_holds_for_as_many_as_it_says(n):
     assert figure.share == pytest.approx(0.95, abs=WIDE)
 
 
+def test_a_noisy_level_makes_few_false_verdicts():
+    for figure in figures_of(noises.noises, 8, 3, reps=20):
+        if figure.nominal is not None:
+            assert figure.share < figure.nominal + 0.16, figure
+
+
 def test_families_best_settings_and_sessions_keep_their_promises():
     found = [
         *figures_of(families.families, IN_BLOCKS, 5, reps=15),
@@ -76,6 +93,21 @@ def test_families_best_settings_and_sessions_keep_their_promises():
             assert figure.share < figure.nominal + 2 * WIDE, figure
         elif figure.nominal:
             assert figure.share > figure.nominal - WIDE, figure
+
+
+def test_what_is_said_of_sessions_coarse_values_and_drift_is_rarely_wrong():
+    found = [
+        *figures_of(said.sessions_said, 0.0, 2, reps=200),
+        *figures_of(said.sessions_said, 0.03, 3, reps=200),
+        *figures_of(said.rounded, 1.0, 8),
+        *figures_of(said.blocked, 0.0, reps=60),
+        *figures_of(said.blocked, 0.08, reps=60),
+    ]
+
+    for figure in found:
+        if figure.nominal is not None:
+            assert figure.share <= figure.nominal + WIDE, figure
+    assert not [each.hits for each in found if "no session said" in each.quantity and each.hits]
 
 
 def test_checks_of_validity_raise_few_false_alarms():

@@ -62,7 +62,7 @@ def test_unlike_noise_is_judged_by_the_differences_within_blocks():
     found = compared(taken, interleaved=True)
 
     by_block = ((logs[1] - logs[0]) + (logs[3] - logs[2])) / 2
-    assert found.model == Model.PAIRED
+    assert (found.model, found.together.model) == (Model.BLOCKS, Model.PAIRED)
     assert found.together.verdict.p == pytest.approx(stats.ttest_1samp(by_block, 0).pvalue)
     assert found.together.sensitivity.model == Model.BLOCKS
 

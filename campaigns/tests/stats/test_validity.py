@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from campaigns.stats import validity
+from campaigns.stats.criteria import Criteria
 from campaigns.stats.validity import Outcome
 
 
@@ -257,3 +258,51 @@ def test_a_cold_start_is_seen_where_there_is_one():
         values = [float(rng.lognormal(0.3 * (place % 6 == 0), 0.05)) for place in range(48)]
         seen += flagged(validity.cold_start(order, numbers, values))
     assert seen > 70
+
+
+def level_after_level(levels, slope, sd=0.01, runs=8, seed=4):
+    """Logs of levels without a difference, a run an hour, with a drift of so much an hour."""
+    rng = np.random.default_rng(seed)
+    hours = np.arange(levels * runs, dtype=float)
+    logs = slope * hours + rng.normal(0, sd, hours.size)
+    return logs, np.repeat(np.arange(levels), runs), hours
+
+
+def test_drift_is_seen_within_levels_though_each_level_has_its_own_hours():
+    logs, levels, hours = level_after_level(4, 0.02)
+
+    found = validity.drift_within(logs, levels, hours)
+
+    assert found.estimate == pytest.approx(0.02, abs=0.003)
+    assert found.df == 32 - 4 - 1
+    check = validity.drift_within_levels(found)
+    assert check.outcome == "warn"
+    assert check.figures["slope_pct"] == pytest.approx(2.0, abs=0.3)
+    residuals = logs - np.repeat(logs.reshape(4, 8).mean(axis=1), 8)
+    assert validity.drift(list(residuals)).outcome == "pass"  # the whole order is blind
+
+
+def test_levels_that_differ_are_no_drift():
+    logs, levels, hours = level_after_level(4, 0.0)
+
+    found = validity.drift_within(logs + 0.3 * levels, levels, hours)
+
+    assert validity.drift_within_levels(found).outcome == "pass"
+
+
+def test_drift_confounds_levels_that_lie_far_enough_apart():
+    drift = validity.drift_within(*level_after_level(4, 0.02))
+
+    assert validity.is_confounded(drift, 8.0, Criteria())
+    assert not validity.is_confounded(drift, 0.1, Criteria())
+    assert not validity.is_confounded(
+        validity.drift_within(*level_after_level(4, 0.0)), 100.0, Criteria()
+    )
+
+
+def test_few_runs_and_levels_without_duration_tell_no_drift():
+    logs, levels, hours = level_after_level(2, 0.02, runs=3)
+
+    assert validity.drift_within(logs, levels, hours) is None
+    assert validity.drift_within([0.1] * 9, range(9), range(9)) is None
+    assert validity.drift_within_levels(None).outcome == "not_possible"

@@ -139,6 +139,12 @@ def test_a_difference_that_the_family_does_not_bear_out_is_lost():
     assert verdict.badges == ("lost_in_family", "no_worse_than_m")
 
 
+def test_a_difference_that_the_family_bears_out_is_told():
+    verdict = judge(contrast(-6, 5), lower_is_better=True, p_adjusted=0.04)
+
+    assert (verdict.word, verdict.badges) == ("better", ())
+
+
 def test_a_small_difference_lost_in_the_family_is_still_excluded_from_mattering():
     verdict = judge(contrast(-2.6, 1.5), lower_is_better=True, p_adjusted=0.06)
 
