@@ -58,6 +58,7 @@ def engine(name: str) -> Run:
             "concurrency": CONCURRENCY,
             "connect_timeout_seconds": 10.0,
             "read_timeout_seconds": 30.0,
+            "file_timeout_seconds": LONGEST_SECONDS,
             "time_limit_seconds": LONGEST_SECONDS,
             "event_loop": "uvloop",
             "hashing": "executor" if files.size > 256 * 1024 else "loop",

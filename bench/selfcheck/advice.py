@@ -22,6 +22,29 @@ WIDE = "The interval is wider than it has to be: what it excludes is excluded al
 CAREFUL = "The word is said a little too often there: ask for a second session before acting on it."
 RULES = (
     Rule(
+        "What is said",
+        "headline",
+        "sessions differ",
+        "high",
+        "One session cannot tell what the day did from the change, and two tell little. Nothing of this is"
+        " confirmed: run a third session, from which on the interval is that between sessions.",
+    ),
+    Rule(
+        "What is said",
+        "“confirmed”",
+        "sessions differ",
+        "high",
+        "Two sessions that differ as much as their noise may agree by chance: run a third one.",
+    ),
+    Rule(
+        "What is said",
+        "level after level",
+        "drift",
+        "high",
+        "A drift that is weak beside the noise is not seen within levels, and makes up a difference between"
+        " those measured one after the other. The answer says that this order cannot tell it: interleave.",
+    ),
+    Rule(
         "Coverage",
         "cell: ",
         "autocorrelated",
@@ -87,14 +110,6 @@ RULES = (
     ),
     Rule(
         "Coverage",
-        "5 manifests: average",
-        "",
-        "low",
-        "The percentile bootstrap of few pairs is too narrow (a limit of the method). The average is the"
-        " published headline; take the interval from *these alone*, or make 10 pairs and more.",
-    ),
-    Rule(
-        "Coverage",
         "Hodges-Lehmann",
         "",
         "low",
@@ -115,6 +130,14 @@ RULES = (
         "low",
         "The interval is a little too narrow there: add repeats, and look at the single runs before acting"
         " on a bound that is near.",
+    ),
+    Rule(
+        "Words",
+        "one noisy level",
+        "",
+        "high",
+        "A level whose runs vary two to four times as much as the others' is not always seen in few runs:"
+        " make five or more, or ask for a second session before acting on what is said of it.",
     ),
     Rule("Words", "", "", "high", CAREFUL),
     Rule(

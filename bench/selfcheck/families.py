@@ -102,7 +102,7 @@ def sessions(between: float, count_of: int, reps: int, rng: np.random.Generator)
         effects = rng.normal(0, between, count_of)
         values = rng.normal(0, SD, (count_of, SESSION_BLOCKS)) + effects[:, None]
         found = over_sessions([estimate_of(each) for each in values], lower_is_better=True)
-        if found is None:
+        if found is None or found.within is None:
             continue
         confirmed = found.standing == Standing.CONFIRMED or count_of == 1
         false.append(confirmed and found.verdict.word in DECIDED)

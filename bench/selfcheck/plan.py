@@ -8,12 +8,24 @@ from zlib import crc32
 
 import numpy as np
 
-from bench.selfcheck import alarms, cells, contrasts, curve_fits, families, floors, several, stops
+from bench.selfcheck import (
+    alarms,
+    cells,
+    contrasts,
+    curve_fits,
+    families,
+    floors,
+    noises,
+    said,
+    several,
+    stops,
+)
 from bench.selfcheck.tally import Figure
 from bench.selfcheck.worlds import HEAVY, NORMAL, REPEATS, WORLDS
 
 FEWEST = 20
 KNEE_REPEATS = (3, 5, 12)
+NOISE_RATIOS = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +88,14 @@ def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int
     for number in (1, 2, 3, 5):
         for between in (0.0, 0.01, 0.03):
             yield families.sessions, (between, number), 2000
+    yield from said.parts()
     for share in (0.01, 0.05, 0.2):
         for n in REPEATS:
             for clumping in (0.0, 0.02, 0.1):
                 yield families.shares, (share, clumping, n), 2000
+    for times in NOISE_RATIOS:
+        for n in REPEATS:
+            yield noises.noises, (times, n), 400
     for n in KNEE_REPEATS:
         for world in (NORMAL, HEAVY):
             yield curve_fits.knees, (world, n), 150

@@ -38,6 +38,9 @@ EXPLAINED = {
     "Noise floor": "How often the next two identical runs differ by no more than the floor that n pairs of an A/A campaign "
     "state, which is said of 19 of 20.",
     "Sessions": "Eight blocks a session, noise of 3 %, no true change.",
+    "What is said": "Words as the answer says them. Sessions of eight pairs, noise of 3 %; n counts sessions. Values of 3 s in "
+    "steps, eight pairs with noise of 3 %. Four equal levels one after the other, ten runs each of six minutes, noise of 3 %; "
+    "the target drifts.",
     "Failed shares": "Coverage of the interval of a failed share over n runs of 500 units.",
     "Curves": "A break at 7 of six levels, and the law of scalability (contention 5 %, coherency 1 %) at eight.",
     "Stop rule": "Coverage of the interval after a stop (target 3 %), and the mean number of blocks; sd: of a difference.",

@@ -99,7 +99,7 @@ class Perfdash:
         return processes.processor_seconds(self.services["database"])
 
     def analysis_seconds(self) -> float:
-        return processes.processor_seconds(self.services["control"])
+        return processes.processor_seconds(self.services["analysis"])
 
     def web_megabytes(self) -> float:
         return processes.resident_megabytes(self.services["web"])
