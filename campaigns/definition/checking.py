@@ -27,6 +27,7 @@ from campaigns.drivers.base import Driver
 from campaigns.models import Campaign, Target
 from campaigns.plan import Design, Unplannable, plan_runs, possible_cells, told_to_driver
 from campaigns.queries.allowed import Allowed, allowed_on
+from campaigns.queries.pools import MEASURE
 
 __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
 
@@ -66,6 +67,7 @@ class Definition:
     tags: tuple[str, ...]
     hard_to_change: tuple[str, ...] = ()
     settings_afterwards: str = Campaign.Afterwards.RESTORE
+    pool: str = MEASURE
 
     @property
     def design(self) -> Design:
@@ -165,6 +167,7 @@ def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> D
         primary_contrast=contrast,
         hard_to_change=hard,
         settings_afterwards=clean["settings_afterwards"],
+        pool=clean["pool"],
         tags=tuple(clean["tags"]),
     )
     _check_plan(definition, driver)

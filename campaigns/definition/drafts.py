@@ -10,8 +10,10 @@ from django.db.models.functions import Now
 from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_of_asker, require_right
 from campaigns.definition.checking import Definition, Invalid
+from campaigns.definition.revisions import Seen, require_seen
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
 from campaigns.plan import BLIND_LABEL, cells_of
+from campaigns.queries.pools import MEASURE
 from campaigns.queries.rights import Right
 
 
@@ -58,9 +60,13 @@ def _record_beginning(campaign: Campaign, clone_of: Campaign | None) -> None:
 
 
 @transaction.atomic
-def change(campaign: Campaign, definition: Definition) -> Campaign:
-    """Replace a draft's definition. Try-out runs of the former one go. Raise NotADraft."""
+def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Campaign:
+    """Replace a draft's definition. Try-out runs of the former one go. Raise NotADraft, Changed.
+
+    seen: the revision that was changed, of `revised`.
+    """
     locked = _locked_with_runs(campaign)
+    require_seen(locked, revised(locked), seen)
     if locked.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
     if definition.target is not None and definition.target.team_id != locked.team_id:
@@ -104,9 +110,10 @@ def _locked_with_runs(campaign: Campaign) -> Campaign:
 
 
 @transaction.atomic
-def delete(campaign: Campaign) -> None:
-    """Delete a draft; a try-out that waits goes with it. Raise NotADraft otherwise."""
+def delete(campaign: Campaign, seen: Seen = None) -> None:
+    """Delete a draft; a try-out that waits goes with it. Raise NotADraft otherwise, Changed."""
     locked = _locked_with_runs(campaign)
+    require_seen(locked, revised(locked), seen)
     if locked.runs.filter(attempts__state=Attempt.State.RUNNING).exists():
         raise NotADraft("A try-out run is going on; delete the draft when it has ended.")
     record(Action.CAMPAIGN_DELETED, campaign=locked)
@@ -146,8 +153,21 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
         **_precision(campaign),
         **_contrast(campaign),
         **_of_settings(campaign),
+        **({"pool": campaign.pool} if campaign.pool != MEASURE else {}),
         "tags": campaign.tags,
     }
+
+
+def revised(campaign: Campaign) -> dict[str, Any]:
+    """Give what the revision of a draft is made of: the same fields of every draft."""
+    always: dict[str, Any] = {
+        "stop_width_percent": round(campaign.stop_width * 100, 6),
+        "stop_most": campaign.stop_most,
+        "primary_contrast": campaign.primary_contrast,
+        "settings_afterwards": campaign.settings_afterwards,
+        "hard_to_change": [],
+    }
+    return always | as_data(campaign)
 
 
 def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,6 +241,7 @@ def _fill(campaign: Campaign, definition: Definition) -> None:
     campaign.stop_width = definition.stop_width
     campaign.stop_most = definition.stop_most
     campaign.settings_afterwards = definition.settings_afterwards
+    campaign.pool = definition.pool
 
 
 def _make_cells(campaign: Campaign, definition: Definition) -> None:

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from campaigns import quiet_hours
 from campaigns.definition.durations import DurationField
 from campaigns.models import Campaign
+from campaigns.queries.pools import MEASURE, check_measuring_pool
 
 MOST_REPETITIONS = 200
 USUAL_FAMILY = "http"
@@ -78,6 +79,15 @@ class DesignForm(forms.Form):
         required=False,
         label="Longest run",
         help_text="A run above it counts as timed out.",
+    )
+    pool = forms.CharField(
+        max_length=50,
+        initial=MEASURE,
+        required=False,
+        validators=[check_measuring_pool],
+        label="Pool of workers",
+        widget=forms.TextInput(attrs={"list": "pools"}),
+        help_text="Its workers measure the runs: such as one that stands near the target.",
     )
     time_budget_seconds = DurationField(
         min_value=1,

@@ -74,3 +74,8 @@ def kept_days(team: Team) -> int | None:
     """How many days a team keeps raw samples; None: for ever."""
     rows = Retention.objects.filter(team=team).values_list("keep_samples_days", flat=True)
     return rows.first()
+
+
+def rule_of(team: Team) -> dict[str, Any]:
+    """Give the rule of a team: what its revision is made of."""
+    return {"keep_samples_days": kept_days(team)}

@@ -16,6 +16,7 @@ from campaigns.plan import BLIND_LABEL, BLIND_LEVELS, number_of_cells
 
 MOST_CELLS = 500
 MOST_FACTORS = 6
+INTERLEAVE = "Leave two levels, or choose the order “interleaved”, which takes any number."
 
 
 def read_target(
@@ -244,9 +245,15 @@ def read_excluded(
         for name, level in combination.items():
             known = factors.get(name, ())
             same = known and same_level(driver.parameters.base_fields.get(name), level, known)
-            if not same:
+            if name not in factors:
+                if not _is_wrong(str(name), errors):
+                    varied = ", ".join(factors) or "nothing"
+                    errors.setdefault("excluded", []).append(
+                        f"“{str(name)[:40]}” does not vary; what varies is {varied}."
+                    )
+            elif not same:
                 errors.setdefault("excluded", []).append(
-                    f"“{str(name)[:40]} = {str(level)[:40]}” is not a level of this campaign."
+                    f"“{name} = {str(level)[:40]}” is not a level of this campaign."
                 )
             else:
                 matched[name] = same[0]
@@ -282,13 +289,13 @@ def read_paired(
     if not name:
         errors["paired_factor"] = [
             "Say which factor is paired: one of exactly two levels"
-            + (f" ({' or '.join(two)})." if two else "; none has exactly two yet.")
+            + (f" ({' or '.join(two)})." if two else f"; none has exactly two yet. {INTERLEAVE}")
         ]
         return "", None
     levels = factors.get(name, ())
     if len(levels) != 2:
         errors["paired_factor"] = [
-            f"“{name}” has {len(levels)} levels; a paired factor has exactly two."
+            f"“{name}” has {len(levels)} levels; a paired factor has exactly two. {INTERLEAVE}"
         ]
         return name, None
     baseline = clean.get("baseline") or levels[0]

@@ -8,6 +8,7 @@ from campaigns.definition.detection import Sight, sight_of
 from campaigns.drivers import driver_of
 from campaigns.models import Campaign
 from campaigns.plan import BLIND_LABEL, Plan, plan_runs, told_to_driver, whole_plots
+from campaigns.queries.pools import measuring_pools
 from campaigns.queries.runs import usual_run
 from campaigns.units import written
 
@@ -94,6 +95,15 @@ def _remarks(
     if definition.target is not None and definition.target.health != "ready":
         remarks.append(
             ("warn", f"{definition.target.name} is {definition.target.get_health_display()}.")
+        )
+    pools = measuring_pools()
+    if definition.target is not None and definition.pool not in pools:
+        others = f" Pools with one: {', '.join(pools)}." if pools else ""
+        remarks.append(
+            (
+                "warn",
+                f"No worker of the pool “{definition.pool}” answers; runs begin once one does.{others}",
+            )
         )
     budget = definition.time_budget_seconds
     if budget is not None and seconds > budget:

@@ -17,6 +17,7 @@ from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
 from campaigns.definition.own_services import own_addresses
 from campaigns.definition.production import require_to_unmark
+from campaigns.definition.revisions import Seen, require_seen
 from campaigns.definition.target_record import record_saved, stored
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
@@ -108,12 +109,21 @@ def as_data(target: Target) -> dict[str, Any]:
     return stored | {"skip_verification": not target.verify_tls}
 
 
+def revised(target: Target) -> dict[str, Any]:
+    """Give what the revision of a target is made of, with its secrets as they are stored."""
+    return as_data(target) | {name: getattr(target, name) for name in SECRETS}
+
+
 def save_target(
-    data: Mapping[str, Any], target: Target | None = None, team: Team | None = None
+    data: Mapping[str, Any],
+    target: Target | None = None,
+    team: Team | None = None,
+    seen: Seen = None,
 ) -> Target:
     """Create a target of a team (the default one unless given), or change one.
 
-    Raise Invalid with messages by field, NotAllowed where production would lose its mark.
+    seen: the revision that was changed, of `revised`. Raise Invalid with messages by field, Changed,
+    NotAllowed where production would lose its mark.
     The address of a target that a campaign is measuring does not change. One that is found to be
     the same server as another shares its address.
     """
@@ -154,15 +164,18 @@ def save_target(
     rule = _confirmed_rule(clean, target)
     hosts = Hosts()
     hosts.ask_beside(clean["base_url"], target.pk)  # before anything is locked: it takes its time
-    return _store(clean, target, rule, hosts, moved=moved)
+    return _store(clean, target, rule, hosts, seen, moved=moved)
 
 
 @transaction.atomic
 def _store(
-    clean: Mapping[str, Any], target: Target, rule: str, hosts: Hosts, *, moved: bool
+    clean: Mapping[str, Any], target: Target, rule: str, hosts: Hosts, seen: Seen, *, moved: bool
 ) -> Target:
     require_of_asker(target, Right.OPERATE)
     address = share_address(target, clean["base_url"], hosts)
+    if seen is not None and not target._state.adding:
+        now = Target.objects.select_for_update(of=("self",), no_key=True).get(pk=target.pk)
+        require_seen(now, revised(now), seen)
     before = stored(target)
     if moved or not clean["is_production"]:
         require_to_unmark(target)
@@ -214,6 +227,8 @@ def _check_certificates(clean: Mapping[str, Any], target: Target) -> None:
         ("ca_bundle", Tls(ca_bundle=clean["ca_bundle"])),
         ("client_certificate", Tls(certificate=certificate, key=held)),
     ):
+        if not clean[name]:
+            continue  # nothing to be checked, and a context takes long to make
         try:
             context_of(tls)
         except BadCertificate as error:

@@ -34,6 +34,12 @@ def require_admin(user: User) -> None:
         raise PermissionDenied(ADMIN_ALONE)
 
 
+def revised(login: SshLogin) -> dict[str, Any]:
+    """Give what the revision of a login is made of, with its secrets as they are stored."""
+    names = ("host", "port", "username", "key", "password")
+    return {name: getattr(login, name) for name in names}
+
+
 @transaction.atomic
 def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
     """Say how commands reach the target's machine. Raise Invalid, PermissionDenied.

@@ -37,6 +37,20 @@ NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_SETTINGS, MOST_STEPS = 50, 20
 
 
+SETTING = ("name", "label", "unit", "type", "minimum", "maximum", "choices", "hard_to_change")
+STEP = ("name", "purpose", "position", "action")
+
+
+def revised_setting(setting: Setting) -> dict[str, Any]:
+    """Give what the revision of a setting is made of."""
+    return {name: getattr(setting, name) for name in (*SETTING, "apply", "read_back")}
+
+
+def revised_step(step: TargetStep) -> dict[str, Any]:
+    """Give what the revision of a step is made of."""
+    return {name: getattr(step, name) for name in STEP}
+
+
 @transaction.atomic
 def save_setting(
     data: Mapping[str, Any], target: Target, user: User, setting: Setting | None = None

@@ -57,13 +57,24 @@ def require_owner(user: User) -> None:
         raise NotAllowed("Only the owner of the installation makes teams.")
 
 
+def rules_of(team: Team) -> dict[str, Any]:
+    """Give name and rules of a team: what its revision is made of."""
+    return {name: getattr(team, name) for name in RULES}
+
+
+def roles_of(team: Team, name: str) -> dict[str, Any]:
+    """Give the roles of an account in a team: what the revision of a member is made of."""
+    found = Membership.objects.filter(team=team, user__username=name).first()
+    return {"roles": found.roles if found else []}
+
+
 @transaction.atomic
 def change_rules(team: Team, data: Mapping[str, Any], user: User) -> Team:
     """Change name and rules. Raise Invalid, NotVisible, NotAllowed."""
     team = _locked(team, user)
-    before = {name: getattr(team, name) for name in RULES}
+    before = rules_of(team)
     changed = _stored(team, before | dict(data))
-    after = {name: getattr(changed, name) for name in RULES}
+    after = rules_of(changed)
     moved = {name: [before[name], after[name]] for name in RULES if before[name] != after[name]}
     if moved:
         record(Action.TEAM_EDITED, user=user, subject=changed, changes=moved)

@@ -50,6 +50,11 @@ def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Te
     return _saved(template, Action.TEMPLATE_CREATED, user)
 
 
+def said_of(template: Template) -> dict[str, Any]:
+    """Give what people say of a template: what its revision is made of."""
+    return {"name": template.name, "notes": template.notes}
+
+
 def change_template(template: Template, data: Mapping[str, Any], user: User) -> Template:
     """Give a template another name or other notes. Raise Invalid, NoTemplate."""
     _require_in_use(template)

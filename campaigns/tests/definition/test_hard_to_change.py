@@ -40,6 +40,12 @@ def test_hard_levels_and_what_is_within_them_come_in_random_order():
     assert len(inner) > 3
 
 
+def test_two_hard_levels_take_turns_in_being_first():
+    plan = plan_runs(design(hard=("hosts",)))
+    first = Counter(levels_of(plan, "hosts", block)[0] for block in range(1, 21))
+    assert set(first) == {10, 20}
+
+
 def test_combinations_of_several_hard_factors_follow_one_another():
     plan = plan_runs(design(hard=("workers", "threads")))
     both = [

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
 from campaigns.definition.preview import OVERHEAD_SECONDS, preview
-from campaigns.models import Attempt, Campaign, Run, Target
+from campaigns.models import Attempt, Campaign, Run, Target, Worker
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -92,3 +92,15 @@ def test_a_plan_that_is_longer_than_its_budget_is_remarked(target):
 
     assert "longer than the time budget of 1 min 30 s" in short
     assert "budget" not in long
+
+
+def test_a_pool_without_a_worker_is_said_with_those_that_have_one(target):
+    Worker.objects.create(name="near@there", host="there", pools=["near", "generate"])
+    Worker.objects.create(name="control@here", host="here", pools=["control"])
+
+    far = preview(check(definition(target=target.pk, pool="far")))
+    near = preview(check(definition(target=target.pk, pool="near")))
+
+    assert "No worker of the pool “far” answers" in texts(far)
+    assert "Pools with one: near." in texts(far)
+    assert "No worker" not in texts(near)
