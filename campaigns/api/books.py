@@ -16,7 +16,8 @@ from campaigns.api.inputs import ExcludeInput, NoQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.views import Api
 from campaigns.definition import life
-from campaigns.models import Exclusion, LogLine, Worker
+from campaigns.models import Exclusion, Finding, LogLine, Worker
+from campaigns.queries.pages import shown_findings
 from campaigns.queries.rights import Right
 from campaigns.queries.workers import present
 
@@ -28,8 +29,11 @@ class Findings(CampaignApi):
         "list_findings", "findings", answer=outputs.FindingRow, paged=True, refusals=[NOT_FOUND]
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Which findings there are, and of what they were computed; results are at their `url`."""
-        rows = self.campaign(pk).findings.defer("result")
+        """Which findings there are, and of what they were computed; results are at their `url`.
+
+        While the campaign is active none that judges is among them.
+        """
+        rows = shown_findings(self.campaign(pk)).defer("result")
         return self.page(rows, outputs.FindingRow, "name")
 
 
@@ -40,7 +44,10 @@ class OneFinding(CampaignApi):
     def get(self, request: Request, pk: int, name: str) -> Response:
         """One finding with its result."""
         self.read_query(NoQuery)
-        found = self.campaign(pk).findings.filter(name=name).first()
+        campaign = self.campaign(pk)
+        found = shown_findings(campaign).filter(name=name).first()
+        if found is None and campaign.withheld and name in Finding.JUDGING:
+            raise Http404(campaign.withheld)
         if found is None:
             raise Http404(f"This campaign has no finding “{name}”.")
         return Response(self.shown(found, outputs.FindingOutput))

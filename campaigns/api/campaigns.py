@@ -27,6 +27,7 @@ from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life
 from campaigns.definition.allowing import team_for
 from campaigns.definition.errors import Invalid
+from campaigns.definition.revisions import revision_of
 from campaigns.models import Campaign, LaunchRequest, Run, Target
 from campaigns.queries import records
 from campaigns.queries.owners import find
@@ -61,6 +62,8 @@ class CampaignApi(Api):
     def answer(self, campaign: Campaign, code: int = status.HTTP_200_OK) -> Response:
         """Read a campaign as it is now, with everything that belongs to it."""
         fresh = records.campaigns().get(pk=campaign.pk)
+        if fresh.state == Campaign.State.DRAFT:  # what was launched is not changed any more
+            self.revision = revision_of(drafts.revised(fresh))
         data = self.shown(fresh, CampaignDetail)
         made = code == status.HTTP_201_CREATED
         headers = {"Location": data["links"]["self"]} if made else {}

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.inputs import Input
+from campaigns.api.inputs import Flag, Input
 from campaigns.models import Decision
 from campaigns.reviews.checking import LONGEST_TEXT, LONGEST_VIEW, LONGEST_WORD, MOST_EVIDENCE
 from campaigns.reviews.content import Cited, Content
@@ -66,7 +66,7 @@ class DecideInput(Input):
     revision = serializers.IntegerField(min_value=0, max_value=LARGEST)
     data_hash = serializers.CharField(max_length=80)
     reason = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
-    with_failed = serializers.BooleanField(required=False, default=False)
+    with_failed = Flag(default=False)
 
 
 class WithdrawInput(Input):

@@ -30,11 +30,12 @@ from campaigns.api.inputs import NoQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import picked, selected
 from campaigns.api.views import Api
+from campaigns.definition.revisions import revision_of
 from campaigns.models import Campaign, Cell, Conclusion
 from campaigns.queries.conclusions import conclusions_on, conclusions_seen_by
 from campaigns.queries.rights import Right
 from campaigns.reviews.baselines import baseline_of, compare_with
-from campaigns.reviews.content import content_of
+from campaigns.reviews.content import content_of, revised
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import create, delete, edit
 from campaigns.reviews.sending import send, withdraw
@@ -50,6 +51,7 @@ class ConclusionApi(Api):
     def answer(self, conclusion: Conclusion, code: int = status.HTTP_200_OK) -> Response:
         """Read a conclusion as it is now, with everything about it."""
         fresh = prefetched(Conclusion.objects).get(pk=conclusion.pk)
+        self.revision = revision_of(revised(fresh))
         data = self.shown(fresh, ConclusionDetail)
         headers = {"Location": data["url"]} if code == status.HTTP_201_CREATED else {}
         return Response(data, status=code, headers=headers)
@@ -91,9 +93,7 @@ class OneConclusion(ConclusionApi):
     @operation("get_conclusion", TAG, answer=ConclusionDetail, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """One conclusion with evidence, checklist, decisions and what re-opened it."""
-        self.read_query(NoQuery)
-        fresh = prefetched(Conclusion.objects).get(pk=pk)
-        return Response(self.shown(fresh, ConclusionDetail))
+        return self.one(prefetched(Conclusion.objects).get(pk=pk), ConclusionDetail, revised)
 
     @operation(
         "edit_conclusion",
@@ -107,7 +107,7 @@ class OneConclusion(ConclusionApi):
         sent = self.read(ConclusionChange)
         seen = sent.pop("changed_at", None)
         content = content_in(sent, content_of(Conclusion.objects.get(pk=pk)))
-        return self.answer(edit(pk, self.user, content, seen))
+        return self.answer(edit(pk, self.user, content, seen, self.seen))
 
     @operation(
         "delete_conclusion",
@@ -118,7 +118,7 @@ class OneConclusion(ConclusionApi):
     )
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a draft that was never sent to review."""
-        delete(pk, self.user)
+        delete(pk, self.user, self.seen)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -1,12 +1,15 @@
 """The OpenAPI document, and the page that lets people read and try it."""
 
+from functools import cache
+from hashlib import sha256
+
 import yaml
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 from drf_spectacular.types import OpenApiTypes
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from campaigns.api.inputs import NoQuery
 from campaigns.api.openapi import document, operation
@@ -24,10 +27,10 @@ class OpenApi(Api):
     """GET: the document as JSON."""
 
     @operation("get_openapi", TAG, answer=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """Give this document as JSON."""
         self.read_query(NoQuery)
-        return Response(document())
+        return served(as_json(), "application/json")
 
 
 class OpenApiYaml(Api):
@@ -37,8 +40,26 @@ class OpenApiYaml(Api):
     def get(self, request: Request) -> HttpResponse:
         """Give this document as YAML."""
         self.read_query(NoQuery)
-        text = yaml.safe_dump(document(), sort_keys=False, allow_unicode=True)
-        return HttpResponse(text, content_type=YAML)
+        return served(as_yaml(), YAML)
+
+
+def served(content: bytes, media_type: str) -> HttpResponse:
+    """Answer with a document and the ETag of its content."""
+    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    return HttpResponse(content, content_type=media_type, headers={"ETag": tag})
+
+
+@cache
+def as_json() -> bytes:
+    """Render the document as JSON. Made once, as the document is."""
+    rendered: bytes = JSONRenderer().render(document())
+    return rendered
+
+
+@cache
+def as_yaml() -> bytes:
+    """Render the document as YAML. Made once, as the document is."""
+    return yaml.safe_dump(document(), sort_keys=False, allow_unicode=True, encoding="utf-8")
 
 
 @require_GET

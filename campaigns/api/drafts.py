@@ -128,13 +128,14 @@ class OneCampaign(CampaignApi):
     )
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a draft, with a try-out that waits. What was launched stays."""
-        drafts.delete(self.campaign(pk))
+        drafts.delete(self.campaign(pk), self.seen)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def changed(self, campaign: Campaign, data: Mapping[str, Any]) -> Response:
-        """Store another definition of a draft. Raise Invalid, NotADraft."""
+        """Store another definition of a draft. Raise Invalid, NotADraft, Changed."""
         drafts.require_draft(campaign)
-        return self.answer(drafts.change(campaign, checking.check(data, self.targets(campaign))))
+        definition = checking.check(data, self.targets(campaign))
+        return self.answer(drafts.change(campaign, definition, self.seen))
 
 
 class Try(CampaignApi):

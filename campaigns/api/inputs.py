@@ -67,6 +67,23 @@ class Number(Scalar):
         return super().to_internal_value(data)
 
 
+class Flag(serializers.BooleanField):
+    """true or false: JSON's own in a body, and these words in a query. Not 0, 1, "yes" or "on"."""
+
+    default_error_messages = {"invalid": "Give true or false."}
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(required=False, **named)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Take what the OpenAPI document calls a boolean, and Python's way to write it in a query."""
+        if self.context.get("query"):
+            data = {"true": True, "false": False}.get(str(data).lower(), data)
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
 @extend_schema_field(TAGS)
 class Tags(serializers.Field[Any, Any, Any, Any]):
     """A list of words, or one text with commas."""
@@ -145,6 +162,7 @@ class CampaignInput(Input):
     warm_ups = Number()
     cool_down_seconds = Number()
     run_limit_seconds = Number()
+    pool = Text()
     time_budget_seconds = Number()
     max_failed_percent = Number()
     max_consecutive_failures = Number()
@@ -171,7 +189,7 @@ class CampaignInput(Input):
 class NewCampaignInput(CampaignInput):
     """A definition that may be launched at once."""
 
-    launch = serializers.BooleanField(required=False, default=False)
+    launch = Flag(default=False)
     confirm_target = Name()
     team = Name()
 
@@ -184,19 +202,19 @@ class TargetInput(Input):
     base_url = Text()
     username = Text()
     password = Text()
-    is_production = serializers.BooleanField(required=False)
+    is_production = Flag()
     max_concurrency = Number()
     max_requests_per_second = Number()
     quiet_hours = Text()
     quiet_zone = Text()
-    is_dedicated = serializers.BooleanField(required=False)
+    is_dedicated = Flag()
     hardware = Text()
     ca_bundle = Text()
-    skip_verification = serializers.BooleanField(required=False)
+    skip_verification = Flag()
     client_certificate = Text()
     client_key = Text()
     notes = Text()
-    confirm_address = serializers.BooleanField(required=False)
+    confirm_address = Flag()
 
 
 class NewTargetInput(TargetInput):
@@ -208,7 +226,7 @@ class NewTargetInput(TargetInput):
 class EditTargetInput(TargetInput):
     """The fields of a target that change; what is not sent stays."""
 
-    forget_password = serializers.BooleanField(required=False)
+    forget_password = Flag()
 
 
 class CancelInput(Input):
@@ -257,7 +275,7 @@ class NoQuery(Input):
 class LaunchQuery(Input):
     """`?launch=true`."""
 
-    launch = serializers.BooleanField(required=False, default=False)
+    launch = Flag(default=False)
 
 
 class WaitQuery(Input):
@@ -277,7 +295,7 @@ class ExportQuery(Input):
 class RunQuery(Input):
     """`?trial=true`: the try-out at a position, not the planned run."""
 
-    trial = serializers.BooleanField(required=False, default=False)
+    trial = Flag(default=False)
 
 
 class PercentilesQuery(RunQuery):

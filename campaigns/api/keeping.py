@@ -111,7 +111,7 @@ class Retention(Api):
     @operation("get_retention", "storage", answer=RetentionOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """How long the team keeps raw samples."""
-        return self.one(get_object_or_404(Team, pk=pk), RetentionOutput)
+        return self.one(get_object_or_404(Team, pk=pk), RetentionOutput, keeping.rule_of)
 
     @operation(
         "set_retention",
@@ -124,8 +124,9 @@ class Retention(Api):
         """Set how many days the team keeps raw samples; null: for ever."""
         team = get_object_or_404(Team, pk=pk)
         sent = self.read(RetentionInput)
-        if sent:
-            keeping.keep_samples(team, sent["keep_samples_days"], self.user)
+        with self.unchanged(team, keeping.rule_of):
+            if sent:
+                keeping.keep_samples(team, sent["keep_samples_days"], self.user)
         return Response(self.shown(team, RetentionOutput))
 
 

@@ -40,4 +40,5 @@ class LaunchRequestOutput(Selectable):
             "id": campaign.pk,
             "name": campaign.name,
             "url": reverse("api-campaign", [campaign.pk], request=request),
+            "page": reverse("campaign", [campaign.pk], request=request),
         }

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.inputs import Input, Text
+from campaigns.api.inputs import Flag, Input, Text
 from campaigns.api.selection import Selectable
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.notifications import channels
@@ -18,7 +18,7 @@ class ChannelChange(Input):
 
     name = Text()
     address = Text()
-    is_on = serializers.BooleanField(required=False)
+    is_on = Flag()
     kinds = serializers.ListField(
         child=serializers.ChoiceField(choices=KINDS), required=False, max_length=len(KINDS)
     )

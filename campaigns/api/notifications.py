@@ -71,7 +71,7 @@ class OneChannel(Api):
     @operation("get_channel", TAG, answer=ChannelOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """One of your own channels."""
-        return self.one(_mine(self, pk), ChannelOutput)
+        return self.one(_mine(self, pk), ChannelOutput, channels.revised)
 
     @operation(
         "edit_channel",
@@ -82,7 +82,9 @@ class OneChannel(Api):
     )
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields that are sent. Switched on, a channel begins anew."""
-        row, _ = channels.save_channel(self.read(ChannelChange), self.user, _mine(self, pk))
+        row, sent = _mine(self, pk), self.read(ChannelChange)
+        with self.unchanged(row, channels.revised):
+            row, _ = channels.save_channel(sent, self.user, row)
         return Response(self.shown(row, ChannelOutput))
 
     @operation(
@@ -94,7 +96,9 @@ class OneChannel(Api):
     )
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a channel with its deliveries; that of the account can only be switched off."""
-        channels.delete_channel(_mine(self, pk))
+        row = _mine(self, pk)
+        with self.unchanged(row, channels.revised):
+            channels.delete_channel(row)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

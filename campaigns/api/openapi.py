@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
+from threading import Lock
 from typing import Any, TypeVar
 
 from django import forms
@@ -30,6 +31,7 @@ PROBLEMS = {
     HTTPStatus.NOT_FOUND: "There is nothing at this address.",
     HTTPStatus.NOT_ACCEPTABLE: "The answer cannot be had in the format that `Accept` asks for.",
     HTTPStatus.CONFLICT: "The state of things, an owner's rule, or its `Idempotency-Key` forbids it.",
+    HTTPStatus.PRECONDITION_FAILED: "It is not what `If-Match` names any more; `differs` says where.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body is of a type that is not read.",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; `Retry-After` says when to ask again.",
@@ -37,14 +39,27 @@ PROBLEMS = {
 }
 PLAIN = r"^[^\u0000]*$"
 """PostgreSQL holds no text with U+0000."""
-ONCE_ANYWAY = ("replace", "edit", "delete")
+ONCE_ANYWAY = ("replace", "edit", "set", "delete")
 """Verbs of PUT, PATCH and DELETE: sent again they do nothing more."""
 NO_AUTH: Any = [{}]
+BUILDING = Lock()
 KEY = OpenApiParameter(
     repeating.HEADER,
-    {"type": "string", "minLength": 1, "maxLength": repeating.LONGEST, "pattern": "^[!-~]+$"},
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": repeating.LONGEST,
+        "pattern": repeating.PATTERN,
+    },
     OpenApiParameter.HEADER,
     description="Sent again with it, the request is answered as before, and done once.",
+)
+MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The `ETag` of a former answer: 412 where somebody has changed since what this "
+    "request would overwrite. What changes by itself, such as health or progress, does not count.",
 )
 ALWAYS = (
     HTTPStatus.UNAUTHORIZED,
@@ -62,10 +77,9 @@ OF_BODIES = (
 
 
 class ProblemError(serializers.Serializer[Any]):
-    """One thing that is wrong. `value`: what was sent, where that is one value and no secret."""
+    """One thing that is wrong, and where. What was sent there is not repeated: it may be a secret."""
 
     field = serializers.CharField(help_text="Path with dots, such as factors.engine.0.")
-    value = serializers.JSONField(required=False)
     message = serializers.CharField()
 
 
@@ -78,6 +92,11 @@ class Problem(serializers.Serializer[Any]):
     detail = serializers.CharField()
     errors = ProblemError(many=True, required=False)  # type: ignore[assignment]
     request = serializers.CharField(required=False)
+    differs = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Fields that are not as `If-Match` names them.",
+    )
     needs = serializers.CharField(required=False, help_text="The scope that the token has not.")
     scopes = serializers.ListField(child=serializers.CharField(), required=False)
 
@@ -103,6 +122,9 @@ class Documented(AutoSchema):
             shape.pop("required", None)
         if isinstance(serializer, Input):
             shape["additionalProperties"] = False
+        for each in shape.get("properties", {}).values():
+            if {} in each.get("oneOf", ()):  # any value, or null: which any value is, too
+                del each["oneOf"]
         return shape
 
 
@@ -139,7 +161,7 @@ def operation(
     whole: bool = False,
     filters: type[FilterSet] | None = None,
     query: type[Input] | None = None,
-    body: type[Input] | None = None,
+    body: type[Input] | Mapping[str, Any] | None = None,
     refusals: Sequence[HTTPStatus] = (),
     parameters: Sequence[OpenApiParameter] = (),
     media_type: str = "application/json",
@@ -148,7 +170,7 @@ def operation(
     """Describe a method of a view, whose docstring says what it does.
 
     paged: the answer is a page of such; whole: a list of all of them. also: further codes with the
-    same answer; later: the shape of 202, where it may have to wait; answer: a shape, or one for each media type. refusals: beside those that every request may meet. public: no token is needed.
+    same answer; later: the shape of 202, where it may have to wait; answer: a shape, or one for each media type. refusals: beside those that every request may meet. body: a shape, or what there is for each media type. public: no token is needed.
     """
     verb = name.split("_")[0]
     reads = body is None and verb in ("list", "get")
@@ -169,6 +191,8 @@ def operation(
         )
     told = {*refusals, HTTPStatus.BAD_REQUEST, *(() if reads else OF_BODIES)}
     told |= {HTTPStatus.SERVICE_UNAVAILABLE} if public else {*ALWAYS}
+    if verb in ONCE_ANYWAY:
+        told.add(HTTPStatus.PRECONDITION_FAILED)
     for each in sorted(told):
         answers[each.value, MEDIA_TYPE] = OpenApiResponse(Problem, description=PROBLEMS[each])
     return extend_schema(
@@ -186,7 +210,7 @@ def operation(
             *([query] if query else []),
             *(_paging() if paged else []),
             *(_selection(answer) if reads else []),
-            *([] if reads or verb in ONCE_ANYWAY else [KEY]),
+            *([] if reads else [MATCH] if verb in ONCE_ANYWAY else [KEY]),
             *parameters,
         ],
     )
@@ -208,9 +232,18 @@ def list_of(shape: type[serializers.Serializer[Any]], *, paged: bool) -> Any:
     )
 
 
-@cache
 def document() -> dict[str, Any]:
-    """The whole of it; what is installed decides it, so that it is made once."""
+    """Return the whole document. It depends on what is installed, so it is built once.
+
+    One thread builds it: drf_spectacular loads its extensions at first use, which is not thread-safe.
+    """
+    with BUILDING:
+        return built()
+
+
+@cache
+def built() -> dict[str, Any]:
+    """Build the document. Only for `document`, which lets one thread in at a time."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return made
 

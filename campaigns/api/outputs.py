@@ -160,6 +160,7 @@ class CampaignDetail(CampaignOutput):
     analysis_pending = serializers.SerializerMethodField()
     analysis_failure = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
+    answer_withheld = serializers.CharField(source="withheld", read_only=True)
     version = serializers.SerializerMethodField()
     launch_request = serializers.SerializerMethodField()
 
@@ -176,6 +177,7 @@ class CampaignDetail(CampaignOutput):
             "analysis_pending",
             "analysis_failure",
             "findings",
+            "answer_withheld",
             "version",
             "launch_request",
         ]
@@ -221,7 +223,7 @@ class CampaignDetail(CampaignOutput):
 
     @extend_schema_field(serializers.DictField(child=shapes.FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
-        """By name."""
+        """By name; none that judges while the campaign is active, and `answer_withheld` says why."""
         return {entry.pop("name"): entry for entry in finding_entries(campaign)}
 
     @extend_schema_field(LaunchRequestOutput(allow_null=True))

@@ -1,6 +1,5 @@
 """Turns what was raised into problem+json (RFC 9457), in one place for the whole API."""
 
-import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -8,29 +7,25 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework.exceptions import APIException, ValidationError
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
 from campaigns.api.refusals import Refusal
 from campaigns.bundles import NotReady
-from campaigns.definition import servers
 from campaigns.definition.checking import Invalid
 from campaigns.definition.drafts import NotADraft
 from campaigns.definition.life import NotConfirmed, NotPossible
+from campaigns.definition.revisions import Changed
 from campaigns.importers.known import Differs
 from campaigns.importers.receiving import NotExternal
 from campaigns.readers import BadFile
 
 MEDIA_TYPE = "application/problem+json"
+CHANGED = "urn:perfdash:changed"
 DIFFERS = "urn:perfdash:differs"
 INVALID = "urn:perfdash:invalid"
 NOT_POSSIBLE = "urn:perfdash:not-possible"
 NOT_CONFIRMED = "urn:perfdash:not-confirmed"
-USER_INFO = re.compile(r"//[^/\s]*@")
-"""A name and password within a URL."""
-LONGEST_VALUE = 200
 MOST_ERRORS = 100
-SECRETS = frozenset({*servers.SECRETS, "key", "address"})
 
 
 def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
@@ -41,14 +36,21 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
                 HTTPStatus.BAD_REQUEST,
                 "The definition is not valid; each error names its field.",
                 type_=INVALID,
-                errors=list(_errors(error.errors, _sent(context))),
+                errors=list(_errors(error.errors)),
             )
         case ValidationError():
             return _problem(
                 HTTPStatus.BAD_REQUEST,
                 "The request is not valid; each error names its field.",
                 type_=INVALID,
-                errors=list(_errors(dict(_flat(error.detail)), _sent(context))),
+                errors=list(_errors(dict(_flat(error.detail)))),
+            )
+        case Changed():
+            return _problem(
+                HTTPStatus.PRECONDITION_FAILED,
+                f"{error} Read it again, and send the new ETag.",
+                type_=CHANGED,
+                members={"differs": list(error.fields)},
             )
         case NotConfirmed():
             return _problem(
@@ -120,33 +122,11 @@ def _headers(error: APIException) -> dict[str, str]:
     return {"WWW-Authenticate": challenge} if challenge else {}
 
 
-def _sent(context: Mapping[str, Any]) -> Any:
-    """What was wrong: the query of what only reads, else the body, which has been read by then."""
-    request, view = context["request"], context["view"]
-    if request.method not in SAFE_METHODS and getattr(view, "reads_body", False):
-        return getattr(view, "document", None)
-    return request.query_params if request.method in SAFE_METHODS else request.data
-
-
-def _errors(errors: Mapping[str, list[str]], sent: Any) -> Iterator[dict[str, Any]]:
+def _errors(errors: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
+    """Name fields without their values: under a mistyped name there may be a secret."""
     for path, messages in errors.items():
-        value = _value_at(path, sent)
         for message in messages:
-            yield {"field": path, **({} if value is None else {"value": value}), "message": message}
-
-
-def _value_at(path: str, sent: Any) -> Any:
-    """The scalar that was sent at a path; None where there is none, or it is a secret."""
-    for name in path.split("."):
-        if isinstance(sent, list) and name.isdecimal() and int(name) < len(sent):
-            sent = sent[int(name)]
-        elif name in SECRETS or not isinstance(sent, Mapping):
-            return None
-        else:
-            sent = sent.get(name)
-    if isinstance(sent, str):
-        return USER_INFO.sub("//…@", sent)[:LONGEST_VALUE]
-    return sent if isinstance(sent, bool | int | float) else None
+            yield {"field": path, "message": message}
 
 
 def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:

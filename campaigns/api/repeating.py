@@ -1,6 +1,7 @@
 """`Idempotency-Key`: the same POST, sent again, has the same answer and no second effect."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 LONGEST = 200
+PATTERN = "^[!-~]([ -~]*[!-~])?$"
+"""Of a key: spaces may be within it, since HTTP takes away those around it."""
 RETRY_SECONDS = 1
 CHUNK = 1 << 16
 
@@ -72,7 +75,7 @@ def key_of(request: Request) -> str | None:
     key = request.headers.get(HEADER)
     if key is None:
         return None
-    if not 0 < len(key) <= LONGEST or not (key.isascii() and key.isprintable()):
+    if not re.fullmatch(PATTERN, key) or len(key) > LONGEST:
         raise BadKey(
             f"{HEADER} takes 1 to {LONGEST} printable letters of ASCII, such as a UUID; this one has "
             f"{len(key)}{'' if key.isascii() else ', not all of ASCII'}."

@@ -128,6 +128,7 @@ class Definition(Part):
     settings_afterwards = serializers.ChoiceField(
         choices=Campaign.Afterwards.choices, required=False
     )
+    pool = serializers.CharField(required=False)
     tags = serializers.ListField(child=serializers.CharField())
 
 

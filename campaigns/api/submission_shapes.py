@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.inputs import Input, Scalar, Tags
+from campaigns.api.inputs import Flag, Input, Scalar, Tags
 from campaigns.api.selection import Selectable
 from campaigns.api.shapes import text
 from campaigns.importers.defining import ORDERS
@@ -106,20 +106,20 @@ class SubmissionInput(RunsInput):
 class DryQuery(Input):
     """Whether to store at all."""
 
-    dry_run = serializers.BooleanField(default=False)
+    dry_run = Flag(default=False)
 
 
 class OfTeamQuery(DryQuery):
     """Whose the new campaign is: needed of those alone who write in several teams."""
 
-    team = serializers.CharField(required=False, default="", max_length=100)
+    team = serializers.CharField(required=False, max_length=100)
 
 
 class ImportQuery(OfTeamQuery):
     """What is said of a file; what is left out is taken from it."""
 
-    filename = serializers.CharField(required=False, default="", max_length=200)
-    format = serializers.ChoiceField(choices=list(all_readers()), required=False, default="")
+    filename = serializers.CharField(required=False, max_length=200)
+    format = serializers.ChoiceField(choices=list(all_readers()), required=False)
     question = serializers.CharField(required=False, max_length=500)
     name = serializers.CharField(required=False, max_length=120)
     source = serializers.CharField(required=False, max_length=300)  # type: ignore[assignment]
@@ -131,7 +131,7 @@ class ImportQuery(OfTeamQuery):
     smallest_effect_percent = serializers.FloatField(required=False)
     margin_percent = serializers.FloatField(required=False)
     failed_limit_percent = serializers.FloatField(required=False)
-    fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False, default="")
+    fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False)
     context = serializers.CharField(  # type: ignore[assignment]
         required=False, help_text="Facts of the environment, as a JSON object."
     )

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
 from rest_framework.exceptions import ParseError, UnsupportedMediaType, ValidationError
 from rest_framework.request import Request
@@ -54,6 +55,8 @@ MOST_BYTES = 32_000_000
 MOST_PARTS = 2_000_000
 """Commas and brackets of a JSON body: each may cost a hundred bytes once it is read."""
 MOST_FILE_BYTES = 200_000_000
+FILE = {"application/octet-stream": OpenApiTypes.BINARY}
+"""A file as it is; any other type of content does as well."""
 IN_MEMORY = 4_000_000
 NOT_READ_YET = {
     "dry_run": False,
@@ -76,7 +79,6 @@ class Receiving(Api):
 
     needs = Scope.SUBMIT
     reads_body = True
-    document: Any = None
 
     def received(self, act: Callable[[IO[bytes]], HttpResponseBase], most: int) -> HttpResponseBase:
         """Act on the whole body, unpacked, but answer a repeated Idempotency-Key as before.
@@ -102,8 +104,7 @@ class Receiving(Api):
                 f"The body has more than {MOST_PARTS:,} values, lists and objects. Send it in several "
                 "parts."
             )
-        self.document = strict_json(content, names_once=True)
-        return self.document
+        return strict_json(content, names_once=True)
 
 
 class Submissions(Receiving):
@@ -132,7 +133,7 @@ class Submissions(Receiving):
     def post(self, request: Request) -> HttpResponseBase:
         """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
         asked = self.read_query(OfTeamQuery)
-        dry, team = asked["dry_run"], team_for(self.user, asked["team"])
+        dry, team = asked["dry_run"], team_for(self.user, asked.get("team"))
 
         def act(body: IO[bytes]) -> Response:
             submitted = read_submission(self.json(body))
@@ -172,6 +173,7 @@ class Imports(Receiving):
         "import_file",
         TAG,
         query=ImportQuery,
+        body=FILE,
         answer=ReceivedOutput,
         code=status.HTTP_201_CREATED,
         also=[status.HTTP_200_OK, status.HTTP_202_ACCEPTED],
@@ -183,7 +185,7 @@ class Imports(Receiving):
         202: the file is large, and a worker reads it; `submission` says by and by what became of it.
         """
         asked = self.read_query(ImportQuery)
-        dry, team = asked.pop("dry_run"), team_for(self.user, asked.pop("team"))
+        dry, team = asked.pop("dry_run"), team_for(self.user, asked.pop("team", None))
         about = about_of(asked)
 
         def act(file: IO[bytes]) -> Response:
@@ -267,12 +269,12 @@ APPENDING = operation(
 def about_of(asked: dict[str, Any]) -> About:
     """Take what was said of a file. Raise ValidationError."""
     return About(
-        filename=asked["filename"].replace("\\", "/").rsplit("/", 1)[-1],
-        format=asked["format"],
+        filename=asked.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
+        format=asked.get("format", ""),
         definition={name: asked[name] for name in DEFINITION if asked.get(name)},
         context={name: str(value) for name, value in _object(asked, "context").items()},
         mapping=_object(asked, "mapping"),
-        fidelity=asked["fidelity"],
+        fidelity=asked.get("fidelity", ""),
     )
 
 

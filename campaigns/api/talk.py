@@ -20,6 +20,7 @@ from campaigns.api.talk_outputs import (
     WrittenOutput,
 )
 from campaigns.api.views import Api
+from campaigns.definition.revisions import revision_of
 from campaigns.models import Campaign, Comment, Conclusion, Thread
 from campaigns.queries.inbox import waiting
 from campaigns.queries.rights import Right
@@ -37,6 +38,7 @@ class TalkApi(Api):
     def written(self, said: talk.Said, code: int = status.HTTP_200_OK) -> Response:
         """Give the thread as it is now, and what its author should know."""
         thread = threads().get(pk=said.comment.thread_id)
+        self.revision = revision_of(talk.revised(said.comment))
         warning = sentence_of(said.left)
         data = self.shown(thread, WrittenOutput, warnings=[warning] if warning else [])
         headers = {"Location": data["url"]} if code == status.HTTP_201_CREATED else {}
@@ -174,14 +176,19 @@ class OneComment(TalkApi):
     def patch(self, request: Request, pk: int) -> Response:
         """Change one's own comment; it then says so."""
         found = get_object_or_404(Comment, pk=pk)
-        return self.written(talk.edit(found, self.read(CommentInput)["text"], self.user))
+        text = self.read(CommentInput)["text"]
+        with self.unchanged(found, talk.revised):
+            said = talk.edit(found, text, self.user)
+        return self.written(said)
 
     @operation(
         "delete_comment", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS
     )
     def delete(self, request: Request, pk: int) -> Response:
         """Take the text of one's own comment away; its place stays."""
-        talk.delete(get_object_or_404(Comment, pk=pk), self.user)
+        found = get_object_or_404(Comment, pk=pk)
+        with self.unchanged(found, talk.revised):
+            talk.delete(found, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

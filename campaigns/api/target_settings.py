@@ -71,7 +71,8 @@ class OneSetting(Api):
     @operation("get_setting", TAG, answer=TargetSettingOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int, name: str) -> Response:
         """One setting of a target."""
-        return self.one(get_object_or_404(Setting, target=pk, name=name), TargetSettingOutput)
+        row = get_object_or_404(Setting, target=pk, name=name)
+        return self.one(row, TargetSettingOutput, target_settings.revised_setting)
 
     @operation(
         "edit_setting", TAG, body=SettingInput, answer=TargetSettingOutput, refusals=REFUSALS
@@ -80,8 +81,10 @@ class OneSetting(Api):
         """Change the fields that are sent; an action is replaced as a whole."""
         target = in_use(pk)
         row = get_object_or_404(Setting, target=target, name=name)
-        data = {field: getattr(row, field) for field in map(str, SettingInput().fields)}
-        saved = target_settings.save_setting(data | self.read(SettingInput), target, self.user, row)
+        stored = {field: getattr(row, field) for field in map(str, SettingInput().fields)}
+        data = stored | self.read(SettingInput)
+        with self.unchanged(row, target_settings.revised_setting):
+            saved = target_settings.save_setting(data, target, self.user, row)
         return Response(self.shown(saved, TargetSettingOutput))
 
     @operation(
@@ -91,7 +94,8 @@ class OneSetting(Api):
         """Forget a setting that no campaign needs any more."""
         row = get_object_or_404(Setting, target=in_use(pk), name=name)
         try:
-            target_settings.delete_setting(row, self.user)
+            with self.unchanged(row, target_settings.revised_setting):
+                target_settings.delete_setting(row, self.user)
         except Invalid as invalid:
             raise _not_possible(invalid) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -158,22 +162,26 @@ class OneStep(Api):
     @operation("get_step", TAG, answer=StepOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int, number: int) -> Response:
         """One step of a target."""
-        return self.one(get_object_or_404(TargetStep, target=pk, pk=number), StepOutput)
+        row = get_object_or_404(TargetStep, target=pk, pk=number)
+        return self.one(row, StepOutput, target_settings.revised_step)
 
     @operation("edit_step", TAG, body=StepInput, answer=StepOutput, refusals=REFUSALS)
     def patch(self, request: Request, pk: int, number: int) -> Response:
         """Change the fields that are sent; an action is replaced as a whole."""
         target = in_use(pk)
         row = get_object_or_404(TargetStep, target=target, pk=number)
-        data = {field: getattr(row, field) for field in map(str, StepInput().fields)}
-        saved = target_settings.save_step(data | self.read(StepInput), target, self.user, row)
+        stored = {field: getattr(row, field) for field in map(str, StepInput().fields)}
+        data = stored | self.read(StepInput)
+        with self.unchanged(row, target_settings.revised_step):
+            saved = target_settings.save_step(data, target, self.user, row)
         return Response(self.shown(saved, StepOutput))
 
     @operation("delete_step", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS)
     def delete(self, request: Request, pk: int, number: int) -> Response:
         """Forget a step; proofs that it left stay."""
         row = get_object_or_404(TargetStep, target=in_use(pk), pk=number)
-        target_settings.delete_step(row, self.user)
+        with self.unchanged(row, target_settings.revised_step):
+            target_settings.delete_step(row, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -186,7 +194,7 @@ class Ssh(Api):
     @operation("get_ssh", TAG, answer=SshOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """Machine and user, and which host key was accepted."""
-        return self.one(get_object_or_404(SshLogin, target=pk), SshOutput)
+        return self.one(get_object_or_404(SshLogin, target=pk), SshOutput, ssh_logins.revised)
 
     @operation("replace_ssh", TAG, body=SshInput, answer=SshOutput, refusals=REFUSALS)
     def put(self, request: Request, pk: int) -> Response:
@@ -194,7 +202,10 @@ class Ssh(Api):
 
         A key or a password that is not sent stays, unless machine or user are others.
         """
-        row = ssh_logins.save_ssh(self.read(SshInput), in_use(pk), self.user)
+        target, data = in_use(pk), self.read(SshInput)
+        held = SshLogin.objects.filter(target=target).first() or SshLogin(target=target)
+        with self.unchanged(held, ssh_logins.revised):
+            row = ssh_logins.save_ssh(data, target, self.user)
         return Response(self.shown(row, SshOutput))
 
     @operation("delete_ssh", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS)
@@ -202,7 +213,8 @@ class Ssh(Api):
         """Forget it, with its secrets; no command may need it any more."""
         row = get_object_or_404(SshLogin, target=in_use(pk))
         try:
-            ssh_logins.delete_ssh(row, self.user)
+            with self.unchanged(row, ssh_logins.revised):
+                ssh_logins.delete_ssh(row, self.user)
         except Invalid as invalid:
             raise _not_possible(invalid) from None
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -14,6 +14,7 @@ from campaigns.api.views import Api
 from campaigns.definition import life, servers, target_ends
 from campaigns.definition.allowing import team_for
 from campaigns.definition.checking import Invalid
+from campaigns.definition.revisions import revision_of
 from campaigns.models import Target
 from campaigns.queries.rights import Right
 
@@ -56,7 +57,7 @@ class OneTarget(Api):
     @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """One target, also a retired one."""
-        return self.one(get_object_or_404(Target, pk=pk), TargetOutput)
+        return self.one(get_object_or_404(Target, pk=pk), TargetOutput, servers.revised)
 
     @operation(
         "edit_target",
@@ -72,7 +73,9 @@ class OneTarget(Api):
         """
         target = in_use(pk)
         changes = self.read(EditTargetInput)
-        saved = servers.save_target(servers.as_data(target) | changes, target)
+        data = servers.as_data(target) | changes
+        saved = servers.save_target(data, target, seen=self.seen)
+        self.revision = revision_of(servers.revised(saved))
         why_not = dispatch.request_probe(saved)
         output = dict(TargetOutput(saved, context={"request": request}).data)
         told = servers.to_be_told(saved, changes)
@@ -87,7 +90,9 @@ class OneTarget(Api):
     )
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a target that nothing depends on, with its settings, steps and login."""
-        target_ends.delete_target(get_object_or_404(Target, pk=pk), self.user)
+        target = get_object_or_404(Target, pk=pk)
+        with self.unchanged(target, servers.revised):
+            target_ends.delete_target(target, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -99,7 +99,8 @@ class OneTemplate(Api):
     @operation("get_template", "templates", answer=TemplateOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """One template, also a retired one."""
-        return self.one(get_object_or_404(Template, pk=pk), TemplateOutput)
+        row = get_object_or_404(Template, pk=pk)
+        return self.one(row, TemplateOutput, templates.said_of)
 
     @operation(
         "edit_template",
@@ -111,9 +112,10 @@ class OneTemplate(Api):
     def patch(self, request: Request, pk: int) -> Response:
         """Change its name or notes; what is not sent stays."""
         template = get_object_or_404(Template, pk=pk)
-        stored = {"name": template.name, "notes": template.notes}
+        data = templates.said_of(template) | self.read(TemplateInput)
         try:
-            templates.change_template(template, stored | self.read(TemplateInput), self.user)
+            with self.unchanged(template, templates.said_of):
+                templates.change_template(template, data, self.user)
         except templates.NoTemplate as refusal:
             raise life.NotPossible(str(refusal)) from None
         return Response(self.shown(template, TemplateOutput))

@@ -9,7 +9,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import Input, NoQuery
+from campaigns.api.inputs import Flag, Input
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
@@ -35,7 +35,7 @@ class RulesInput(Input):
 
     name = serializers.CharField(max_length=100, required=False)
     approvals_needed = serializers.IntegerField(required=False, min_value=1, max_value=10)
-    second_for_production = serializers.BooleanField(required=False)
+    second_for_production = Flag()
 
 
 class RolesInput(Input):
@@ -111,12 +111,14 @@ class OneTeam(OfTeam):
     @operation("get_team", TAG, answer=TeamOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """One team with its rules."""
-        return self.one(self.team(pk), TeamOutput)
+        return self.one(self.team(pk), TeamOutput, teams.rules_of)
 
     @operation("edit_team", TAG, body=RulesInput, answer=TeamOutput, refusals=[NOT_FOUND])
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields that are sent, as an admin."""
-        changed = teams.change_rules(self.team(pk), self.read(RulesInput), self.user)
+        team, sent = self.team(pk), self.read(RulesInput)
+        with self.unchanged(team, teams.rules_of):
+            changed = teams.change_rules(team, sent, self.user)
         return Response(self.shown(changed, TeamOutput))
 
 
@@ -138,16 +140,18 @@ class OneMember(OfTeam):
     @operation("get_member", TAG, answer=MemberOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int, user: str) -> Response:
         """One member of a team."""
-        self.read_query(NoQuery)
-        return Response(self.shown(self.member(pk, user), MemberOutput))
+        return self.one(
+            self.member(pk, user), MemberOutput, lambda row: teams.roles_of(row.team, user)
+        )
 
     @operation(
         "replace_member", TAG, body=RolesInput, answer=MemberOutput, refusals=[NOT_FOUND, CONFLICT]
     )
     def put(self, request: Request, pk: int, user: str) -> Response:
         """Give an account these roles and no others; it becomes a member where it was none."""
-        sent = self.read(RolesInput)
-        made = teams.set_roles(self.team(pk), user.replace("\x00", ""), sent["roles"], self.user)
+        sent, team, name = self.read(RolesInput), self.team(pk), user.replace("\x00", "")
+        with self.unchanged(team, lambda locked: teams.roles_of(locked, name)):
+            made = teams.set_roles(team, name, sent["roles"], self.user)
         return Response(self.shown(made, MemberOutput))
 
     @operation(
@@ -159,8 +163,10 @@ class OneMember(OfTeam):
     )
     def delete(self, request: Request, pk: int, user: str) -> Response:
         """Take somebody out of a team; the last admin stays."""
+        member = self.member(pk, user)
         try:
-            teams.remove_member(self.member(pk, user), self.user)
+            with self.unchanged(member.team, lambda team: teams.roles_of(team, user)):
+                teams.remove_member(member, self.user)
         except Invalid as invalid:
             words: list[Any] = [text for texts in invalid.errors.values() for text in texts]
             raise NotPossible(" ".join(words)) from None

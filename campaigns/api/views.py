@@ -1,6 +1,8 @@
 """What all views share; kinds."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
@@ -10,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils.cache import set_response_etag
+from rest_framework import status
 from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -27,6 +30,7 @@ from campaigns.api.parsing import StrictJSONParser
 from campaigns.api.selection import Selectable, picked, selected
 from campaigns.api.shapes import KindOutput
 from campaigns.api.throttling import Standing, Throttle
+from campaigns.definition.revisions import Data, Seen, held, revision_of
 from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.models import Scope
@@ -34,6 +38,9 @@ from campaigns.queries import owners
 from campaigns.queries.rights import Right, visible
 
 AnyRow = TypeVar("AnyRow", bound=Model)
+TAG = re.compile(r'"([^".]*)[^"]*"')
+"""An entity tag, with the revision before its point."""
+TAG_LETTERS = 32
 READING = frozenset({"fields"})
 """Names of a query that every answer knows."""
 
@@ -57,6 +64,8 @@ class Api(APIView):
     """
     standing: Standing | None = None
     """What the one who asks may still ask for."""
+    revision: str = ""
+    """Of the stored thing in the answer: the first part of its ETag."""
 
     authentication_classes = [TokenAuthentication, BrowserAuthentication]
     permission_classes = [IsAuthenticated]
@@ -113,7 +122,8 @@ class Api(APIView):
     def read_query(self, shape: type[Input]) -> dict[str, Any]:
         """Check the query's shape; `fields` is not looked at. Raise ValidationError."""
         query = self.request.query_params.dict()
-        return checked(shape(data={name: query[name] for name in query if name not in READING}))
+        asked = {name: query[name] for name in query if name not in READING}
+        return checked(shape(data=asked, context={"query": True}))
 
     def to_keep(self, body: bytes) -> bytes:
         """Give what is kept of an answer for whoever repeats the request: without what is told once."""
@@ -139,10 +149,28 @@ class Api(APIView):
         found = [picked(entry, only) for entry in entries]
         return Response({"next": None, "previous": None, "results": found})
 
-    def one(self, row: Any, output: type[Selectable]) -> Response:
-        """One thing, read anew. Raise ValidationError."""
+    def one(
+        self, row: Any, output: type[Selectable], revised: Callable[[Any], Data] | None = None
+    ) -> Response:
+        """One thing, read anew; `revised`: what its revision is made of. Raise ValidationError."""
         self.read_query(NoQuery)
+        if revised is not None:
+            self.revision = revision_of(revised(row))
         return Response(self.shown(row, output))
+
+    @property
+    def seen(self) -> Seen:
+        """The revisions of `If-Match`, of which one has to hold; None: any will do."""
+        sent = self.request.headers.get("If-Match")
+        return None if sent is None or sent.strip() == "*" else TAG.findall(sent)
+
+    @contextmanager
+    def unchanged(self, row: AnyRow, revised: Callable[[AnyRow], Data]) -> Iterator[None]:
+        """Change a row where it says what `If-Match` names; then its new revision. Raise Changed."""
+        with held(row, revised, self.seen):
+            yield
+        now = type(row)._base_manager.filter(pk=row.pk).first()
+        self.revision = revision_of(revised(now)) if now else ""
 
     def shown(
         self, rows: Any, output: type[Selectable], *, many: bool = False, **context: Any
@@ -160,9 +188,17 @@ class Api(APIView):
             response.headers[name] = value
         if place := response.headers.get("Location"):
             response.headers["Location"] = str(place)  # exactly: some servers refuse a Hyperlink
-        if request.method == "HEAD" and isinstance(response, Response):
-            response.add_post_render_callback(set_response_etag)
+        if isinstance(response, Response):
+            if self.revision and response.status_code < status.HTTP_300_MULTIPLE_CHOICES:
+                response.add_post_render_callback(self.tag)
+            elif request.method == "HEAD":
+                response.add_post_render_callback(set_response_etag)
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def tag(self, response: Response) -> None:
+        """Set an ETag: the revision, which `If-Match` is held against, and a hash of the answer."""
+        digest = sha256(response.content).hexdigest()[:TAG_LETTERS]
+        response.headers["ETag"] = f'"{self.revision}.{digest}"'
 
     def visible(self, rows: QuerySet[AnyRow], path: str = "team") -> QuerySet[AnyRow]:
         """Narrow rows to those of teams that the one who asks belongs to; `path`: to the team."""

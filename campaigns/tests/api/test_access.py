@@ -91,8 +91,18 @@ def test_the_last_use_is_noted_once_a_minute(api):
     assert third > first
 
 
-def test_a_browser_reads_with_its_session(owner):
-    client = Client()
+def test_the_use_of_a_token_is_noted_of_no_other(owner, api):
+    other, _ = make_token(owner, "other")
+
+    api.get("campaigns")
+
+    other.refresh_from_db()
+    assert other.last_used_at is None
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic b3duZXI6eA=="}])
+def test_a_browser_reads_with_its_session_whatever_a_proxy_is_told(owner, headers):
+    client = Client(headers=headers)
     client.force_login(owner)
 
     assert client.get("/api/v1/campaigns").status_code == 200

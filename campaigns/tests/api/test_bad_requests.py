@@ -1,6 +1,7 @@
 """Whatever comes in: a problem that says what is wrong, never a crash (the client re-raises)."""
 
 import json
+import re
 from random import Random
 from typing import Any
 
@@ -13,6 +14,8 @@ from campaigns.tests.definition.test_checking import JUNK
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
+
+HTTP = {"way": "http", "method": "PUT", "url": "/settings/a"}
 
 
 def post_raw(api, path, body: bytes, content_type="application/json"):
@@ -136,6 +139,9 @@ def test_an_answer_in_another_format_cannot_be_had(api):
         ("tags", [1]),
         ("tags", {"a": 1}),
         ("launch", "perhaps"),
+        ("launch", 0),
+        ("launch", 1),
+        ("launch", "true"),
     ],
 )
 def test_a_wrong_type_is_named_at_its_field(api, target, field, value):
@@ -191,11 +197,42 @@ def test_thousands_of_errors_are_cut(api):
     assert len(problem["errors"]) == 100
 
 
-def test_a_long_value_comes_back_cut(api, target):
-    _, problem = api.post("campaigns", definition(target=target.pk, name="n" * 10_000))
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("post", "campaigns", {"passwordx": "hunter2"}),
+        ("post", "campaigns", {"parameters": {"passwordx": "hunter2"}}),
+        ("post", "campaigns", {"primary_contrast": {"passwordx": "hunter2"}}),
+        ("post", "campaigns", {"primary_contrast": {"at": {"passwordx": "hunter2"}}}),
+        ("post", "campaigns", {"excluded": [{"passwordx": "hunter2"}]}),
+        ("post", "campaigns", {"factors": {"passwordx": ["hunter2"]}}),
+        ("post", "campaigns/preview", {"passwordx": "hunter2"}),
+        ("post", "targets", {"passwordx": "hunter2"}),
+        ("post", "targets", {"passwordx": {"passwordy": "hunter2"}}),
+        ("patch", "targets/{target}", {"passwordx": "hunter2"}),
+        ("put", "targets/{target}/ssh", {"passwordx": "hunter2"}),
+        ("post", "targets/{target}/settings", {"apply": HTTP | {"passwordx": "hunter2"}}),
+        ("post", "notifications/channels", {"addressx": "hunter2"}),
+        ("post", "submissions", {"passwordx": "hunter2", "runs": [{"passwordy": "hunter2"}]}),
+        ("post", "submissions", {"campaign": {"passwordx": "hunter2"}, "runs": []}),
+        ("post", "submissions", {"metrics": {"m": {"passwordx": "hunter2"}}, "runs": []}),
+        ("post", "submissions", {"runs": [{"values": {"m": {"passwordx": "hunter2"}}}]}),
+        ("get", "campaigns?passwordx=hunter2", None),
+        ("post", "imports?passwordx=hunter2", {}),
+    ],
+)
+def test_what_stands_under_a_mistyped_name_is_repeated_nowhere(
+    api, target, caplog, method, path, body
+):
+    rest = definition(target=target.pk) if path == "campaigns" else {}
+    sent = json.dumps(rest | (body or {})).encode()
+    address = f"/api/v1/{path.format(target=target.pk)}"
+    response = api.client.generic(method.upper(), address, sent, content_type="application/json")
 
-    assert problem["errors"][0]["field"] == "name"
-    assert len(problem["errors"][0]["value"]) == 200
+    words = json.dumps(response.json()["errors"])
+    assert response.status_code == 400
+    assert "hunter2" not in words + response.json()["detail"] + caplog.text
+    assert re.search("passwordx|passwordy|addressx", words)
 
 
 def test_markup_is_text_like_any_other(api, target):
@@ -246,7 +283,6 @@ def test_a_bad_query_is_told_whatever_the_body_is(api):
     assert response.status_code == 400
     assert response.json()["errors"][0] == {
         "field": "state",
-        "value": "lost",
         "message": "“lost” is not one of draft, running, paused, cancelling, cancelled, finished.",
     }
 
@@ -325,5 +361,5 @@ def test_a_password_within_a_url_is_not_said_again(api):
     )
 
     assert status == 400
-    assert "//…@127.0.0.1:9/" in str(problem)
+    assert problem["errors"][0]["field"] == "base_url"
     assert "pw-5ecret" not in str(problem)

@@ -161,7 +161,7 @@ def test_a_large_file_that_waits_twice_is_one_campaign(owner):
     for _ in range(2):
         waiting.keep(BytesIO(b"t\n1\n"), about, owner)
 
-    for key in waiting.due():
+    for key in waiting.due(9):
         waiting.read_waiting(key)
 
     first, second = Submission.objects.order_by("pk")

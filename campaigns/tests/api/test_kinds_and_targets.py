@@ -135,7 +135,7 @@ def test_a_refused_target_does_not_give_its_password_back(api):
         ({"base_url": "http://169.254.169.254/"}, "base_url", "never"),
         ({"base_url": "http://example.com/"}, "base_url", "PERFDASH_ALLOWED_ADDRESSES"),
         ({"confirm_address": False}, "confirm_address", "Confirm"),
-        ({"confirm_address": "maybe"}, "confirm_address", "boolean"),
+        ({"confirm_address": "maybe"}, "confirm_address", "true or false"),
         ({"notes": "x" * 2001}, "notes", "at most 2000"),
         ({"colour": "red"}, "colour", "no field"),
     ],

@@ -1,16 +1,19 @@
 """The same POST, sent again with its Idempotency-Key."""
 
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from campaigns import dispatch
+from campaigns.api import repeating
 from campaigns.definition.access import make_token
-from campaigns.models import Campaign, KeptAnswer, Run
+from campaigns.models import Campaign, KeptAnswer, Run, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 
@@ -146,6 +149,18 @@ def test_a_mistake_of_the_server_leaves_nothing_and_is_not_kept(send, asked, mon
     assert send("campaigns?launch=true", asked).status_code == 201
 
 
+def test_an_answer_that_is_no_success_undoes_what_was_done_before_it(owner):
+    def act():
+        Team.objects.create(name="half done")
+        return HttpResponse(status=409)
+
+    answer = repeating.once(Mock(user=owner), "a", act, lambda: b"")
+
+    assert answer.status_code == 409
+    assert not Team.objects.filter(name="half done").exists()
+    assert not KeptAnswer.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("key", "told"),
     [
@@ -154,6 +169,7 @@ def test_a_mistake_of_the_server_leaves_nothing_and_is_not_kept(send, asked, mon
         ("x" * 300, "this one has 300"),
         ("schlüssel", "not all of ASCII"),
         ("a\tb", "1 to 200 printable"),
+        (" ", "1 to 200 printable"),
     ],
 )
 def test_a_key_that_cannot_be_kept_is_refused_in_words(send, asked, key, told):

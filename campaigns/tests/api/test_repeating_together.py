@@ -114,6 +114,7 @@ def test_what_is_too_old_is_deleted_by_a_task_and_nothing_else(token, target):
     assert KeptAnswer.objects.get().key == "new"
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize(("where", "after"), [("keep", False), ("keep", True)])
 def test_a_server_that_is_killed_in_the_middle_leaves_nothing(token, settings, where, after):

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -6,7 +7,7 @@ from django.db.models.functions import Now
 from campaigns import results
 from campaigns.definition import life
 from campaigns.drivers.base import EffectiveSetting, Health, Measured, Phase, Proof
-from campaigns.models import Attempt, Campaign, Finding, Run
+from campaigns.models import Attempt, Campaign, Finding, Run, Worker
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -255,10 +256,41 @@ def test_a_campaign_counts_its_runs_and_knows_how_long_it_may_take(api, campaign
         "void": 0,
         "cancelled": 0,
     }
+    assert body["seconds_left"] is None, "it waits for a worker, and nobody knows for how long"
+
+    Worker.objects.create(name="measure@here", host="here", pools=["measure"])
+    _, body = api.get(f"campaigns/{campaign.pk}")
     assert body["seconds_left"] is not None
 
 
+@pytest.mark.parametrize("state", ["running", "paused", "cancelling"])
+def test_no_answer_is_given_before_the_stop_rule(api, campaign, state):
+    Campaign.objects.filter(pk=campaign.pk).update(state=state)
+    for name in ("answer", "levels", "pairs", "matrix", "usl", "checks"):
+        Finding.objects.create(
+            campaign=campaign, name=name, result={"sentence": "b is the fastest."}, data_hash="v1:a"
+        )
+    reason = f"The campaign is {state}: no answer is given before its stop rule is met."
+
+    _, body = api.get(f"campaigns/{campaign.pk}")
+    _, listed = api.get(f"campaigns/{campaign.pk}/findings")
+    status, refused = api.get(f"campaigns/{campaign.pk}/findings/answer")
+    exported = json.loads(
+        b"".join(
+            api.client.get(
+                f"/api/v1/campaigns/{campaign.pk}/export", {"format": "json"}
+            ).streaming_content
+        )
+    )
+
+    assert (list(body["findings"]), body["answer_withheld"]) == (["checks"], reason)
+    assert [row["name"] for row in listed["results"]] == ["checks"]
+    assert (status, refused["detail"]) == (404, reason)
+    assert [found["name"] for found in exported["findings"]] == ["checks"]
+
+
 def test_findings_are_given_by_name(api, campaign):
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
     Finding.objects.create(
         campaign=campaign, name="answer", result={"sentence": "Yes."}, data_hash="v1:abc"
     )

@@ -93,7 +93,7 @@ def test_what_the_server_takes_is_valid_and_so_is_what_it_gives_back(api, target
         {"primary_contrast": {"factor": "engine", "against": "old"}},
         {"excluded": {"engine": "new"}},
     ],
-    ids=str,
+    ids=lambda changes: str(changes).replace(str(MISSING), "missing"),
 )
 def test_what_is_not_valid_the_server_refuses_too(api, target, changes):
     sent = definition(target=target.pk) | changes

@@ -67,7 +67,7 @@ def test_what_was_sent_is_analysed_in_its_own_units_and_directions(send, client)
     assert b"neither way is better" in page.content
 
 
-def test_values_may_be_lists_one_number_a_repetition_and_null_where_it_failed(send):
+def test_values_may_be_lists_one_number_a_repetition_and_null_where_none_was_observed(send):
     campaign = made(
         send(
             document(
@@ -77,7 +77,7 @@ def test_values_may_be_lists_one_number_a_repetition_and_null_where_it_failed(se
     )
 
     states = campaign.runs.order_by("position").values_list("state", "reason")
-    assert list(states) == [("done", ""), ("failed", "reported as failed"), ("done", "")]
+    assert list(states) == [("done", ""), ("void", "not observed"), ("done", "")]
     assert campaign.cells.get().levels_by_factor == {"size": 5}
     blocks = campaign.runs.order_by("position").values_list("block__number", flat=True)
     assert list(blocks) == [1, 2, 3]
@@ -190,7 +190,7 @@ def test_what_is_wrong_with_a_run_is_named_by_its_number(send, change, field, wo
     assert not Campaign.objects.exists()
 
 
-def test_every_bad_run_is_told_at_once_with_its_value(send):
+def test_every_bad_run_is_told_at_once(send):
     data = document()
     data["runs"][1]["values"]["duration"] = "x"
     data["runs"][4]["state"] = "odd"
@@ -198,7 +198,6 @@ def test_every_bad_run_is_told_at_once_with_its_value(send):
     answer = send(data)
 
     assert set(errors_of(answer)) == {"runs.1.values.duration", "runs.4.state"}
-    assert answer.json()["errors"][0]["value"] == "x"
 
 
 @pytest.mark.parametrize(
@@ -240,8 +239,8 @@ def test_a_bomb_is_refused_with_the_limit(send, name, pack):
 @pytest.mark.parametrize(
     ("body", "encoding", "code"),
     [
-        (gzip.compress(b"{}")[:-4], "gzip", 400),
-        (gzip.compress(b"{}") + b"more", "gzip", 400),
+        (gzip.compress(b"{}", mtime=0)[:-4], "gzip", 400),
+        (gzip.compress(b"{}", mtime=0) + b"more", "gzip", 400),
         (b"{}", "gzip", 400),
         (b"{}", "zstd", 400),
         (zstd.compress(b"{}")[:-2], "zstd", 400),

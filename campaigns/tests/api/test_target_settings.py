@@ -134,7 +134,7 @@ def test_an_ssh_login_tells_no_secret_and_takes_a_compared_key_alone(
     assert api.put(f"{path}/ssh", sent | {"host": "10.1.1.1"})[0] == 400
     status, body = api.put(f"{path}/ssh", sent | {"key": "no key"})
     assert fields_of(body) == {"key"}
-    assert "no key" not in str(body["errors"][0].get("value"))
+    assert "no key" not in str(body)
     assert api.delete(f"{path}/ssh")[0] == 204
 
 
