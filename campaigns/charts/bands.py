@@ -1,6 +1,6 @@
 """What is shaded behind the runs of a curve: where it bends, and which level is recommended. Pure.
 
-On a log axis shapes keep the values of the data.
+On a log axis shapes keep the values of the data. Their names are the entries of the legend that hide them.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def knee_band(chart: LevelsChart) -> list[Shape]:
     """Shade where the curve bends."""
     if chart.knee is None or not chart.is_numeric:
         return []
-    return [_upright(*chart.knee, "@warn/14")]
+    return [{**_upright(*chart.knee, "@warn/14"), "name": "knee"}]
 
 
 def recommended_band(chart: LevelsChart, places: Sequence[Place]) -> list[Shape]:
@@ -36,12 +36,13 @@ def recommended_band(chart: LevelsChart, places: Sequence[Place]) -> list[Shape]
         "y1": limit,
         "line": {"color": "@equal", "width": 1, "dash": "dot"},
         "layer": "below",
+        "name": "limit",
     }
     at = next((p.level for p in places if p.cell.level == chart.recommended.level), None)
     if at is None:
         return [dotted]
     half = HALF_WIDTH * abs(at) if chart.is_numeric else HALF_CATEGORY
-    return [_upright(at - half, at + half, "@equal/16"), dotted]
+    return [{**_upright(at - half, at + half, "@equal/16"), "name": "recommended"}, dotted]
 
 
 def _upright(low: float, high: float, color: str) -> Shape:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from campaigns.charts.figure import Quantity, is_finite
 from campaigns.charts.formats import short
+from campaigns.charts.sampling import Quota, quota_of
 
 STATES = ("ok", "failed", "censored", "bound", "excluded")
 
@@ -69,7 +70,16 @@ class LevelCell:
     @property
     def observed(self) -> int:
         """Count the runs that the mean is made of."""
-        return sum(run.drawn == "ok" for run in self.runs)
+        return self.count("ok")
+
+    def count(self, state: str) -> int:
+        """Count the runs that are drawn as of this state."""
+        return sum(run.drawn == state for run in self.runs)
+
+    def ordered(self, state: str) -> list[tuple[int, RunPoint]]:
+        """Give the runs drawn as of this state by their value, each with its place in the cell."""
+        own = [each for each in enumerate(self.runs) if each[1].drawn == state]
+        return sorted(own, key=lambda each: each[1].value or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +98,8 @@ class Recommended:
 class LevelsChart:
     """Cells in the order in which categories are to stand; numbers sort themselves.
 
-    knee: where the curve bends, with 95 % confidence, on an axis of numbers.
+    knee: where the curve bends, with 95 % confidence, on an axis of numbers. best: the name of the
+    best cell; empty where none is ranked.
     """
 
     factor: str
@@ -99,6 +110,7 @@ class LevelsChart:
     facet_factor: str = ""
     knee: tuple[float, float] | None = None
     recommended: Recommended | None = None
+    best: str = ""
 
     @property
     def series(self) -> list[str]:
@@ -126,7 +138,18 @@ class LevelsChart:
 
     def count(self, state: str) -> int:
         """Count the runs that are drawn as of this state."""
-        return sum(run.drawn == state for cell in self.cells for run in cell.runs)
+        return sum(cell.count(state) for cell in self.cells)
+
+    @property
+    def quota(self) -> Quota:
+        """Share the chart among its cells."""
+        return quota_of([len(cell.runs) for cell in self.cells])
+
+    @property
+    def is_crowded(self) -> bool:
+        """Say whether a cell is drawn as a box."""
+        crowded_from = self.quota.crowded_from
+        return any(cell.observed >= crowded_from for cell in self.cells)
 
     def readable(self) -> "LevelsChart":
         """Convert everything into the unit that is shown."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from campaigns.charts import sampling
 from campaigns.charts.figure import (
     Figure,
     KeyItem,
@@ -37,6 +38,8 @@ SYMBOLS = (
 )
 MOST_SYMBOLS = len(SYMBOLS)
 """More cells are drawn alike, and told by the hover."""
+FARTHEST = 20
+"""So many runs farthest from their means are drawn even where not every run is."""
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200
 
@@ -102,7 +105,7 @@ class DriftChart:
 
 def draw(chart: DriftChart) -> Figure:
     """Draw one symbol and colour for each cell; values <= 0 have no ratio and are left out."""
-    cells, by_instant = _changes(chart), chart.by_instant
+    cells, by_instant = _drawn(chart), chart.by_instant
     instants = [_instant(run, by_instant) for runs in cells.values() for run, _ in runs]
     shown = (
         cells if len(cells) <= MOST_SYMBOLS else {"": [each for r in cells.values() for each in r]}
@@ -159,6 +162,17 @@ def title(chart: DriftChart) -> str:
     return sentence(f"{chart.quantity.label} in the order of the runs")
 
 
+def note(chart: DriftChart) -> str:
+    """Say how many runs are drawn where not all of them are; else nothing."""
+    runs, drawn = (sum(map(len, cells(chart).values())) for cells in (_changes, _drawn))
+    if drawn == runs:
+        return ""
+    return (
+        f"{drawn:,} of {runs:,} runs are drawn: evenly over the campaign, and the {FARTHEST} that lie"
+        f" farthest from their means. {sampling.WHERE_ALL_ARE}"
+    )
+
+
 def describe(chart: DriftChart) -> str:
     """Say the finding in numbers: how far early and late runs lie from their cells' means."""
     by_instant = chart.by_instant
@@ -193,8 +207,12 @@ def describe(chart: DriftChart) -> str:
 
 def legend(chart: DriftChart) -> tuple[KeyItem, ...]:
     """Say what lines are, where there are any."""
-    steps = [KeyItem("bar", "effect of a block", None, "ink-3")] if chart.blocks else []
-    begun = [KeyItem("line", "another session begins", None, "warn")] if chart.sessions else []
+    steps = [KeyItem("bar", "effect of a block", None, "ink-3", "blocks")] if chart.blocks else []
+    begun = (
+        [KeyItem("line", "another session begins", None, "warn", "sessions")]
+        if chart.sessions
+        else []
+    )
     return (*steps, *begun)
 
 
@@ -210,7 +228,13 @@ def _steps(chart: DriftChart, by_instant: bool) -> Trace:
         told += [f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} beside the others"] * 3
     pen = {"color": "@ink-3/45", "width": 7}
     return line(
-        points, pen, name="effect of a block", showlegend=False, text=told, hovertemplate=HOVER
+        points,
+        pen,
+        name="effect of a block",
+        showlegend=False,
+        text=told,
+        hovertemplate=HOVER,
+        meta=["blocks"],
     )
 
 
@@ -239,6 +263,7 @@ def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
                 "y0": 0,
                 "y1": 1,
                 "line": pen,
+                "name": "sessions",
             }
             for _, x in places
         ],
@@ -275,6 +300,23 @@ def _changes(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
         mean = sum(math.log(run.value) for run in runs) / len(runs)
         changes[name] = [(run, 100 * math.expm1(math.log(run.value) - mean)) for run in runs]
     return changes
+
+
+def _drawn(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
+    """Leave out runs where they are too many for a point each."""
+    cells = _changes(chart)
+    ordered = sorted(
+        (each for runs in cells.values() for each in runs), key=lambda each: each[0].position
+    )
+    if len(ordered) <= sampling.MOST_DRAWN:
+        return cells
+    farthest = sorted(ordered, key=lambda each: abs(each[1]))[-FARTHEST:]
+    chosen = {
+        run.position for run, _ in (*sampling.evenly(ordered, sampling.MOST_POINTS), *farthest)
+    }
+    return {
+        name: [each for each in runs if each[0].position in chosen] for name, runs in cells.items()
+    }
 
 
 def _range(changes: Sequence[float]) -> list[float]:

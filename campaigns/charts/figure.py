@@ -53,14 +53,16 @@ class KeyItem:
     """One entry of the HTML legend. Entries with a count of 0 are shown too, as "none".
 
     mark: the drawing, an open symbol of SYMBOLS or one of `diamond` (filled), `diamond-open`,
-    `interval`, `bar`, `band`, `line` (dashed), `solid`, `dotted`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
-    token: its colour, without `@`.
+    `interval`, `bar`, `box`, `band`, `line` (dashed), `solid`, `dotted`, `failed`, `censored`, `bound-up`, `bound-down`, `excluded`.
+    token: its colour, without `@`. group: what the entry hides and shows, traces that `grouped` names so and
+    shapes of this name; without one it only explains.
     """
 
     mark: str
     text: str
     count: int | None = None
     token: str = ""
+    group: str = ""
 
 
 def figure(
@@ -104,6 +106,11 @@ def line(points: Sequence[tuple[Any, Any]], pen: Mapping[str, Any], **more: Any)
         **({} if "hovertemplate" in more else {"hoverinfo": "skip"}),
         **more,
     }
+
+
+def grouped(traces: Sequence[Trace], *groups: str) -> list[Trace]:
+    """Name the entries of the legend that traces belong to; who hides one of them hides the traces."""
+    return [{**trace, "meta": [*trace.get("meta", ()), *groups]} for trace in traces]
 
 
 def marked(drawn: Figure, words: str) -> Figure:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from campaigns.units import convert
 
@@ -9,6 +10,8 @@ MINUS = "−"
 CLOCK_ABOVE_SECONDS = 120
 """Longer durations are written min:s."""
 SECONDS_FROM, MILLISECONDS_FROM = 0.1, 1e-4
+BOUND_DIGITS = 10
+"""Of a computed bound; what is beyond them is how a computer writes numbers."""
 READABLE = {"B/s": "MB/s", "B": "MB"}
 """Units of storage that nobody reads, and what is shown instead."""
 
@@ -31,6 +34,25 @@ def number(value: float) -> str:
             mantissa, exponent = text.split("e")
             text = f"{mantissa}e{int(exponent)}"
     return text.replace("-", MINUS)
+
+
+def outward(low: float, high: float) -> tuple[str, str]:
+    """Write bounds with the digits of `number`, away from each other: what is written holds both."""
+    return _rounded(low, ROUND_FLOOR), _rounded(high, ROUND_CEILING)
+
+
+def bracketed(low: float, high: float, levels: Sequence[float], confidence: str = "95 %") -> str:
+    """Write where something lies on the axis of measured levels: between 5 and 7 (5.2 to 6.8, 95 %).
+
+    The levels are those around both bounds; the bounds follow unless they are levels themselves.
+    """
+    at, end = outward(low, high)
+    below = max((level for level in levels if level <= low or number(level) == at), default=low)
+    above = min((level for level in levels if level >= high or number(level) == end), default=high)
+    named = number(below), number(above)
+    where = f"at {named[0]}" if named[0] == named[1] else f"between {named[0]} and {named[1]}"
+    bounds = "" if (at, end) == named else f"{at} to {end}, "
+    return f"{where} ({bounds}{confidence})"
 
 
 def clock(seconds: float) -> str:
@@ -97,3 +119,9 @@ def short(value: str, limit: int = 60) -> str:
 def counted(quantity: int, noun: str) -> str:
     """Write a number of things: 1 run, 1,206 runs."""
     return f"{quantity:,} {noun}" if quantity == 1 else f"{quantity:,} {noun}s"
+
+
+def _rounded(bound: float, rounding: str) -> str:
+    exact = Decimal(f"{bound:.{BOUND_DIGITS}g}")
+    places = 0 if 100 <= abs(exact) < 1_000_000_000 else exact.adjusted() - 2
+    return number(float(exact.quantize(Decimal(1).scaleb(places), rounding=rounding)))

@@ -40,10 +40,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the chart."""
+    """One line of the chart. best: the column of its best cell; None where none is ranked."""
 
     name: str
     points: Sequence[Point]
+    best: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +113,7 @@ def title(chart: InteractionChart) -> str:
 def describe(chart: InteractionChart) -> str:
     """Say the finding in numbers: the best of each row."""
     said = [f"{title(chart)}. Improvement of {chart.metric} against the first column."]
-    for row in chart.rows[:MOST_DESCRIBED]:
-        known = [p for p in row.points if is_finite(p.improvement_pct)]
-        best = max(known, key=lambda p: p.improvement_pct or 0.0, default=None)
-        where = (
-            f"best {percent(best.improvement_pct or 0.0)} at {_name(chart.columns[best.column])}"
-            if best
-            else "no value"
-        )
-        said.append(f"{short(row.name)}: {where}.")
+    said += [f"{short(row.name)}: {_best(chart, row)}." for row in chart.rows[:MOST_DESCRIBED]]
     if len(chart.rows) > MOST_DESCRIBED:
         said.append(f"And {counted(len(chart.rows) - MOST_DESCRIBED, 'row')} more.")
     if chart.failures:
@@ -131,10 +124,19 @@ def describe(chart: InteractionChart) -> str:
 def legend(chart: InteractionChart) -> tuple[KeyItem, ...]:
     """List the rows, and what is no value."""
     rows = [
-        KeyItem(SYMBOLS[i % len(SYMBOLS)], row.name, None, series_token(i))
+        KeyItem(SYMBOLS[i % len(SYMBOLS)], row.name, None, series_token(i), f"s{i + 1}")
         for i, row in enumerate(chart.rows)
     ]
-    return (*rows, KeyItem("failed", "too many failures, no value", chart.failures, "fail"))
+    said = "too many failures, no value"
+    return (*rows, KeyItem("failed", said, chart.failures, "fail", "failed"))
+
+
+def _best(chart: InteractionChart, row: Row) -> str:
+    known = [p for p in row.points if is_finite(p.improvement_pct)]
+    best = next((p for p in known if p.column == row.best), None)
+    if best is None:
+        return "no cell is ranked" if known else "no value"
+    return f"best {percent(best.improvement_pct or 0.0)} at {_name(chart.columns[best.column])}"
 
 
 def _name(level: float | str) -> str:
@@ -154,7 +156,10 @@ def _lines(chart: InteractionChart) -> list[Trace]:
         pen = {"color": color, "width": 1.5, "dash": DASHES[index % len(DASHES)]}
         traces.append(
             line(
-                [(chart.x(p.column), p.improvement_pct) for p in ordered], pen, name=text(row.name)
+                [(chart.x(p.column), p.improvement_pct) for p in ordered],
+                pen,
+                name=text(row.name),
+                meta=[f"s{index + 1}"],
             )
         )
         bounds = [point.interval or (value, value) for point, value in drawn]
@@ -173,6 +178,7 @@ def _lines(chart: InteractionChart) -> list[Trace]:
                 {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9, "color": color},
                 name=text(row.name),
                 error_y=error,
+                meta=[f"s{index + 1}"],
                 text=[_hover(chart, row, point) for point, _ in drawn],
                 hovertemplate=HOVER,
             )
@@ -194,11 +200,12 @@ def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> 
         return []
     pen = {"color": "@fail", "width": 1, "dash": "dot"}
     return [
-        line([(extent[0], rail), (extent[1], rail)], pen, name="rail"),
+        line([(extent[0], rail), (extent[1], rail)], pen, name="rail", meta=["failed"]),
         markers(
             [(chart.x(point.column), rail) for _, point in failed],
             {"symbol": "x", "size": 10, "color": "@fail"},
             name="too many failures",
+            meta=["failed"],
             text=[_hover(chart, row, point) for row, point in failed],
             hovertemplate=HOVER,
         ),

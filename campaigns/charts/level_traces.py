@@ -1,13 +1,19 @@
-"""The layers of the figure of levels, from the back to the front. Pure."""
+"""The layers of the figure of levels, from the back to the front. Pure.
 
-from collections.abc import Mapping, Sequence
+Each trace names its series and what it shows, which are the entries of the legend that hide it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from campaigns.charts.cells import LevelsChart, RunPoint
+import numpy as np
+
+from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
 from campaigns.charts.figure import (
     DASHES,
     SYMBOLS,
     Trace,
+    grouped,
     is_finite,
     line,
     markers,
@@ -16,9 +22,14 @@ from campaigns.charts.figure import (
 )
 from campaigns.charts.formats import amount, counted, span
 from campaigns.charts.places import Place
+from campaigns.charts.sampling import Quota
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the runs of a box: its whiskers, its sides, and the line in it."""
+BOX = 0.6
+"""Half the width of a box, as a share of how far left of their level runs stand."""
 SAID = {
     "failed": "failed",
     "censored": "timed out, above {}",
@@ -28,70 +39,86 @@ SAID = {
 """Of a value that is no plain one, by what is drawn."""
 
 
+def series_group(index: int) -> str:
+    """Name the traces of the index-th series, from 0."""
+    return f"s{index + 1}"
+
+
+def _by_series(places: Sequence[Place]) -> Iterator[tuple[int, list[Place]]]:
+    for index in sorted({each.series for each in places}):
+        yield index, [each for each in places if each.series == index]
+
+
 def joined(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
     """Join the means of each series of numbers; a level without a mean breaks the line."""
     if not chart.is_numeric:
         return []
     several = len(chart.series) > 1
     traces = []
-    for index in range(len(chart.series)):
-        own = sorted((each for each in places if each.series == index), key=lambda each: each.x)
+    for index, cells in _by_series(places):
+        own = sorted(cells, key=lambda each: each.x)
         if sum(is_finite(each.cell.mean) for each in own) > 1:
             pen = {
                 "color": f"@{series_token(index)}/60" if several else "@ink-3/60",
                 "width": 1,
                 "dash": DASHES[index % len(DASHES)],
             }
-            traces.append(line([(each.x, each.cell.mean) for each in own], pen))
+            means_of = line([(each.x, each.cell.mean) for each in own], pen)
+            traces += grouped([means_of], "mean", series_group(index))
     return traces
 
 
 def intervals(places: Sequence[Place]) -> list[Trace]:
     """Draw each cell's own interval; that of two runs is pale, since its t is 12.7."""
     traces = []
-    for color, runs_are_two in (("@ink-3", False), ("@ink-3/50", True)):
-        drawn = [
-            (each.x, each.cell.mean, each.cell.interval)
-            for each in places
-            if each.cell.mean is not None
-            and each.cell.interval is not None
-            and (each.cell.observed == 2) == runs_are_two
-        ]
-        error = {
-            "type": "data",
-            "symmetric": False,
-            "array": [interval[1] - mean for _, mean, interval in drawn],
-            "arrayminus": [mean - interval[0] for _, mean, interval in drawn],
-            "thickness": 1,
-            "width": 4,
-            "color": color,
-        }
-        points = [(x, mean) for x, mean, _ in drawn]
-        traces.append(
-            markers(points, {"size": 1, "color": color}, name="95 % interval", error_y=error)
-        )
+    for index, own in _by_series(places):
+        for color, runs_are_two in (("@ink-3", False), ("@ink-3/50", True)):
+            drawn = [
+                (each.x, each.cell.mean, each.cell.interval)
+                for each in own
+                if each.cell.mean is not None
+                and each.cell.interval is not None
+                and (each.cell.observed == 2) == runs_are_two
+            ]
+            bars = _bars(drawn, "95 % interval", color, thickness=1, width=4)
+            traces += grouped([bars], "interval", series_group(index))
     return traces
 
 
 def readings(places: Sequence[Place]) -> list[Trace]:
     """Draw the bounds for comparing levels as broad bars, behind the cells' own intervals."""
-    drawn = [
-        (each.x, each.cell.mean, each.cell.reading)
-        for each in places
-        if each.cell.mean is not None and each.cell.reading is not None
-    ]
+    traces = []
+    for index, own in _by_series(places):
+        drawn = [
+            (each.x, each.cell.mean, each.cell.reading)
+            for each in own
+            if each.cell.mean is not None and each.cell.reading is not None
+        ]
+        bars = _bars(drawn, "for comparing levels", "@series-1/30", thickness=6, width=0)
+        traces += grouped([bars], "reading", series_group(index))
+    return traces
+
+
+def _bars(
+    drawn: Sequence[tuple[float, float, tuple[float, float]]],
+    name: str,
+    color: str,
+    *,
+    thickness: int,
+    width: int,
+) -> Trace:
+    """Draw an interval around each mean."""
     error = {
         "type": "data",
         "symmetric": False,
         "array": [bounds[1] - mean for _, mean, bounds in drawn],
         "arrayminus": [mean - bounds[0] for _, mean, bounds in drawn],
-        "thickness": 6,
-        "width": 0,
-        "color": "@series-1/30",
+        "thickness": thickness,
+        "width": width,
+        "color": color,
     }
-    marker = {"size": 1, "color": "@series-1/30"}
     points = [(x, mean) for x, mean, _ in drawn]
-    return [markers(points, marker, name="for comparing levels", error_y=error)]
+    return markers(points, {"size": 1, "color": color}, name=name, error_y=error)
 
 
 def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
@@ -106,35 +133,65 @@ def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
             "color": f"@{series_token(index)}" if several else "@ink",
             "line": {"color": "@surface", "width": 1.5},
         }
-        traces.append(
-            markers(
-                [(each.x, each.cell.mean) for each in own],
-                marker,
-                name=text(f"geometric mean {series}".strip()),
-                text=[_mean_hover(each, chart) for each in own],
-                hovertemplate=HOVER,
-            )
+        points = markers(
+            [(each.x, each.cell.mean) for each in own],
+            marker,
+            name=text(f"geometric mean {series}".strip()),
+            text=[_mean_hover(each, chart) for each in own],
+            hovertemplate=HOVER,
         )
+        traces += grouped([points], "mean", series_group(index))
+    return traces
+
+
+def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw the quartiles of each crowded cell as a box, where its runs stand."""
+    traces, crowded_from = [], chart.quota.crowded_from
+    for index, own in _by_series(places):
+        sides: list[tuple[float | None, float | None]] = []
+        inner: list[tuple[float | None, float | None]] = []
+        medians: list[tuple[float, float]] = []
+        told: list[str] = []
+        for each in own:
+            if each.cell.observed < crowded_from:
+                continue
+            values = [run.value or 0.0 for _, run in each.cell.ordered("ok")]
+            low, first, median, third, high = np.quantile(values, QUANTILES).tolist()
+            x, half = each.x - each.offset, BOX * each.offset
+            left, right = x - half, x + half
+            sides += [(left, first), (right, first), (right, third), (left, third), (left, first)]
+            sides.append((None, None))
+            inner += [(left, median), (right, median), (None, None)]
+            inner += [(x, low), (x, first), (None, None), (x, third), (x, high), (None, None)]
+            medians.append((x, median))
+            told.append(_box_hover(each, chart, (first, median, third)))
+        color = f"@{series_token(index)}"
+        fill = {"fill": "toself", "fillcolor": f"{color}/28"}
+        drawn = [
+            line(sides, {"color": color, "width": 1.5}, name="middle half of the runs", **fill),
+            line(inner, {"color": color, "width": 2}, name="median and whiskers"),
+            markers(
+                medians, {"size": 1, "color": color}, name="median", text=told, hovertemplate=HOVER
+            ),
+        ]
+        traces += grouped(drawn, "box", series_group(index))
     return traces
 
 
 def observed(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
-    """Draw every run that counts as an open ring, or the open symbol of its series."""
-    return [
-        _points(
-            chart,
-            [each for each in places if each.series == index],
-            "ok",
-            {
-                "symbol": SYMBOLS[index % len(SYMBOLS)],
-                "size": 8,
-                "color": "@surface",
-                "line": {"color": f"@{series_token(index)}", "width": 1.8},
-            },
-            text(f"run {series}".strip()),
-        )
-        for index, series in enumerate(chart.series)
-    ]
+    """Draw runs that count as open rings, or the open symbols of their series."""
+    traces = []
+    size, width = (5, 1) if chart.is_crowded else (8, 1.8)
+    for index, own in _by_series(places):
+        marker = {
+            "symbol": SYMBOLS[index % len(SYMBOLS)],
+            "size": size,
+            "color": "@surface",
+            "line": {"color": f"@{series_token(index)}", "width": width},
+        }
+        name = text(f"run {chart.series[index]}".strip())
+        traces += grouped([_points(chart, own, "ok", marker, name)], "runs", series_group(index))
+    return traces
 
 
 def special(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
@@ -145,29 +202,38 @@ def special(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
         ("bound", bound, "@series-4", "bound"),
         ("excluded", "circle-x-open", "@ink-3", "excluded"),
     )
-    return [
-        _points(
-            chart,
-            places,
-            state,
-            {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1.8}},
-            name,
-        )
-        for state, symbol, color, name in marks
-    ]
+    traces = []
+    for state, symbol, color, name in marks:
+        marker = {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1.8}}
+        for index, own in _by_series(places):
+            points = _points(chart, own, state, marker, name)
+            traces += grouped([points], state, series_group(index))
+    return traces
 
 
 def failed(
     chart: LevelsChart, places: Sequence[Place], rail: float, extent: Sequence[float]
 ) -> list[Trace]:
     """Draw failed runs as crosses on a dotted rail above the plot; without any there is no rail."""
-    crosses = _points(
-        chart, places, "failed", {"symbol": "x", "size": 10, "color": "@fail"}, "failed", rail
-    )
-    if not crosses["x"]:
+    marker = {"symbol": "x", "size": 10, "color": "@fail"}
+    crosses = [
+        trace
+        for index, own in _by_series(places)
+        for trace in grouped(
+            [_points(chart, own, "failed", marker, "failed", rail)], "failed", series_group(index)
+        )
+        if trace["x"]
+    ]
+    if not crosses:
         return []
     pen = {"color": "@fail", "width": 1, "dash": "dot"}
-    return [line([(extent[0], rail), (extent[1], rail)], pen, name="rail"), crosses]
+    dotted = line([(extent[0], rail), (extent[1], rail)], pen, name="rail")
+    return [*grouped([dotted], "failed"), *crosses]
+
+
+def shown(cell: LevelCell, state: str, quota: Quota) -> list[tuple[int, RunPoint]]:
+    """Give the runs of a state that are drawn, each with its place in the cell."""
+    return sorted(quota.of(cell.ordered(state)), key=lambda each: each[0])
 
 
 def _points(
@@ -178,12 +244,11 @@ def _points(
     name: str,
     rail: float | None = None,
 ) -> Trace:
-    levels = [_level(each, chart) for each in places]
+    levels, quota = [_level(each, chart) for each in places], chart.quota
     drawn = [
         (each.run_x(index), run.value if rail is None else rail, run, level)
         for each, level in zip(places, levels, strict=True)
-        for index, run in enumerate(each.cell.runs)
-        if run.drawn == state
+        for index, run in shown(each.cell, state, quota)
     ]
     return markers(
         [(x, y) for x, y, _, _ in drawn],
@@ -213,4 +278,13 @@ def _mean_hover(place: Place, chart: LevelsChart) -> str:
     return (
         f"<b>{_level(place, chart)}</b><br>geometric mean {amount(cell.mean or 0.0, unit)}"
         f" of {counted(cell.observed, 'run')}{own}"
+    )
+
+
+def _box_hover(place: Place, chart: LevelsChart, quartiles: tuple[float, float, float]) -> str:
+    cell, unit = place.cell, chart.quantity.unit
+    first, median, third = quartiles
+    return (
+        f"<b>{_level(place, chart)}</b><br>median {amount(median, unit)} of"
+        f" {counted(cell.observed, 'run')}, half of them {span((first, third), unit)}"
     )

@@ -1,13 +1,15 @@
-"""A metric against the levels of a factor, with every run. Pure.
+"""A metric against the levels of a factor, with its runs. Pure.
 
 Rings are runs, a little left of their level; the diamond is the geometric mean; the thin interval
 with caps trusts only the cell's own runs. What is no value has a shape of its own, never a gap.
+A cell of many runs is a box of quartiles with some of its runs as rings.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.charts import sampling
 from campaigns.charts.axes import (
     clock_ticks,
     has_clock,
@@ -18,7 +20,7 @@ from campaigns.charts.axes import (
     value_title,
 )
 from campaigns.charts.bands import knee_band, recommended_band
-from campaigns.charts.cells import LevelCell, LevelsChart
+from campaigns.charts.cells import STATES, LevelCell, LevelsChart
 from campaigns.charts.figure import (
     SYMBOLS,
     Figure,
@@ -29,14 +31,17 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount, counted, number
+from campaigns.charts.formats import amount, bracketed, counted, number
 from campaigns.charts.level_traces import (
+    boxes,
     failed,
     intervals,
     joined,
     means,
     observed,
     readings,
+    series_group,
+    shown,
     special,
 )
 from campaigns.charts.places import Place, level_axis, log_level_axis, place_cells
@@ -89,6 +94,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
             *intervals(places),
             *means(chart, places),
             *observed(chart, places),
+            *boxes(chart, places),
             *special(chart, places),
             *failed(chart, places, extent.rail, levels["range"]),
         ],
@@ -110,23 +116,32 @@ def title(chart: LevelsChart) -> str:
     return sentence(f"{chart.quantity.label} by {factors}" if factors else chart.quantity.label)
 
 
+def note(chart: LevelsChart) -> str:
+    """Say how many runs are drawn where not all of them are; else nothing."""
+    quota = chart.quota
+    runs = sum(chart.count(state) for state in STATES)
+    drawn = sum(len(shown(cell, state, quota)) for cell in chart.cells for state in STATES)
+    return sampling.note(drawn, runs, "run", "cell", quota)
+
+
 def describe(chart: LevelsChart) -> str:
-    """Say the finding in numbers: the mean of each level, the best, what is no value."""
+    """Say the finding in numbers: the mean of each level, the best if one is known, what is no value."""
     with_mean = [cell for cell in chart.cells if is_finite(cell.mean)]
-    unit, lower = chart.quantity.unit, chart.quantity.lower_is_better
+    unit = chart.quantity.unit
     parts = [f"{title(chart)}."]
-    best = sorted(with_mean, key=lambda cell: cell.mean or 0.0, reverse=lower is False)
     if 0 < len(with_mean) <= MOST_DESCRIBED:
         parts.append(", ".join(_reading(cell, unit) for cell in with_mean) + ".")
     elif with_mean:
-        parts.append(f"{len(with_mean)} cells, from {_reading(best[0], unit)}")
-        parts.append(f"to {_reading(best[-1], unit)}.")
+        means = [cell.mean or 0.0 for cell in with_mean]
+        span = f"{amount(min(means), unit)} to {amount(max(means), unit)}"
+        parts.append(f"{len(with_mean)} cells, with means of {span}.")
     if not with_mean:
         parts.append("No value yet.")
-    elif lower is not None and len(with_mean) > 1:
-        parts.append(f"Best at {best[0].name}.")
+    elif chart.best:
+        parts.append(f"Best at {chart.best}.")
     if chart.knee and chart.is_numeric:
-        parts.append(f"The knee lies between {number(chart.knee[0])} and {number(chart.knee[1])}.")
+        levels = [cell.level for cell in chart.cells if not isinstance(cell.level, str)]
+        parts.append(f"The knee lies {bracketed(*chart.knee, levels)}.")
     if chart.recommended and chart.recommended.level is not None:
         share = number(chart.recommended.share_pct)
         parts.append(f"{chart.recommended.level} is within {share} % of the best.")
@@ -143,36 +158,41 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
     """List what is drawn, and what could be but is not, with its count."""
     series = chart.series
     if len(series) > 1:
-        shown = [
+        runs = [
             KeyItem(
                 SYMBOLS[index % len(SYMBOLS)],
                 f"{chart.series_factor} {name}: one run, and filled the geometric mean".strip(),
                 sum(cell.observed for cell in chart.cells if cell.series == name),
                 series_token(index),
+                series_group(index),
             )
             for index, name in enumerate(series)
         ]
     else:
-        shown = [
-            KeyItem("circle", "one run, drawn left of its level", chart.count("ok"), "series-1"),
-            KeyItem("diamond", "geometric mean", None, "ink"),
+        one = "one run, drawn left of its level"
+        runs = [
+            KeyItem("circle", one, chart.count("ok"), "series-1", "runs"),
+            KeyItem("diamond", "geometric mean", None, "ink", "mean"),
         ]
+    spread = "middle half of the runs and their median; whiskers from 5 % to 95 %"
+    box = [KeyItem("box", spread, None, "ink-2", "box")] if chart.is_crowded else []
     bound = "bound-down" if chart.quantity.lower_is_better else "bound-up"
-    band = [KeyItem("band", "knee, 95 %", None, "warn")] if knee_band(chart) else []
+    band = [KeyItem("band", "knee, 95 %", None, "warn", "knee")] if knee_band(chart) else []
     has_reading = any(cell.reading for cell in chart.cells)
-    reading = (
-        [KeyItem("bar", "for comparing levels, 95 %", None, "series-1")] if has_reading else []
-    )
+    compared = KeyItem("bar", "for comparing levels, 95 %", None, "series-1", "reading")
+    failures = chart.count("failed")
+    timeouts = chart.count("censored")
     return (
-        *shown,
-        *reading,
+        *runs,
+        *box,
+        *([compared] if has_reading else []),
         *band,
         *_advice(chart),
-        KeyItem("interval", "95 % interval, own runs only", None, "ink-3"),
-        KeyItem("failed", "failed, no value", chart.count("failed"), "fail"),
-        KeyItem("censored", "timed out, true value above", chart.count("censored"), "warn"),
-        KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4"),
-        KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3"),
+        KeyItem("interval", "95 % interval, own runs only", None, "ink-3", "interval"),
+        KeyItem("failed", "failed, no value", failures, "fail", "failed"),
+        KeyItem("censored", "timed out, true value above", timeouts, "warn", "censored"),
+        KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4", "bound"),
+        KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3", "excluded"),
     )
 
 
@@ -180,11 +200,12 @@ def _advice(chart: LevelsChart) -> list[KeyItem]:
     if chart.recommended is None:
         return []
     share = number(chart.recommended.share_pct)
-    line = KeyItem("line", f"the best and {share} % worse", None, "equal")
+    line = KeyItem("line", f"the best and {share} % worse", None, "equal", "limit")
     if chart.recommended.level is None:
         return [line]
+    within = f"first setting shown to be within {share} % of the best"
     return [
-        KeyItem("band", f"first setting shown to be within {share} % of the best", None, "equal"),
+        KeyItem("band", within, None, "equal", "recommended"),
         line,
     ]
 

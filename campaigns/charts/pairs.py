@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.charts import sampling
 from campaigns.charts.axes import nice_step
 from campaigns.charts.figure import (
     Figure,
@@ -21,11 +22,12 @@ from campaigns.charts.figure import (
     text,
 )
 from campaigns.charts.formats import counted, percent, short, span_pct
+from campaigns.charts.sampling import Quota
 
-ORDERS: tuple[tuple[bool | None, str, str], ...] = (
-    (True, "circle-open", "series-1"),
-    (False, "square-open", "series-2"),
-    (None, "diamond-open", "series-6"),
+ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
+    (True, "circle-open", "series-1", "s1"),
+    (False, "square-open", "series-2", "s2"),
+    (None, "diamond-open", "series-6", "pairs"),
 )
 TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
 """Of a row: pairs lie between the first two, the estimate below them, another reading below that."""
@@ -75,6 +77,11 @@ class PairsChart:
     candidate: str
     strata: Sequence[StratumRow]
     strata_factor: str = ""
+
+    @property
+    def quota(self) -> Quota:
+        """Share the chart among its rows."""
+        return sampling.quota_of([len(row.pairs) for row in self.strata])
 
 
 def draw(chart: PairsChart) -> Figure:
@@ -144,21 +151,32 @@ def describe(chart: PairsChart) -> str:
     return f"{opening} Of {len(chart.strata)} rows: {counts}."
 
 
+def note(chart: PairsChart) -> str:
+    """Say how many pairs are drawn where not all of them are; else nothing."""
+    pairs = sum(is_finite(pair.change_pct) for row in chart.strata for pair in row.pairs)
+    drawn = sum(len(_shown(row, chart.quota)) for row in chart.strata)
+    return sampling.note(drawn, pairs, "pair", "row", chart.quota)
+
+
 def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
     """List what is drawn, with its count."""
     firsts = [pair.candidate_first for row in chart.strata for pair in row.pairs]
     unknown = firsts.count(None)
     if not chart.candidate:
         return (
-            KeyItem("diamond-open", "the change within one block", unknown, "series-6"),
+            KeyItem("diamond-open", "the change within one block", unknown, "series-6", "pairs"),
             KeyItem("diamond", "change with its 95 % interval, in the tone of its verdict"),
-            KeyItem("interval", "the same by another model", None, "ink-3"),
+            KeyItem("interval", "the same by another model", None, "ink-3", "second"),
         )
     return (
-        KeyItem("circle", f"one pair, {chart.candidate} ran first", firsts.count(True), "series-1"),
-        KeyItem("square", f"one pair, {chart.baseline} ran first", firsts.count(False), "series-2"),
+        KeyItem(
+            "circle", f"one pair, {chart.candidate} ran first", firsts.count(True), "series-1", "s1"
+        ),
+        KeyItem(
+            "square", f"one pair, {chart.baseline} ran first", firsts.count(False), "series-2", "s2"
+        ),
         *(
-            [KeyItem("diamond-open", "one pair, order unknown", unknown, "series-6")]
+            [KeyItem("diamond-open", "one pair, order unknown", unknown, "series-6", "pairs")]
             if unknown
             else []
         ),
@@ -207,6 +225,7 @@ def _pairs(
     candidate_first: bool | None,
     symbol: str,
     token: str,
+    group: str,
 ) -> Trace:
     firsts: dict[bool | None, str] = {
         True: f"{chart.candidate} first",
@@ -214,11 +233,12 @@ def _pairs(
     }
     known = firsts.get(candidate_first, "order unknown")
     name = text(f"pair, {known}") if chart.candidate else "within a block"
+    quota = chart.quota
     drawn = [
         (pair.change_pct, y + _height(index, len(row.pairs)), _pair_hover(row, pair, name))
         for y, row in rows
-        for index, pair in enumerate(row.pairs)
-        if pair.candidate_first is candidate_first and is_finite(pair.change_pct)
+        for index, pair in _shown(row, quota)
+        if pair.candidate_first is candidate_first
     ]
     return markers(
         [(x, y) for x, y, _ in drawn],
@@ -226,7 +246,15 @@ def _pairs(
         name=name,
         text=[hover for _, _, hover in drawn],
         hovertemplate=HOVER,
+        meta=[group],
     )
+
+
+def _shown(row: StratumRow, quota: Quota) -> list[tuple[int, PairPoint]]:
+    """The pairs of a row that are drawn, each with its place among all of them."""
+    known = [each for each in enumerate(row.pairs) if is_finite(each[1].change_pct)]
+    chosen = quota.of(sorted(known, key=lambda each: each[1].change_pct))
+    return sorted(chosen, key=lambda each: each[0])
 
 
 def _pair_hover(row: StratumRow, pair: PairPoint, name: str) -> str:
@@ -282,7 +310,7 @@ def _seconds(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
         if row.second is not None and all(map(is_finite, row.second))
         for point in ((row.second[0], y + SECOND), (row.second[1], y + SECOND), (None, None))
     ]
-    return line(ends, {"color": "@ink-3", "width": 1.5}, name="by another model")
+    return line(ends, {"color": "@ink-3", "width": 1.5}, name="by another model", meta=["second"])
 
 
 def _words(rows: Sequence[tuple[int, StratumRow]]) -> Trace:

@@ -160,6 +160,7 @@ def _band(cell: PercentileCell) -> list[Trace]:
             fill="toself",
             fillcolor=f"@{token}/14",
             showlegend=False,
+            legendgroup=text(cell.name),
         )
     ]
 
@@ -173,6 +174,7 @@ def _lines(cell: PercentileCell, chart: PercentileChart) -> list[Trace]:
             {"color": f"@{token}", "width": 1, "dash": "dot"},
             name=text(f"{cell.name}, all together"),
             showlegend=False,
+            legendgroup=text(cell.name),
             text=[
                 f"<b>{named}</b><br>p{100 * share:.6g} of {counted(cell.samples, chart.sample)} of"
                 f" all runs: {amount(value, unit)}"
@@ -184,6 +186,7 @@ def _lines(cell: PercentileCell, chart: PercentileChart) -> list[Trace]:
             [(_place(point.share), point.value) for point in cell.points],
             {"color": f"@{token}", "width": 2, "dash": dash_of(cell.place)},
             name=text(cell.name),
+            legendgroup=text(cell.name),
             text=[_told(named, cell, point, unit) for point in cell.points],
             hovertemplate=HOVER,
         ),

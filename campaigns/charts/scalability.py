@@ -84,6 +84,7 @@ def draw(chart: LoadChart) -> Figure:
         [(x, y) for x, y, _ in means],
         {"symbol": "diamond", "size": 8, "color": "@ink"},
         name="mean of a level",
+        meta=["mean"],
         text=[n for _, _, n in means],
         textposition="top left",
         textfont={"color": "@ink-2"},
@@ -130,6 +131,7 @@ def draw_throughput(chart: LoadChart) -> Figure:
                 [(level.n, level.throughput) for level in chart.levels],
                 {"symbol": "diamond", "size": 8, "color": "@ink"},
                 name="mean of a level",
+                meta=["mean"],
             ),
             *_marks([(mark, mark.n, mark.throughput) for mark in chart.marks]),
         ],
@@ -169,13 +171,16 @@ def describe(chart: LoadChart) -> str:
 def legend(chart: LoadChart) -> tuple[KeyItem, ...]:
     """List what is drawn, and what could be."""
     out = sum(bool(run.left_out) for run in chart.runs)
-    law = [KeyItem("line", "law of scalability", None, "ink-3")] if chart.law else []
+    law = [KeyItem("line", "law of scalability", None, "ink-3", "law")] if chart.law else []
     return (
-        KeyItem("circle", "one run", len(chart.runs) - out, "series-1"),
-        KeyItem("triangle-down", "run that no fit has", out, "series-4"),
-        KeyItem("diamond", "mean of a level", None, "ink"),
+        KeyItem("circle", "one run", len(chart.runs) - out, "series-1", "runs"),
+        KeyItem("triangle-down", "run that no fit has", out, "series-4", "out"),
+        KeyItem("diamond", "mean of a level", None, "ink", "mean"),
         *law,
-        *(KeyItem(mark.symbol, mark.name, None, mark.token) for mark in chart.marks),
+        *(
+            KeyItem(mark.symbol, mark.name, None, mark.token, f"mark-{index}")
+            for index, mark in enumerate(chart.marks, start=1)
+        ),
     )
 
 
@@ -193,7 +198,7 @@ def _log_of_levels(levels: Sequence[float], end: float) -> dict[str, Any]:
 
 def _law(points: Sequence[tuple[float, float]]) -> list[Trace]:
     pen = {"color": "@ink-3", "width": 1.5, "dash": "dash"}
-    return [line(points, pen, name="law of scalability")]
+    return [line(points, pen, name="law of scalability", meta=["law"])]
 
 
 def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]]) -> list[Trace]:
@@ -205,7 +210,10 @@ def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]
         "line": {"width": 1.8},
     }
     traces = []
-    for name, is_out, marker in (("run", False, counted_in), ("left out", True, left_out)):
+    for name, group, is_out, marker in (
+        ("run", "runs", False, counted_in),
+        ("left out", "out", True, left_out),
+    ):
         drawn = [
             (run, x, y)
             for run, x, y in placed
@@ -218,6 +226,7 @@ def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]
                 name=name,
                 text=[_told(run, chart) for run, _, _ in drawn],
                 customdata=[run.position for run, _, _ in drawn],
+                meta=[group],
                 hovertemplate=HOVER,
             )
         )
@@ -240,8 +249,9 @@ def _marks(placed: Sequence[tuple[LoadMark, float, float]]) -> list[Trace]:
                 f"<br>answered in {amount(mark.response, 's')}"
             ],
             hovertemplate=HOVER,
+            meta=[f"mark-{index}"],
         )
-        for mark, x, y in placed
+        for index, (mark, x, y) in enumerate(placed, start=1)
     ]
 
 

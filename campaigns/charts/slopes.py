@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from campaigns.charts import sampling
 from campaigns.charts.axes import (
     clock_ticks,
     has_clock,
@@ -20,6 +21,7 @@ from campaigns.charts.figure import (
     Quantity,
     Trace,
     figure,
+    grouped,
     line,
     markers,
     series_token,
@@ -67,18 +69,26 @@ class SlopesChart:
     candidate: str
     strata: Sequence[SlopeStratum]
 
+    def drawn(self) -> "SlopesChart":
+        """Leave out pairs where they are too many for a line each, evenly by their change."""
+        quota = sampling.quota_of([len(stratum.pairs) for stratum in self.strata])
+        return replace(
+            self, strata=[replace(each, pairs=_chosen(each, quota)) for each in self.strata]
+        )
+
 
 def slopes(chart: SlopesChart) -> list[tuple[str, Figure]]:
     """Draw a small figure for each stratum, by its name."""
     quantity, factor = chart.quantity.readable()
     return [
         (each.name, _slope(replace(chart, quantity=quantity), each, factor))
-        for each in chart.strata
+        for each in chart.drawn().strata
     ]
 
 
 def differences(chart: SlopesChart) -> Figure:
     """Draw the change of each pair against its block."""
+    chart = chart.drawn()
     traces: list[Trace] = []
     blocks = [pair.block for stratum in chart.strata for pair in stratum.pairs]
     low, high = min(blocks, default=0) - 0.6, max(blocks, default=1) + 0.6
@@ -87,7 +97,8 @@ def differences(chart: SlopesChart) -> Figure:
         changed = [pair for pair in stratum.pairs if pair.change_pct is not None]
         if stratum.change_pct is not None:
             pen = {"color": f"{color}/60", "width": 1, "dash": DASHES[index % len(DASHES)]}
-            traces.append(line([(low, stratum.change_pct), (high, stratum.change_pct)], pen))
+            ends = [(low, stratum.change_pct), (high, stratum.change_pct)]
+            traces.append(line(ends, pen, meta=[f"s{index + 1}"]))
         traces.append(
             markers(
                 [(pair.block, pair.change_pct) for pair in changed],
@@ -101,6 +112,7 @@ def differences(chart: SlopesChart) -> Figure:
                 text=[_hover(chart, stratum, pair) for pair in changed],
                 customdata=[pair.positions[1] for pair in changed],
                 hovertemplate=HOVER,
+                meta=[f"s{index + 1}"],
             )
         )
     zero = {"color": "@ink-2", "width": 1, "dash": "dash"}
@@ -129,15 +141,25 @@ def describe(chart: SlopesChart) -> str:
     return " ".join(said)
 
 
+def note(chart: SlopesChart) -> str:
+    """Say how many pairs are drawn where not all of them are; else nothing."""
+    sizes, drawn = (
+        [len(stratum.pairs) for stratum in each.strata] for each in (chart, chart.drawn())
+    )
+    return sampling.note(sum(drawn), sum(sizes), "pair", "row", sampling.quota_of(sizes))
+
+
 def slopes_legend(chart: SlopesChart) -> tuple[KeyItem, ...]:
     """List what the lines mean, with their counts."""
     pairs = [pair for stratum in chart.strata for pair in stratum.pairs]
     better = sum(_is_better(chart, pair) is True for pair in pairs)
     worse = sum(_is_better(chart, pair) is False for pair in pairs)
     return (
-        KeyItem("line", f"pair in which {chart.candidate} is better", better, "better"),
-        KeyItem("line", f"pair in which {chart.candidate} is worse (dashed)", worse, "worse"),
-        KeyItem("line", "pair without a change", len(pairs) - better - worse, "ink-3"),
+        KeyItem("line", f"pair in which {chart.candidate} is better", better, "better", "better"),
+        KeyItem(
+            "line", f"pair in which {chart.candidate} is worse (dashed)", worse, "worse", "worse"
+        ),
+        KeyItem("line", "pair without a change", len(pairs) - better - worse, "ink-3", "same"),
     )
 
 
@@ -149,9 +171,15 @@ def differences_legend(chart: SlopesChart) -> tuple[KeyItem, ...]:
             f"{stratum.name or 'one pair'}; the line is its change",
             len(stratum.pairs),
             series_token(index),
+            f"s{index + 1}",
         )
         for index, stratum in enumerate(chart.strata)
     )
+
+
+def _chosen(stratum: SlopeStratum, quota: sampling.Quota) -> list[SlopePair]:
+    ordered = sorted(stratum.pairs, key=lambda pair: pair.change_pct or 0.0)
+    return sorted(quota.of(ordered), key=lambda pair: pair.block)
 
 
 def _slope(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Figure:
@@ -172,14 +200,20 @@ def _slope(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Figure:
     return figure(
         [
             *(
-                _lines(chart, stratum, better, pen, factor)
-                for better, pen in (
-                    (True, {"color": "@better/60", "width": 1.5}),
-                    (False, {"color": "@worse/80", "width": 1.5, "dash": "dash"}),
-                    (None, {"color": "@ink-3", "width": 1.5}),
+                trace
+                for better, group, pen in (
+                    (True, "better", {"color": "@better/60", "width": 1.5}),
+                    (False, "worse", {"color": "@worse/80", "width": 1.5, "dash": "dash"}),
+                    (None, "same", {"color": "@ink-3", "width": 1.5}),
+                )
+                for trace in grouped(
+                    [
+                        _lines(chart, stratum, better, pen, factor),
+                        _ends(chart, stratum, better, factor),
+                    ],
+                    group,
                 )
             ),
-            _ends(chart, stratum, factor),
         ],
         layout,
         scales=_scales(smallest, top, clock=clock),
@@ -209,10 +243,11 @@ def _lines(
     return line(points, pen)
 
 
-def _ends(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Trace:
+def _ends(chart: SlopesChart, stratum: SlopeStratum, better: bool | None, factor: float) -> Trace:
     ends = [
         (side, factor * value, pair)
         for pair in stratum.pairs
+        if _is_better(chart, pair) is better
         for side, value in enumerate((pair.baseline, pair.candidate))
     ]
     return markers(

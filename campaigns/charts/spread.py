@@ -28,11 +28,14 @@ from campaigns.charts.figure import (
     text,
 )
 from campaigns.charts.formats import amount, counted
+from campaigns.charts.sampling import WHERE_ALL_ARE, evenly
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200
 MOST_DESCRIBED = 6
 LARGEST_POWER = 300
+MOST_STEPS = 101
+"""Of more runs the line has a step at each whole percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,14 @@ def describe(chart: SpreadChart) -> str:
     return f"{title(chart)}. {sentence('; '.join(parts))}{told}."
 
 
+def note(chart: SpreadChart) -> str:
+    """Say that lines are drawn with fewer steps than there are runs; else nothing."""
+    if all(len(cell.ordered) <= MOST_STEPS for cell in chart.cells):
+        return ""
+    most = MOST_STEPS - 1
+    return f"Of cells with more than {most} runs the line has {most} steps. {WHERE_ALL_ARE}"
+
+
 def draw_density(chart: DensityChart) -> Figure:
     """Draw a curve for each cell, with a diamond at each mode."""
     quantity, factor = chart.quantity.readable()
@@ -180,10 +191,11 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
     ordered = cell.ordered
     n = len(ordered)
     token = series_token(cell.place)
-    points = [(factor * run.value, 100 * rank / n) for rank, run in enumerate(ordered, 1)]
+    ranked = evenly(list(enumerate(ordered, 1)), MOST_STEPS)
+    points = [(factor * run.value, 100 * rank / n) for rank, run in ranked]
     if points:
         points.insert(0, (points[0][0], 0.0))
-    told = [_told(cell, run, rank, chart) for rank, run in enumerate(ordered, 1)]
+    told = [_told(cell, run, rank, n, chart) for rank, run in ranked]
     return {
         **line(
             points,
@@ -195,24 +207,24 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
             },
             name=text(cell.name),
             text=[*told[:1], *told],
-            customdata=[run.position for run in (*ordered[:1], *ordered)],
+            customdata=[run.position for _, run in (*ranked[:1], *ranked)],
             hovertemplate=HOVER,
         ),
         "mode": "lines+markers",
         "marker": {
             "symbol": f"{symbol_of(cell.place)}-open",
-            "size": [0, *([7] * n)] if n <= 200 else 3,
+            "size": [0, *([7 if n <= MOST_STEPS else 3] * len(ranked))],
             "color": f"@{token}",
         },
     }
 
 
-def _told(cell: SpreadCell, run: SpreadRun, rank: int, chart: SpreadChart) -> str:
+def _told(cell: SpreadCell, run: SpreadRun, rank: int, n: int, chart: SpreadChart) -> str:
     name = f"<b>{text(run.name)}</b>, " if run.name else ""
     note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
     return (
         f"{name}{text(f'{chart.factor} {cell.name}'.strip())}<br>"
-        f"{amount(run.value, chart.quantity.unit)}, {rank} of {len(cell.ordered)} runs up to it{note}"
+        f"{amount(run.value, chart.quantity.unit)}, {rank} of {n} runs up to it{note}"
     )
 
 
@@ -224,12 +236,13 @@ def _density(
     places = [(at, _nearest(heights, at), share) for at, share in curve.modes]
     pen = {"color": f"@{token}", "width": 2, "dash": dash_of(curve.place)}
     return [
-        line(points, pen, name=text(curve.name)),
+        line(points, pen, name=text(curve.name), legendgroup=text(curve.name)),
         markers(
             [(factor * at, height) for at, height, _ in places],
             {"symbol": "diamond", "size": 9, "color": f"@{token}"},
             name=text(f"modes of {curve.name}"),
             showlegend=False,
+            legendgroup=text(curve.name),
             text=[
                 f"<b>{text(curve.name)}</b><br>mode at {amount(factor * at, unit)},"
                 f" {100 * share:.0f} % of {counted(curve.runs, 'run')}"

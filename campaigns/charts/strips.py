@@ -10,11 +10,14 @@ from itertools import cycle
 from campaigns.charts.axes import nice_step
 from campaigns.charts.figure import is_finite
 from campaigns.charts.formats import amount, percent, signed, span_pct
+from campaigns.charts.sampling import evenly
 
 ROWS = ("9", "14", "19")
 """Dots stand on three lines, so that equal values are seen."""
 PAD = 0.04
 MOST_LISTED = 12
+MOST_DOTS = 25
+"""Of more runs the dots stand for some, evenly by rank."""
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120, 32, 4
 MOST_SPARK_POINTS = 12
 
@@ -71,7 +74,7 @@ class Scale:
 class Strip:
     """One row of runs. Empty strings where there is no mean or no interval.
 
-    path: all runs in a view box of 100 x 28, where they are too many for a dot each; then `dots` is empty.
+    path: runs in a view box of 100 x 28, where they are too many for a dot each; then `dots` is empty.
     """
 
     dots: tuple[Dot, ...]
@@ -129,7 +132,7 @@ def strip(
         else tuple(
             Dot(scale.position(value), ROWS[index % len(ROWS)]) for index, value in enumerate(known)
         ),
-        path=scale.path(known) if many else "",
+        path=scale.path(evenly(sorted(known), MOST_DOTS)) if many else "",
         mean=scale.position(mean) if mean is not None and is_finite(mean) else "",
         low=low,
         high=high,

@@ -112,7 +112,7 @@ def _trace(trace: Mapping[str, Any], wide: Scale, tall: Scale) -> list[str]:
     mode = trace.get("mode", "markers")
     parts = []
     if "lines" in mode:
-        parts.append(_polyline(xs, ys, trace.get("line") or {}, wide, tall))
+        parts.append(_polyline(xs, ys, trace, wide, tall))
     for axis, values in (("error_x", xs), ("error_y", ys)):
         if axis in trace:
             parts += _errors(trace[axis], axis, xs, ys, values, (wide, tall))
@@ -148,8 +148,9 @@ def _texts(
 
 
 def _polyline(
-    xs: Sequence[Any], ys: Sequence[Any], line: Mapping[str, Any], wide: Scale, tall: Scale
+    xs: Sequence[Any], ys: Sequence[Any], trace: Mapping[str, Any], wide: Scale, tall: Scale
 ) -> str:
+    line, filled = trace.get("line") or {}, trace.get("fill") == "toself"
     path, is_down = "", False
     for x, y in zip(xs, ys, strict=True):
         if x is None or y is None:
@@ -158,7 +159,8 @@ def _polyline(
         path += f"{'L' if is_down else 'M'}{place(wide.inside(x))} {place(tall.inside(y))}"
         is_down = True
     look = pen(line.get("color"), float(line.get("width", 1.5)), line.get("dash", ""))
-    return f'<path d="{path}" fill="{NONE}" {look}/>' if path else ""
+    fill = paint(trace.get("fillcolor"), "fill") if filled else f'fill="{NONE}"'
+    return f'<path d="{path}" {fill} {look}/>' if path else ""
 
 
 def _errors(

@@ -10,6 +10,9 @@ TOKENS = {
     *(f"series-{number}" for number in range(1, 7)),
 }
 
+BUNDLED = {"scatter", "bar"}
+"""Traces that the bundle of Plotly that pages load can draw; `pie` is none of ours."""
+
 
 def resolved(value):
     """Replace the names of tokens by a colour, as charts.js does."""
@@ -32,6 +35,7 @@ def checked():
 
     def check(figure):
         assert set(figure) == {"data", "layout", "scales", "narrow"}
+        assert {trace["type"] for trace in figure["data"]} <= BUNDLED
         plain = resolved(json.loads(json.dumps(figure, allow_nan=False)))
         for changes in ({}, plain["narrow"], *plain["scales"].values()):
             layout = dict(plain["layout"])

@@ -13,9 +13,11 @@ from campaigns.charts.drift import (
     describe,
     draw,
     legend,
+    note,
     title,
 )
 from campaigns.charts.figure import Quantity
+from campaigns.tests.charts.packed import numbers
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)
 START = datetime(2020, 7, 25, 16, 48, 11, tzinfo=UTC)
@@ -169,3 +171,19 @@ def test_the_distance_of_each_run_is_the_one_that_is_drawn():
     assert changes_of(DriftChart(SYNC, runs([1747, 1652, 1856], "3")))[2] == pytest.approx(
         -5.5831, abs=1e-4
     )
+
+
+def test_of_many_runs_some_are_drawn_evenly_over_time_with_those_farthest_out(traces):
+    values = [100.0 + n % 7 for n in range(3000)]
+    values[1234], values[2345] = 300.0, 10.0
+    many = DriftChart(SYNC, runs(values, "3"))
+
+    drawn = numbers(traces(draw(many))["3"]["customdata"])
+
+    assert 500 <= len(drawn) <= 520
+    assert {many.runs[at].position for at in (0, 1234, 2345, 2999)} < set(drawn)
+    assert note(many).startswith(f"{len(drawn)} of 3,000 runs are drawn: evenly")
+
+
+def test_a_thousand_runs_are_all_drawn():
+    assert note(DriftChart(SYNC, runs([5.0] * 1000, "3"))) == ""

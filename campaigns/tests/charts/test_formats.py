@@ -1,12 +1,15 @@
 import math
+import random
 
 import pytest
 
 from campaigns.charts.formats import (
     amount,
+    bracketed,
     counted,
     duration,
     number,
+    outward,
     percent,
     short,
     signed,
@@ -99,3 +102,30 @@ def test_long_words_keep_both_ends(limit):
     assert len(cut) == limit
     assert cut.startswith("http")
     assert cut.endswith("-500")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (5.2, 6.8, "between 5 and 7 (5.2 to 6.8, 95 %)"),
+        (5.0, 5.4, "between 5 and 7 (5 to 5.4, 95 %)"),
+        (5.0, 7.949, "between 5 and 10 (5 to 7.95, 95 %)"),
+        (5.0000000000001, 10.0, "between 5 and 10 (95 %)"),
+        (5.0, 5.0, "at 5 (95 %)"),
+        (3.14159, 4.0, "between 3 and 5 (3.14 to 4, 95 %)"),
+    ],
+)
+def test_bounds_between_levels_stand_beside_the_levels_around_them(low, high, text):
+    assert bracketed(low, high, [3, 5, 7, 10, 15, 20]) == text
+
+
+def test_written_bounds_hold_the_computed_ones():
+    draws = random.Random(7)
+    for _ in range(2000):
+        low = 10 ** draws.uniform(-6, 7)
+        high = low * draws.uniform(1, 50)
+
+        written = [float(text.replace(",", "").replace("−", "-")) for text in outward(low, high)]
+
+        assert written[0] <= low * (1 + 1e-9)
+        assert written[1] >= high * (1 - 1e-9)

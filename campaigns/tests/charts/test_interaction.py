@@ -11,7 +11,7 @@ CHART = InteractionChart(
     rows_factor="CPUs",
     columns=[2, 4, 8],
     rows=[
-        Row("4", [Point(0, 0.0), Point(1, 26.0, (20.0, 31.0)), Point(2, -8.0)]),
+        Row("4", [Point(0, 0.0), Point(1, 26.0, (20.0, 31.0)), Point(2, -8.0)], best=1),
         Row("32", [Point(1, 0.0), Point(2, None, failed=True)]),
     ],
 )
@@ -51,7 +51,7 @@ def test_the_words_tell_the_best_of_each_row_and_the_failures():
     told = interaction.describe(CHART)
 
     assert "4: best +26.0 % at 4." in told
-    assert "32: best 0.0 % at 4." in told
+    assert "32: no cell is ranked." in told
     assert "1 cell with too many failures" in told
 
 

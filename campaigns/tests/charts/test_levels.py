@@ -1,3 +1,4 @@
+import json
 import math
 from dataclasses import replace
 
@@ -5,7 +6,7 @@ import pytest
 
 from campaigns.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.charts.figure import Quantity
-from campaigns.charts.levels import describe, draw, legend, title
+from campaigns.charts.levels import describe, draw, legend, note, title
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)
 RUNS = {
@@ -261,9 +262,13 @@ def test_somebody_s_words_are_neither_markup_nor_colours(checked):
 
 
 def test_the_description_tells_the_finding_in_numbers(published):
-    assert describe(published) == (
-        "Sync time by download_concurrency. 3: 29:10, 5: 18:15, 10: 13:29, 20: 10:39. Best at 20."
-    )
+    means = "Sync time by download_concurrency. 3: 29:10, 5: 18:15, 10: 13:29, 20: 10:39."
+
+    assert describe(replace(published, best="20")) == f"{means} Best at 20."
+
+
+def test_a_chart_of_cells_that_are_not_ranked_names_no_best(published):
+    assert "Best" not in describe(published)
 
 
 def test_the_description_tells_what_is_no_value():
@@ -279,7 +284,7 @@ def test_many_cells_are_described_by_their_ends():
 
     said = describe(chart([cell(level, [10.0 * level]) for level in range(1, 31)], rate))
 
-    assert said.endswith("30 cells, from 30: 300 files/s to 1: 10 files/s. Best at 30.")
+    assert said.endswith("30 cells, with means of 10 files/s to 300 files/s.")
 
 
 def test_nothing_measured_yet_is_said():
@@ -331,7 +336,8 @@ def test_the_knee_is_a_band_on_both_axes(published):
     (band,) = drawn["layout"]["shapes"]
     assert (band["x0"], band["x1"], band["yref"]) == (5.0, 8.0, "paper")
     assert "shapes" not in drawn["scales"]["log"]
-    assert "The knee lies between 5 and 8." in describe(replace(published, knee=(5.0, 8.0)))
+    said = describe(replace(published, knee=(5.0, 8.0)))
+    assert "The knee lies between 5 and 10 (5 to 8, 95 %)." in said
     assert any(item.mark == "band" for item in legend(replace(published, knee=(5.0, 8.0))))
 
 
@@ -366,3 +372,115 @@ def test_words_have_no_knee():
     words = chart([cell("asyncio", [60, 61]), cell("futures", [40, 41])], knee=(1.0, 2.0))
 
     assert draw(words)["layout"]["shapes"] == []
+
+
+def many(level, count, **more):
+    """A cell whose values are 1, 2, … with some noise of order, slowest in the middle."""
+    values = sorted(range(1, count + 1), key=lambda value: value * 37 % 101)
+    return cell(level, [float(value) for value in values], **more)
+
+
+def test_a_cell_of_many_runs_is_a_box_with_some_of_its_runs(traces):
+    both = chart([many(1, 1001), cell(2, [5.0, 6.0, 7.0])])
+
+    drawn = traces(draw(both))
+
+    box = drawn["middle half of the runs"]
+    assert sorted({y for y in box["y"] if y is not None}) == [251, 751]
+    assert box["fill"] == "toself"
+    assert drawn["median"]["y"] == [501]
+    assert drawn["median"]["text"][0].startswith("<b>1</b><br>median 8:21 of 1,001 runs")
+    lines = [y for y in drawn["median and whiskers"]["y"] if y is not None]
+    assert (min(lines), max(lines)) == (51, 951)
+    runs = drawn["run"]["y"]
+    assert len(runs) == 25 + 3
+    assert {1, 1001, 5, 6, 7} <= set(runs)
+
+
+def test_the_note_says_how_many_runs_are_drawn_and_where_all_are():
+    said = note(chart([many(1, 1000), cell(2, [5.0, 6.0])]))
+
+    assert said == (
+        "27 of 1,002 runs are drawn: up to 25 of each cell with 25 or more, evenly by rank, with the"
+        " lowest and the highest. The table of runs and the CSV of the campaign have all of them."
+    )
+
+
+def test_without_crowds_there_is_neither_box_nor_note(published, traces):
+    assert "middle half of the runs" not in traces(draw(published))
+    assert note(published) == ""
+    assert "box" not in {item.mark for item in legend(published)}
+
+
+def test_a_cell_of_49_runs_is_drawn_run_by_run(traces):
+    assert len(traces(draw(chart([many(1, 49)])))["run"]["x"]) == 49
+    assert len(traces(draw(chart([many(1, 50)])))["run"]["x"]) == 25
+
+
+def test_runs_that_failed_and_timed_out_stay_beside_the_box(traces):
+    special = [RunPoint(None, "failed"), RunPoint(9000.0, "censored"), RunPoint(8000.0, "bound")]
+    crowd = [RunPoint(float(value)) for value in range(1, 300)]
+
+    drawn = traces(draw(chart([LevelCell(1, [*crowd, *special], mean=100.0)])))
+
+    assert [len(drawn[name]["x"]) for name in ("failed", "timed out", "bound")] == [1, 1, 1]
+
+
+def test_many_timeouts_are_thinned_by_their_limit(traces):
+    limits = [RunPoint(float(value), "censored") for value in range(1, 301)]
+
+    drawn = traces(draw(chart([LevelCell(1, limits)])))["timed out"]["y"]
+
+    assert len(drawn) == 25
+    assert {1, 300} < set(drawn)
+
+
+def test_ten_thousand_runs_in_200_cells_are_a_small_figure():
+    cells = [many(level, 50, series=name) for level in range(1, 21) for name in "abcdefghij"]
+
+    assert len(json.dumps(draw(chart(cells)))) < 250_000
+
+
+def test_boxes_are_within_the_axis_on_both_scales(checked):
+    cells = [many(level, 60, series=name) for level in (1, 3, 5) for name in ("a", "b")]
+    figure = checked(draw(chart(cells)))
+
+    drawn = [x for trace in figure["data"] for x in trace["x"] if x is not None]
+    assert figure["layout"]["xaxis"]["range"][0] < min(drawn)
+    assert 10 ** figure["scales"]["log"]["xaxis"]["range"][0] < min(drawn)
+
+
+def test_each_entry_of_the_legend_hides_something_that_is_drawn(checked):
+    runs = [RunPoint(9.0, state) for state in ("censored", "bound", "excluded")]
+    cells = [many(1, 60), LevelCell(2, [*runs, RunPoint(None, "failed")]), cell(4, [2.0, 3.0])]
+    one = replace(
+        chart(cells, knee=(1.5, 2.5)), recommended=Recommended(level=2, limit=3.0, share_pct=2.0)
+    )
+
+    figure = checked(draw(one))
+
+    entries = {item.group for item in legend(one)}
+    traces = {group for trace in figure["data"] for group in trace.get("meta", ())}
+    shapes = {shape["name"] for shape in figure["layout"]["shapes"]}
+    assert "" not in entries
+    assert entries == (traces | shapes) - {"s1"}
+
+
+def test_a_series_is_hidden_with_its_means_intervals_and_failures(checked):
+    cells = [
+        cell(level, [4.0, 5.0, 6.0], series=name, runs=[RunPoint(4.0), RunPoint(None, "failed")])
+        for level in (1, 2)
+        for name in ("asyncio", "futures")
+    ]
+    both = chart(cells, series_factor="engine")
+
+    figure = checked(draw(both))
+
+    assert [item.group for item in legend(both)[:2]] == ["s1", "s2"]
+    of_second = [trace for trace in figure["data"] if "s2" in trace["meta"]]
+    assert {kind for trace in of_second for kind in trace["meta"]} >= {
+        "runs",
+        "mean",
+        "interval",
+        "failed",
+    }

@@ -10,6 +10,7 @@ from campaigns.charts.pairs import (
     describe,
     draw,
     legend,
+    note,
     title,
 )
 
@@ -196,3 +197,19 @@ def test_another_model_is_a_thin_line_below(contrasts, traces):
     assert drawn["by another model"]["x"] == [-30, 2, None]
     assert drawn["within a block"]["x"] == [-15, -14]
     assert drawn["by another model"]["y"][0] < min(drawn["95 % interval, better"]["y"])
+
+
+def test_of_many_pairs_of_a_row_some_are_drawn_with_both_ends(traces):
+    pairs = [PairPoint(float(n), n % 2 == 0) for n in range(1, 101)]
+    many = chart([StratumRow("all", pairs, "better", "faster", 5.0, (4.0, 6.0))])
+
+    drawn = traces(draw(many))
+
+    shown = [*drawn["pair, asyncio first"]["x"], *drawn["pair, futures first"]["x"]]
+    assert len(shown) == 25
+    assert {1, 100} < set(shown)
+    assert note(many).startswith("25 of 100 pairs are drawn: up to 25 of each row with 50 or more")
+
+
+def test_few_pairs_are_all_drawn(rows):
+    assert note(chart(rows)) == ""

@@ -45,11 +45,33 @@ def test_higher_is_better_turns_the_colours():
     assert better["y"] == [10, 11, None]
 
 
-def test_each_end_opens_its_run(traces):
-    ends = traces(slopes.slopes(CHART)[0][1])["run"]
+def test_each_end_opens_its_run(checked):
+    figure = checked(slopes.slopes(CHART)[0][1])
 
-    assert ends["customdata"] == [2, 1, 3, 4, 5, 6]
-    assert "new ran first" in ends["text"][0]
+    ends = [trace for trace in figure["data"] if trace.get("name") == "run"]
+    assert [trace["customdata"] for trace in ends] == [[2, 1], [3, 4], [5, 6]]
+    assert "new ran first" in ends[0]["text"][0]
+
+
+def test_lines_and_ends_are_hidden_together_by_the_legend(checked):
+    figure = checked(slopes.slopes(CHART)[0][1])
+
+    groups = [trace["meta"] for trace in figure["data"]]
+    entries = [[item.group] for item in slopes.slopes_legend(CHART)]
+    assert sorted(groups) == sorted(entries * 2)
+
+
+def test_of_many_pairs_some_are_drawn_and_the_note_says_so():
+    pairs = [SlopePair(10.0, 10.0 + n, n, 10.0 * n, candidate_first=True) for n in range(1, 61)]
+    many = dataclasses.replace(CHART, strata=[SlopeStratum("", pairs)])
+
+    (drawn,) = (
+        trace["y"] for trace in slopes.slopes(many)[0][1]["data"] if trace["mode"] == "lines"
+    )
+    assert len(drawn) == 3 * 25
+    assert {11, 70} < set(drawn)
+    assert slopes.note(many).startswith("25 of 60 pairs are drawn: up to 25 of each row")
+    assert slopes.note(CHART) == ""
 
 
 def test_a_log_axis_is_offered_where_every_value_is_above_zero():

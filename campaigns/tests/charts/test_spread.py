@@ -13,6 +13,7 @@ from campaigns.charts.spread import (
     describe_density,
     draw,
     draw_density,
+    note,
     title,
 )
 
@@ -121,3 +122,19 @@ def test_rates_of_bytes_are_shown_as_people_read_them(traces):
     drawn = traces(draw(SpreadChart(rate, [cell("3", 2e6)])))["3"]
 
     assert drawn["x"] == [2, 2]
+
+
+def test_the_line_of_many_runs_has_a_hundred_steps_and_both_ends(traces):
+    chart = SpreadChart(SYNC, [cell("3", *(float(n) for n in range(1, 1001)))])
+
+    drawn = traces(draw(chart))["3"]
+
+    assert len(drawn["x"]) == 102
+    assert (drawn["x"][1], drawn["x"][-1]) == (1, 1000)
+    assert (drawn["y"][1], drawn["y"][-1]) == (pytest.approx(0.1), 100)
+    assert "1000 of 1000 runs up to it" in drawn["text"][-1]
+    assert note(chart).startswith("Of cells with more than 100 runs the line has 100 steps.")
+
+
+def test_the_line_of_few_runs_has_a_step_at_each():
+    assert note(SpreadChart(SYNC, [cell("3", *(float(n) for n in range(101)))])) == ""

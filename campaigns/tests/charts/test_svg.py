@@ -43,6 +43,15 @@ def test_a_line_breaks_where_nothing_is_known():
     assert path.get("d").count("M") == 2
 
 
+def test_a_closed_line_is_filled_where_the_figure_says_so():
+    square = [(1, 10.0), (2, 10.0), (2, 15.0), (1, 15.0), (1, 10.0)]
+    look = {"fill": "toself", "fillcolor": "@series-1/28"}
+    found = draw(line(square, {"color": "@series-1"}, **look))
+
+    path = next(p for p in found.findall(".//path") if p.get("stroke") == "var(--series-1)")
+    assert (path.get("fill"), path.get("fill-opacity")) == ("var(--series-1)", "0.28")
+
+
 def test_a_bar_that_leaves_the_axis_is_cut_off_without_a_cap():
     error = {"array": [100.0], "arrayminus": [5.0], "color": "@fail", "width": 4, "thickness": 1}
     found = draw(markers([(2, 20.0)], {"size": 8, "color": "@ink"}, error_y=error))
