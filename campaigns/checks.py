@@ -1,8 +1,10 @@
-"""System checks of the database: by `check --database default`, `migrate`, and `prepare`."""
+"""System checks of database and documentation: by `check --database default`, `migrate`, and `prepare`."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
@@ -10,6 +12,7 @@ from django.db.migrations.loader import MigrationLoader
 from campaigns.definition.servers import unreadable_targets
 
 APP = "campaigns"
+GLOSSARY = "docs/reference/glossary.md"
 MOST_NAMES = 5
 
 
@@ -47,6 +50,21 @@ def passwords_can_be_read(
         )
         for alias in databases or ()
         if _is_up_to_date(alias) and (lost := unreadable_targets(alias))
+    ]
+
+
+@register(Tags.files)
+def documentation_is_there(**kwargs: Any) -> list[CheckMessage]:
+    """Refuse an installation without docs/, which Help shows and every result links to."""
+    path = Path(settings.BASE_DIR, GLOSSARY)
+    if path.is_file():
+        return []
+    return [
+        Error(
+            f"The documentation is missing: there is no {path}.",
+            hint="Copy docs/ and CHANGELOG.md beside manage.py, as the Dockerfile does.",
+            id="perfdash.E002",
+        )
     ]
 
 
