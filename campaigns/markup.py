@@ -1,12 +1,14 @@
-"""Markdown that people write, as HTML that can do nothing: no markup of their own, no images, sane links.
+"""Markdown as HTML that can do nothing: what people write, and the pages of the documentation.
 
 markdown-it passes no HTML on and is asked about each link; nh3 looks once more at what came out, by a
-list of its own. Mentions are marked where `people` holds the name.
+list of its own. Texts of people have no headings, and mentions are marked where `people` holds the name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import count
 
 import nh3
 from markdown_it import MarkdownIt
@@ -20,13 +22,73 @@ TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
     *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "a", "b"),
 }
+SCROLLED = (
+    '<div class="scroll" tabindex="0" role="region" aria-label="Table {}"><table class="data">'
+)
+DOCUMENT_TAGS = {*TAGS, "h2", "h3", "h4", "div"}
 KEPT = 512
 """Texts whose HTML is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document; anchor: its id; first: the text of the paragraph after it."""
+
+    level: int
+    text: str
+    anchor: str
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page of documentation; html: all after its title."""
+
+    title: str
+    html: str
+    headings: tuple[Heading, ...]
 
 
 def to_html(text: str, people: Collection[str] = ()) -> str:
     """Give the HTML of a text in Markdown; `people`: who is marked where @name mentions them."""
     return _rendered(text, frozenset(people))
+
+
+def document(text: str, address: Callable[[str], str | None]) -> Document:
+    """Give a page of documentation; address: of what a link names, None where it leads nowhere."""
+    parser = MarkdownIt("js-default", {"html": False}).disable(
+        ["image", "html_block", "html_inline"]
+    )
+    tokens = parser.parse(text)
+    headings = _with_anchors(tokens)
+    for block in tokens:
+        if block.type == "inline" and block.children:
+            block.children = list(_with_addresses(block.children, address))
+    title, body = (
+        (headings[0].text, tokens[3:]) if headings and headings[0].level == 1 else ("", tokens)
+    )
+    html = str(parser.renderer.render(body, parser.options, {}))
+    numbers = count(1)
+    html = re.sub("<table>", lambda _: SCROLLED.format(next(numbers)), html)
+    html = html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
+    return Document(
+        title,
+        nh3.clean(
+            html,
+            tags=DOCUMENT_TAGS,
+            attributes={
+                "a": {"href", "title"},
+                "ol": {"start"},
+                "pre": {"tabindex"},
+                "div": {"class", "tabindex", "role", "aria-label"},
+                "table": {"class"},
+                **{tag: {"id"} for tag in ("h2", "h3", "h4")},
+            },
+            url_schemes={"http", "https", "mailto"},
+            link_rel="noopener",
+        ),
+        tuple(headings),
+    )
 
 
 def names_in(text: str) -> list[list[str]]:
@@ -68,6 +130,44 @@ def _parser() -> MarkdownIt:
 
 def _is_allowed(url: str) -> bool:
     return LINK.match(url) is not None
+
+
+def _with_anchors(tokens: list[Token]) -> list[Heading]:
+    """Give each heading the id that GitHub gives it, so that one link serves both."""
+    headings: list[Heading] = []
+    taken: dict[str, int] = {}
+    for number, token in enumerate(tokens):
+        if token.type != "heading_open":
+            continue
+        text = _plain(tokens[number + 1])
+        anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        taken[anchor] = again = taken.get(anchor, -1) + 1
+        anchor = f"{anchor}-{again}" if again else anchor
+        token.attrSet("id", anchor)
+        after = tokens[number + 3 : number + 5]
+        first = _plain(after[1]) if after and after[0].type == "paragraph_open" else ""
+        headings.append(Heading(int(token.tag[1:]), text, anchor, first))
+    return headings
+
+
+def _with_addresses(
+    tokens: Iterable[Token], address: Callable[[str], str | None]
+) -> Iterator[Token]:
+    """Write addresses into links; of one that leads nowhere only the words stay."""
+    leads = True
+    for token in tokens:
+        if token.type == "link_open":
+            found = address(str(token.attrGet("href") or ""))
+            leads = found is not None
+            token.attrSet("href", found or "")
+        if leads or token.type not in ("link_open", "link_close"):
+            yield token
+
+
+def _plain(block: Token) -> str:
+    """The text of a paragraph or heading without its markup."""
+    kinds = {"softbreak": " ", "hardbreak": " "}
+    return "".join(kinds.get(each.type, each.content) for each in block.children or ())
 
 
 def _embolden_headings(state: StateCore) -> None:

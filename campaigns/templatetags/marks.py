@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from campaigns import log_context
+from campaigns.templatetags.terms import terms
 
 register = Library()
 
@@ -121,10 +122,11 @@ def stand_in_badge(what: str) -> SafeString:
     )
 
 
-@register.simple_tag
-def run_state(state: str) -> SafeString:
+@register.simple_tag(takes_context=True)
+def run_state(context: Context, state: str) -> SafeString:
     """The state of a run or attempt, or the phase that it is in."""
-    return _state(RUNS.get(state, UNKNOWN))
+    word, tone, name = RUNS.get(state, UNKNOWN)
+    return _state((terms(context, word), tone, name))
 
 
 @register.simple_tag

@@ -1,0 +1,70 @@
+"""Words of the glossary, as links where a page uses them first."""
+
+import re
+from functools import cache
+
+from django.template import Context, Library
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from campaigns.web.help import glossary
+
+register = Library()
+
+
+@register.simple_tag(takes_context=True)
+def term(context: Context, name: str, text: str = "") -> SafeString:
+    """Link a word of the glossary, where the page has not linked it yet; text: how it is written here."""
+    return _linked(context, name, text or name)
+
+
+@register.simple_tag(takes_context=True)
+def terms(context: Context, text: str) -> SafeString:
+    """Link the words of the glossary that a text names, each where the page names it first."""
+    parts = _words().split(str(text))
+    linked = [
+        _linked(context, _known(part), part) if place % 2 else conditional_escape(part)
+        for place, part in enumerate(parts)
+    ]
+    return mark_safe("".join(linked))  # noqa: S308 - each part is escaped
+
+
+def _linked(context: Context, name: str, text: str) -> SafeString:
+    found = glossary()[name.lower()]
+    linked = _linked_before(context)
+    if found.address in linked:
+        return conditional_escape(text)
+    linked.add(found.address)
+    return format_html(
+        '<a class="term" href="{}" target="glossary" title="{}">{}</a>',
+        found.address,
+        found.hint,
+        text,
+    )
+
+
+def _linked_before(context: Context) -> set[str]:
+    """Entries that this page links; what is written without a request has none."""
+    request = getattr(context, "request", None)
+    if request is None:
+        return {term.address for term in glossary().values()}
+    if not hasattr(request, "_terms_linked"):
+        request._terms_linked = set()
+    linked: set[str] = request._terms_linked
+    return linked
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """Find the words, but for parts of others and of addresses, such as run-to-run or /campaigns/.
+
+    Without regard to case in ASCII alone: other letters may be alike to a pattern that `lower` tells apart, as the dotless i and i.
+    """
+    names = sorted(glossary(), key=len, reverse=True)
+    return re.compile(rf"(?<![\w/-])((?ai:(?:{'|'.join(map(re.escape, names))})s?))(?![\w/-])")
+
+
+def _known(word: str) -> str:
+    """The entry's name of a word in singular or plural, in any case."""
+    lower = word.lower()
+    return lower if lower in glossary() else lower.removesuffix("s")
