@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.models import Campaign, Finding
+from campaigns.models import Campaign
+from campaigns.queries.pages import shown_findings
 
 HEAD = (
     "where", "factor", "baseline", "candidate", "verdict", "reason", "badges", "change_pct",
@@ -13,9 +14,12 @@ HEAD = (
 
 
 def comparison_rows(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
-    """Give the head, then one row a comparison of the primary metric, of levels or of strata."""
+    """Give the head, then one row a comparison of the primary metric, of levels or of strata.
+
+    The head alone while the campaign is active.
+    """
     yield HEAD
-    rows = Finding.objects.filter(campaign=campaign, name__in=["levels", "pairs"])
+    rows = shown_findings(campaign).filter(name__in=["levels", "pairs"])
     for finding in rows.order_by("name"):
         rows_of = _of_levels if finding.name == "levels" else _of_pairs
         for row in rows_of(finding.result):

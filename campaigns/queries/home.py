@@ -220,6 +220,15 @@ def demonstration(teams: Set[int]) -> Campaign | None:
     )
 
 
+def demonstration_made(teams: Set[int]) -> Campaign | None:
+    """The last demonstration that is over, to be made again; None while one is open."""
+    made = Campaign.objects.filter(
+        tags__contains=["demo"], target__retired_at=None, target__isnull=False, team__in=teams
+    ).exclude(state=Campaign.State.DRAFT)
+    last = made.select_related("target").order_by("-created_at").first()
+    return None if last is None or last.state in Campaign.ACTIVE else last
+
+
 def _open_campaign(campaign: Campaign) -> OpenCampaign:
     runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
     counts = runs.aggregate(

@@ -13,7 +13,7 @@ from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Finding
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
-from campaigns.queries.pages import outline_of
+from campaigns.queries.pages import outline_of, shown_findings
 from campaigns.queries.run_stream import MeasuredRun, Value, measured_runs
 
 FORMAT = "perfdash campaign 1"
@@ -110,7 +110,7 @@ def _measurement(value: Value) -> dict[str, Any]:
 
 
 def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
-    """Every finding as it is stored; but what is there twice, for pages."""
+    """Every finding that may be shown, as it is stored; but what is there twice, for pages."""
     return [{**about, "result": finding.result} for finding, about in _told(_stored(campaign))]
 
 
@@ -122,7 +122,7 @@ def _findings(campaign: Campaign) -> Iterator[str]:
 
 
 def _stored(campaign: Campaign) -> QuerySet[Finding]:
-    return campaign.findings.exclude(name__startswith="brief:").order_by("name")
+    return shown_findings(campaign).exclude(name__startswith="brief:").order_by("name")
 
 
 def _told(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:

@@ -42,7 +42,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is. `left_seconds` is None where nothing tells it yet.
+    """How far a campaign is. open_seconds: what its open runs take; None where nothing tells it yet.
 
     planned, done, failed, void, cancelled: runs, warm-ups among them. void_attempts and
     lost_attempts were repeated, or ended their run. waiting: None while a run goes on.
@@ -56,7 +56,7 @@ class Progress:
     void_attempts: int
     lost_attempts: int
     elapsed_seconds: float | None
-    left_seconds: float | None
+    open_seconds: float | None
     current: Current | None
     waiting: Wait | None
 
@@ -64,6 +64,11 @@ class Progress:
     def finished(self) -> int:
         """Runs that will not be executed any more."""
         return self.done + self.failed + self.void + self.cancelled
+
+    @property
+    def left_seconds(self) -> float | None:
+        """Until the last run has ended; None where nobody knows, as while it waits for something else."""
+        return None if self.waiting and self.waiting.open_end else self.open_seconds
 
 
 def version(campaign: Campaign) -> str:
@@ -129,7 +134,7 @@ def progress_of(campaign: Campaign) -> Progress:
         void_attempts=attempts["void"],
         lost_attempts=attempts["lost"],
         elapsed_seconds=(now - session.started_at).total_seconds() if session else None,
-        left_seconds=seconds_left(campaign, current.seconds if current else None),
+        open_seconds=seconds_left(campaign, current.seconds if current else None),
         current=current,
         waiting=None
         if current and current.state == Attempt.State.RUNNING

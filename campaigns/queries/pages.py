@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.forms.utils import pretty_name
 
 from campaigns.charts.labels import contrast_words
@@ -238,6 +238,12 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
         computed_at=latest.computed_at if latest else None,
         data_hash=latest.data_hash if latest else "",
     )
+
+
+def shown_findings(campaign: Campaign) -> QuerySet[Finding]:
+    """The findings that may be shown: while a campaign is active, none that judges."""
+    found = campaign.findings.all()
+    return found.exclude(name__in=Finding.JUDGING) if campaign.withheld else found
 
 
 def settings_of(campaign: Campaign) -> list[SettingSeen]:

@@ -3,9 +3,31 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base.generating import POOL, read_pools
 from campaigns.models import Campaign, Run
+from campaigns.queries import analyses
+from campaigns.queries.workers import present_by_pool
+
+MEASURE = "measure"
+OTHERS = frozenset({POOL, "control", analyses.POOL})
+"""Queues whose workers measure nothing."""
+
+
+def measuring_pools() -> list[str]:
+    """The pools with a worker that may measure, by name."""
+    return sorted(present_by_pool().keys() - OTHERS)
+
+
+def check_measuring_pool(name: str) -> None:
+    """Raise ValidationError where it is no name of a pool, or one of workers that measure nothing."""
+    read_pools(name)
+    if "," in name:
+        raise ValidationError("Name one pool; a run is measured by one worker.")
+    if name in OTHERS:
+        raise ValidationError(f"The workers of “{name}” do not measure; name another pool.")
 
 
 def generator_pools(run: Run) -> frozenset[str]:

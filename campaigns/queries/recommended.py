@@ -1,6 +1,6 @@
 """Which settings the stored findings favour; what to do about it is a person's to say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,7 @@ def _of_pairs(pairs: Mapping[str, Any]) -> list[Favoured]:
 
 def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
     factor, share = levels["factor"], levels["delta_pct"]
-    found = []
+    found = list(_of_all(levels))
     for group in levels["groups"]:
         best = group["best"]
         if not best:
@@ -65,8 +65,20 @@ def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
             is_best = cell == best["seen"]
             why = f"shown to be within {share:g} % of the best"
             why = f"the best measured, and none below it is {why}" if is_best else why
+            if len(best["cells"]) < len(group["cells"]):
+                why += f", of {len(best['cells'])} of {len(group['cells'])} settings, which can be ranked"
             found.append(Favoured({factor: values[cell]}, group["levels"], why))
     return found
+
+
+def _of_all(levels: Mapping[str, Any]) -> Iterator[Favoured]:
+    """The best cell over all factors, where it is shown to be as good as the best."""
+    share = levels["delta_pct"]
+    for each in levels.get("overall", ()):
+        best = each["best"]
+        if best["upper_pct"][best["cells"].index(best["seen"])] <= share:
+            why = f"the best of all {len(best['cells'])} settings, shown to be within {share:g} % of the best"
+            yield Favoured(each["setting"], each["levels"], why)
 
 
 def _once(found: Sequence[Favoured]) -> list[Favoured]:

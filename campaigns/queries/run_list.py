@@ -18,6 +18,14 @@ from campaigns.queries.rows import (
 )
 
 NO_PLAIN_VALUE = ("failed", "censored", "bound", "void")
+COLUMNS = {
+    "position": "position",
+    "cell": "cell",
+    "started": "started_at",
+    "value": "",
+    "state": "",
+}
+"""By what the table can be sorted, and the field of a run where it is one."""
 WITHOUT_VALUE = "without"
 """What a filter calls all of these together, warm-ups aside."""
 
@@ -56,6 +64,20 @@ class RunList:
         if wanted:
             return self._holding(runs, wanted)
         return Found(runs, count)
+
+    def column(self, name: str) -> dict[int, Any]:
+        """Give one of COLUMNS of every run, by its key, as something that sorts.
+
+        A run without it is left out, or None.
+        """
+        match name:
+            case "value":
+                values = standing_values(self._campaign, self._metric)
+                return {run: standing.value for run, standing in values.items()}
+            case "state":
+                stored = dict(self._runs.values_list("pk", "state"))
+                return stored | self._special
+        return dict(self._runs.values_list("pk", COLUMNS[name]))
 
     def rows(self, runs: Iterable[int]) -> list[RunRow]:
         """Read some of the runs whole."""
@@ -98,9 +120,13 @@ class RunList:
         named = [run for run, state in self._special.items() if state in states]
         return (Q(state__in=states) & ~Q(pk__in=list(self._special))) | Q(pk__in=named)
 
+    @property
+    def levels(self) -> dict[int, dict[str, Any]]:
+        """The levels of each cell, by its key."""
+        return dict(self._campaign.cells.values_list("pk", "levels_by_factor"))
+
     def _holding(self, runs: QuerySet[Run], wanted: str) -> "Found":
-        levels = dict(self._campaign.cells.values_list("pk", "levels_by_factor"))
-        names = {cell: _named(each) for cell, each in levels.items()}
+        names = {cell: _named(each) for cell, each in self.levels.items()}
         told = runs.values_list("pk", "state", "position", "cell", "reason", "started_at")
         keys = [
             run

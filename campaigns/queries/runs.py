@@ -28,7 +28,7 @@ class ObservedRun:
     session: the launch or extension that planned it, until `analysis.sessions` numbers those of the
     statistics, and the parts of blocks that lie in one of them.
     state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated),
-    `lost` (void), `cancelled` (by a person), `excluded`, `open` (planned or running).
+    `lost` (void, or this metric was not observed), `cancelled` (by a person), `excluded`, `open` (planned or running).
     value: in the metric's unit; None where nothing was measured.
     """
 
@@ -172,10 +172,14 @@ def _attempts(campaign: Campaign) -> dict[int, tuple[int, int, str]]:
 def _state(state: str, measured: _Measured | None, *, is_excluded: bool) -> str:
     if is_excluded:
         return "excluded"
+    if measured is not None and measured.censored and state in (Run.State.FAILED, Run.State.DONE):
+        return "censored"
     if state == Run.State.FAILED:
-        return "censored" if measured is not None and measured.censored else "failed"
+        return "failed"
     if state == Run.State.DONE:
-        return "bound" if measured is not None and measured.bound else "ok"
+        if measured is None:
+            return "lost"
+        return "bound" if measured.bound else "ok"
     if state == Run.State.CANCELLED:
         return "cancelled"
     return "lost" if state in Run.CLOSED else "open"

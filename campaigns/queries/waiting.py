@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from campaigns.models import Campaign, Run, TargetLease
-from campaigns.queries import quiet
+from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.queries import analyses, quiet
 from campaigns.queries.clock import database_now
 from campaigns.queries.expected import expected_seconds
 from campaigns.queries.hands import open_requests
@@ -42,9 +42,11 @@ def waiting_for(campaign: Campaign) -> Wait:
         return Wait(f"Waiting for a hand: {hands[0].words}", open_end=True)
     if campaign.not_before is not None and campaign.not_before > now:
         return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
-    if campaign.target is not None:
-        return _for_the_target(campaign, now) or Wait("Waiting for a worker to take the next run.")
-    return Wait("Waiting for a worker to take the next run.")
+    return (
+        _for_the_target(campaign, now)
+        or _for_an_analysis(campaign)
+        or Wait("Waiting for a worker to take the next run.")
+    )
 
 
 def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
@@ -78,6 +80,29 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
             open_end=True,
         )
     return None
+
+
+def _for_an_analysis(campaign: Campaign) -> Wait | None:
+    """The analysis that decides whether it goes on, or one that the next run would disturb."""
+    if not campaign.runs.filter(state__in=Run.OPEN).exists():
+        if campaign.state != Campaign.State.RUNNING or campaign.analysis_requested_at is None:
+            return None
+        why = (
+            "Waiting for the analysis of its runs, which decides whether another block is measured."
+        )
+        return Wait(f"{why} {analyses.nobody_computes()}".rstrip(), open_end=True)
+    if Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN).exists():
+        return None
+    holding = list(analyses.holding_runs_back())
+    if not holding:
+        return None
+    first = campaign if campaign in holding else holding[0]
+    what = "its runs so far" if first == campaign else quoted_campaign(first, campaign.team_id)
+    return Wait(
+        f"Waiting for the analysis of {what}, which a run would disturb; "
+        f"{analyses.HOLDING_SECONDS // 60} minutes at the longest.",
+        open_end=True,
+    )
 
 
 def _capitalised(text: str) -> str:

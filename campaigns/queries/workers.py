@@ -17,6 +17,28 @@ def present() -> QuerySet[Worker]:
     return Worker.objects.filter(seen_at__gt=Now() - timedelta(seconds=PRESENT_SECONDS))
 
 
+def lacking_everywhere(kind: str) -> dict[str, dict[str, str]]:
+    """Give levels of a kind, by parameter, that no worker which is present can run, each with the reason.
+
+    Nothing where no worker is present: what it could run is not known then.
+    """
+    held = [lacks.get(kind, {}) for lacks in present().values_list("lacks", flat=True)]
+    first, *others = held or [{}]
+    return {
+        parameter: left
+        for parameter, levels in first.items()
+        if (
+            left := {
+                level: why for level, why in levels.items() if _by_all(others, parameter, level)
+            }
+        )
+    }
+
+
+def _by_all(held: list[dict[str, dict[str, str]]], parameter: str, level: str) -> bool:
+    return all(level in each.get(parameter, {}) for each in held)
+
+
 def present_by_pool() -> dict[str, int]:
     """How many of them serve each pool; none without any."""
     pools = present().values_list("pools", flat=True)

@@ -1,12 +1,14 @@
 """The list of campaigns: search, filters, pages; and the end of a draft."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Func, Q, QuerySet
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -23,6 +25,15 @@ from campaigns.web.sparks import Spark, spark
 
 PAGE_SIZE = 25
 ARCHIVED = [("only", "In the archive"), ("all", "With the archive")]
+NEWEST = ("-created_at", "-pk")
+SORTS: dict[str, tuple[str, tuple[str | Combinable, ...]]] = {
+    "oldest": ("Oldest first", ("created_at", "pk")),
+    "closed": ("Last ended first", (F("closed_at").desc(nulls_last=True), "-pk")),
+    "name": ("By name", (Lower("name"), "-pk")),
+    "target": ("By target", (Lower("target__name").asc(nulls_last=True), "-pk")),
+}
+TAGS = "tags"
+"""Id of the list of tags that the filter searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,7 @@ class Wanted:
     target: str = ""
     tag: str = ""
     archived: str = ""
+    sort: str = ""
 
     @property
     def query(self) -> str:
@@ -46,6 +58,7 @@ class Wanted:
             "target": self.target,
             "tag": self.tag,
             "archived": self.archived,
+            "sort": self.sort,
         }
         return urlencode({name: value for name, value in named.items() if value})
 
@@ -66,14 +79,17 @@ class Row:
 @require_GET
 @takes(Right.SEE)
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """One page of the campaigns that fit; the newest first."""
+    """One page of the campaigns that fit; the newest first unless the address says otherwise."""
     wanted, teams = _wanted(request), may(request).see
-    page = Paginator(_found(wanted, teams), PAGE_SIZE).get_page(request.GET.get("page"))
+    tags = _tags(teams)
+    page = Paginator(_found(wanted, teams, tags), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "wanted": wanted,
         "page": page,
         "rows": _rows(page),
         "filters": _filters(wanted, teams),
+        "tags": tags,
+        "tags_id": TAGS,
         "any": page.paginator.count or Campaign.objects.filter(team__in=teams).exists(),
     }
     return render(request, "campaigns/list.html", context)
@@ -98,13 +114,28 @@ def _wanted(request: HttpRequest) -> Wanted:
         return request.GET.get(name, "").replace("\x00", "").strip()[:200]
 
     return Wanted(
-        given("q"), given("state"), given("kind"), given("target"), given("tag"), given("archived")
+        given("q"), given("state"), given("kind"), given("target"), given("tag"),
+        given("archived"), given("sort"),
+    )  # fmt: skip
+
+
+def _tags(teams: Set[int]) -> list[str]:
+    """Every tag of the campaigns of teams."""
+    tags = (
+        Campaign.objects.filter(team__in=teams)
+        .order_by()
+        .annotate(tag=Func(F("tags"), function="unnest"))
+        .values_list("tag", flat=True)
+        .distinct()
     )
+    return sorted(tags)
 
 
-def _found(wanted: Wanted, teams: Set[int]) -> QuerySet[Campaign]:
+def _found(wanted: Wanted, teams: Set[int], tags: Sequence[str]) -> QuerySet[Campaign]:
+    """The campaigns that fit. A tag is one of `tags`, or a part of some."""
     rows = Campaign.objects.filter(team__in=teams)
-    found = rows.select_related("target").order_by("-created_at", "-pk")
+    _, order = SORTS.get(wanted.sort, ("", NEWEST))
+    found = rows.select_related("target").order_by(*order)
     if wanted.archived != "all":
         found = found.filter(archived_at__isnull=wanted.archived != "only")
     for word in wanted.text.split():
@@ -120,7 +151,9 @@ def _found(wanted: Wanted, teams: Set[int]) -> QuerySet[Campaign]:
             found.filter(target=int(wanted.target)) if wanted.target.isdecimal() else found.none()
         )
     if wanted.tag:
-        found = found.filter(tags__contains=[wanted.tag])
+        part = wanted.tag.lower()
+        fitting = [wanted.tag] if wanted.tag in tags else [t for t in tags if part in t.lower()]
+        found = found.filter(tags__overlap=fitting) if fitting else found.none()
     return found
 
 
@@ -153,20 +186,18 @@ def _filters(wanted: Wanted, teams: Set[int]) -> list[Field]:
     targets = Target.objects.filter(
         Q(retired_at=None) | Q(pk__in=Campaign.objects.values("target")), team__in=teams
     )
-    tags = (
-        Campaign.objects.filter(team__in=teams)
-        .order_by()
-        .annotate(tag=Func(F("tags"), function="unnest"))
-        .values_list("tag", flat=True)
-        .distinct()
-    )
+    sorts = [(name, words) for name, (words, _) in SORTS.items()]
     return [
         _select("state", "All states", list(Campaign.State.choices), wanted.state),
         _select("kind", "All kinds", kinds, wanted.kind),
         _select("target", "All targets", [(str(t.pk), t.name) for t in targets], wanted.target),
         _select("archived", "Not archived", ARCHIVED, wanted.archived),
-        _select("tag", "All tags", [(tag, tag) for tag in sorted(tags)], wanted.tag),
-    ]
+        Field(
+            "tag", "Tag", wanted.tag, autocomplete="off",
+            attributes={"list": TAGS, "placeholder": "All tags"},
+        ),
+        _select("sort", "Newest first", sorts, wanted.sort),
+    ]  # fmt: skip
 
 
 def _select(name: str, all_of_them: str, choices: list[tuple[str, str]], chosen: str) -> Field:
