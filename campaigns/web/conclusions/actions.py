@@ -1,21 +1,21 @@
 """Write a conclusion, and the steps of its life. What is refused is said, never a 500."""
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import asdict
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.definition.errors import Invalid
+from campaigns.definition.revisions import Changed
 from campaigns.models import Campaign, Conclusion
 from campaigns.queries.owners import find
 from campaigns.queries.rights import Right
 from campaigns.reviews.checklist import checklist, without_word
-from campaigns.reviews.content import Content, content_of
+from campaigns.reviews.content import Content, content_of, revised
 from campaigns.reviews.deciding import LONGEST_REASON, Word, decide
 from campaigns.reviews.drafting import create, delete, edit
 from campaigns.reviews.errors import ReviewRefused
@@ -24,9 +24,11 @@ from campaigns.reviews.sending import send, withdraw
 from campaigns.reviews.suggesting import suggestion
 from campaigns.web.conclusions.form import drawn, read
 from campaigns.web.fields import is_key
+from campaigns.web.moved import Moved, of_texts, opened_on, seen_in
 from campaigns.web.people import campaign_of, takes, user_of
 
 MOST_CAMPAIGNS = 20
+TEXTS = ("claim", "recommendation", "limits", "evidence", "words")
 
 
 @require_http_methods(["GET", "POST"])
@@ -59,7 +61,9 @@ def conclusion_edit(request: HttpRequest, pk: int) -> HttpResponse:
         return _draw(request, content_of(conclusion), {}, conclusion)
     content = read(request.POST)
     try:
-        edit(pk, user_of(request), content, seen=_seen(request))
+        edit(pk, user_of(request), content, revision=seen_in(request))
+    except Changed as changed:
+        return _draw(request, content, {}, conclusion, changed)
     except Invalid as invalid:
         return _draw(request, content, invalid.errors, conclusion)
     except ReviewRefused as refusal:
@@ -185,24 +189,27 @@ def _draw(
     content: Content,
     errors: dict[str, list[str]],
     conclusion: Conclusion | None = None,
+    changed: Changed | None = None,
 ) -> HttpResponse:
     context = {
         **drawn(request, content, errors, conclusion),
         "conclusion": conclusion,
-        "seen": request.POST.get("seen", "")
-        if request.method == "POST"
-        else conclusion.changed_at.isoformat()
-        if conclusion
-        else "",
+        "seen": opened_on(request, revised(conclusion) if conclusion else None, changed),
+        "moved": _moved(changed, content) if changed else None,
     }
-    return render(request, "conclusions/form.html", context, status=422 if errors else 200)
+    status = 409 if changed else 422 if errors else 200
+    return render(request, "conclusions/form.html", context, status=status)
 
 
-def _seen(request: HttpRequest) -> datetime | None:
-    try:
-        return parse_datetime(request.POST.get("seen", ""))
-    except ValueError:
-        return None
+def _moved(changed: Changed, content: Content) -> Moved:
+    """Texts as they are; of evidence and words, that they differ and how many there are."""
+    typed, stored = asdict(content), dict(changed.stored)
+    for name, of in (("evidence", "piece"), ("words", "written word")):
+        for said in (typed, stored):
+            number = len(said[name])
+            said[name] = f"{number} {of}{'' if number == 1 else 's'}"
+    labels = {name: name.capitalize() for name in TEXTS if name in changed.fields}
+    return of_texts(changed, typed, stored, labels)
 
 
 def _typed(request: HttpRequest, name: str) -> str:

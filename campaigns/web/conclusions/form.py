@@ -1,9 +1,11 @@
 """The form of a conclusion: what somebody typed, and what it is drawn from."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
 from campaigns.models import Campaign, Conclusion
@@ -12,12 +14,14 @@ from campaigns.reviews.check import title_of
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.suggesting import contrasts_of, findings_offered
-from campaigns.web.conclusions.page import CheckLine, check_lines
+from campaigns.web.conclusions.page import CheckGroup, check_groups, check_lines
 from campaigns.web.fields import Choice, Field, is_key
 from campaigns.web.people import user_of
 
-MOST_OFFERED = 200
+MOST_OFFERED = 1000
 MOST_READ = 20
+OFFERS = "campaigns-offered"
+"""Id of the list of campaigns that the inputs search."""
 BESIDE_NO_FIELD = ("", "evidence", "supersedes")
 LEFT_OVER = (
     "The check passes now or is gone, since a campaign changed. What you wrote on it stands below: "
@@ -35,19 +39,20 @@ def read(post: QueryDict) -> Content:
         limits=_text(post, "limits"),
         evidence=[
             Cited(
-                campaign=int(key),
+                campaign=_key_in(post.get(f"campaign-{place}", "")),
                 contrast=_contrast(post.get(f"contrast-{place}", "")),
                 finding=post.get(f"finding-{place}", "")[:200],
                 view=post.get(f"view-{place}", "").strip()[:1000],
             )
             for place in range(MOST_READ)
-            if is_key(key := post.get(f"campaign-{place}", ""))
+            if post.get(f"campaign-{place}", "").strip()
         ],
         supersedes=int(older) if is_key(older) else None,
         words={
-            name.removeprefix("word-"): _text(post, name)
+            key: _text(post, name)
             for name in post
             if name.startswith("word-")
+            for key in name.removeprefix("word-").split(",")
         },
     )
 
@@ -79,6 +84,11 @@ def drawn(
             "Where it does not hold, or is not known.",
         ),
         "rows": _rows(request, content, errors),
+        "offers": OFFERS,
+        "offered": [
+            (_named(each), f"{each.get_state_display().lower()}, {each.created_at:%Y-%m-%d}")
+            for each in _launched(request).order_by("-pk")[:MOST_OFFERED]
+        ],
         "words": words,
         "left_over": left_over,
         "supersedes": content.supersedes,
@@ -91,6 +101,21 @@ def drawn(
 
 def _text(post: QueryDict, name: str) -> str:
     return post.get(name, "").replace("\r\n", "\n").strip()
+
+
+def _named(campaign: Campaign) -> str:
+    """Write a campaign as the list offers it."""
+    return f"{campaign.name} ({campaign.pk})"
+
+
+def _key_in(text: str) -> int:
+    """Read a campaign as the list offers it, or its number; 0 where it is neither."""
+    found = re.fullmatch(r"(?:.*\()?#?(\d{1,17})\)?", text.strip(), re.DOTALL | re.ASCII)
+    return int(found[1]) if found else 0
+
+
+def _launched(request: HttpRequest) -> QuerySet[Campaign]:
+    return visible(Campaign.objects.exclude(state=Campaign.State.DRAFT), user_of(request))
 
 
 def _contrast(text: str) -> Mapping[str, Any] | None:
@@ -115,32 +140,44 @@ def _area(name: str, label: str, value: str, errors: Errors, rows: int, hint: st
 
 def _rows(request: HttpRequest, content: Content, errors: Errors) -> list[list[Field]]:
     """A row for each piece of evidence, and an empty one."""
-    launched = visible(Campaign.objects.exclude(state=Campaign.State.DRAFT), user_of(request))
-    offered = list(launched.order_by("-pk")[:MOST_OFFERED])
-    named = {each.campaign for each in content.evidence} - {each.pk for each in offered}
-    offered += list(launched.filter(pk__in=named))
-    by_key = {each.pk: each for each in offered}
-    cited: list[Cited | None] = [*content.evidence, None]
-    return [_row(place, each, by_key, errors) for place, each in enumerate(cited[:MOST_READ])]
+    named = _launched(request).filter(pk__in={each.campaign for each in content.evidence})
+    by_key = {each.pk: each for each in named}
+    typed = [
+        text for n in range(MOST_READ) if (text := request.POST.get(f"campaign-{n}", "").strip())
+    ]
+    rows = [
+        _row(place, each, by_key.get(each.campaign), typed[place] if typed else "", errors)
+        for place, each in enumerate(content.evidence[:MOST_READ])
+    ]
+    return rows if len(rows) == MOST_READ else [*rows, [_campaign_field(len(rows), "", ())]]
+
+
+def _campaign_field(place: int, value: str, wrong: Sequence[str]) -> Field:
+    hint = "Type words of its name, or its number. Empty the field to remove this evidence."
+    if not value:
+        hint = "To add a campaign, type words of its name, or its number."
+    attributes = {"list": OFFERS}
+    return Field(
+        f"campaign-{place}",
+        "Campaign",
+        value,
+        hint=hint,
+        errors=wrong,
+        autocomplete="off",
+        attributes=attributes,
+    )
 
 
 def _row(
-    place: int, cited: Cited | None, offered: Mapping[int, Campaign], errors: Errors
+    place: int, cited: Cited, campaign: Campaign | None, typed: str, errors: Errors
 ) -> list[Field]:
-    chosen = cited.campaign if cited else None
-    campaign = offered.get(chosen) if chosen is not None else None
     path = f"evidence.{place}"
-    blank = "Add a campaign" if cited is None else "None: take this row away"
-    choices = [Choice("", blank, campaign is None)]
-    choices += [Choice(str(key), each.name, key == chosen) for key, each in offered.items()]
     wrong = errors.get(f"{path}.campaign", ())
-    fields = [
-        Field(
-            f"campaign-{place}", "Campaign", "", "select", choices=choices,
-            errors=wrong if cited else (),
-        )
-    ]  # fmt: skip
-    if cited is None or campaign is None:
+    if wrong and not cited.campaign:
+        wrong = [f"“{typed[:200]}” is no campaign of the list. Choose one, or type its number."]
+    value = _named(campaign) if campaign else typed or str(cited.campaign)
+    fields = [_campaign_field(place, value, wrong)]
+    if campaign is None:
         return fields
     return [
         *fields,
@@ -177,31 +214,31 @@ def _finding_field(place: int, cited: Cited, campaign: Campaign, wrong: Sequence
 
 def _words(
     conclusion: Conclusion, content: Content, errors: Errors
-) -> list[tuple[CheckLine, Field]]:
-    """A field for each check that does not pass."""
+) -> list[tuple[CheckGroup, Field]]:
+    """A field for each cause of checks that do not pass."""
     lines = check_lines(conclusion, checklist(conclusion))
-    return [
-        (
-            line,
-            Field(
-                f"word-{line.check.key}",
-                f"Your word on it{'' if line.word else ', which it takes'}",
-                content.words.get(line.check.key, ""),
-                "textarea",
-                rows=2,
-                errors=errors.get(f"words.{line.check.key}", ()),
-            ),
-        )
-        for line in lines
-        if line.check.state != "pass"
-    ]
+    groups = check_groups(line for line in lines if line.check.state != "pass")
+    return [(group, _word_field(group, content, errors)) for group in groups]
+
+
+def _word_field(group: CheckGroup, content: Content, errors: Errors) -> Field:
+    keys = group.keys.split(",")
+    several = f", for all {len(keys)}" if len(keys) > 1 else ""
+    return Field(
+        f"word-{group.keys}",
+        f"Your justification{several}{'' if group.word else ' (required)'}",
+        next((content.words[key] for key in keys if content.words.get(key)), ""),
+        "textarea",
+        rows=2,
+        errors=next((errors[path] for key in keys if (path := f"words.{key}") in errors), ()),
+    )
 
 
 def _left_over(
-    content: Content, drawn_words: Sequence[tuple[CheckLine, Field]]
+    content: Content, drawn_words: Sequence[tuple[CheckGroup, Field]]
 ) -> list[tuple[str, str]]:
     """What was typed on checks that have no field any more: their titles, and the words."""
-    drawn_keys = {line.check.key for line, _ in drawn_words}
+    drawn_keys = {line.check.key for group, _ in drawn_words for line in group.lines}
     return [
         (title_of(key.rpartition("-")[0])[:60], text)
         for key, text in content.words.items()

@@ -15,14 +15,18 @@ from campaigns.web.fields import Choice, Field, is_key
 from campaigns.web.people import takes, user_of
 
 PAGE_SIZE = 25
+SORTS = {
+    "oldest": ("Oldest first", ("pk",)),
+    "changed": ("Last changed first", ("-changed_at", "-pk")),
+}
 WHOSE = {"mine": "written by me", "waiting": "waiting for my decision"}
 
 
 @require_safe
 @takes(Right.SEE)
 def conclusion_list(request: HttpRequest) -> HttpResponse:
-    """One page of the conclusions that fit, the newest first."""
-    wanted = {name: _given(request, name) for name in ("q", "state", "whose", "team")}
+    """One page of the conclusions that fit, the newest first unless the address says otherwise."""
+    wanted = {name: _given(request, name) for name in ("q", "state", "whose", "team", "sort")}
     rows = _found(request, wanted)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
@@ -58,7 +62,8 @@ def _found(request: HttpRequest, wanted: dict[str, str]) -> QuerySet[Conclusion]
         rows = rows.filter(state=wanted["state"])
     if wanted["team"]:
         rows = rows.filter(team=int(wanted["team"])) if is_key(wanted["team"]) else rows.none()
-    return rows.order_by("-pk").distinct()
+    _, order = SORTS.get(wanted["sort"], ("", ("-pk",)))
+    return rows.order_by(*order).distinct()
 
 
 def _filters(request: HttpRequest, wanted: dict[str, str]) -> list[Field]:
@@ -69,7 +74,8 @@ def _filters(request: HttpRequest, wanted: dict[str, str]) -> list[Field]:
     ]
     if len(teams) > 1:
         fields.append(_select("team", "All teams", teams, wanted["team"]))
-    return fields
+    sorts = [(name, said) for name, (said, _) in SORTS.items()]
+    return [*fields, _select("sort", "Newest first", sorts, wanted["sort"])]
 
 
 def _select(name: str, every: str, options: list[tuple[str, str]], chosen: str) -> Field:

@@ -1,8 +1,9 @@
 """The page of one conclusion: claim, evidence, checklist, decisions, history."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,8 +13,10 @@ from campaigns.activity import Action
 from campaigns.charts.labels import contrast_words
 from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
 from campaigns.queries.conclusions import asked_of, conclusions_seen_by, events_of, former_decisions
+from campaigns.queries.environment import stand_ins_of
+from campaigns.queries.pages import findings_of, outline_of
 from campaigns.queries.rights import Right
-from campaigns.reviews.check import Check
+from campaigns.reviews.check import CAUSES, Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm
 from campaigns.reviews.freezing import data_hash_of
@@ -21,6 +24,8 @@ from campaigns.reviews.reopening import MOST_CHANGES, moved_since
 from campaigns.reviews.rows import may_review, possible_reviewers
 from campaigns.reviews.sending import WITHDRAWABLE
 from campaigns.web.people import may, takes, user_of
+from campaigns.web.reports.charts import charts_of
+from campaigns.web.reports.values import Chart
 
 TONES = {"pass": ("pass", "check"), "warn": ("warn", "warn"), "fail": ("fail", "x")}
 MOST_LETTERS = 120
@@ -39,6 +44,33 @@ class CheckLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckGroup:
+    """Checks that one text answers: warnings of one cause, or one check alone."""
+
+    lines: tuple[CheckLine, ...]
+
+    @property
+    def title(self) -> str:
+        """The cause that several warnings have; of one check nothing."""
+        return CAUSES.get(self.lines[0].check.cause, "") if len(self.lines) > 1 else ""
+
+    @property
+    def keys(self) -> str:
+        """Names the checks, with commas between them."""
+        return ",".join(line.check.key for line in self.lines)
+
+    @property
+    def word(self) -> str:
+        """The author's text; empty where there is none."""
+        return next((line.word for line in self.lines if line.word), "")
+
+    @property
+    def missing(self) -> bool:
+        """Whether one of them takes a text."""
+        return any(line.missing for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceLine:
     """A piece of evidence; sessions: behind it; noted: other versions that gave the same."""
 
@@ -48,6 +80,7 @@ class EvidenceLine:
     sessions: int
     versions: str
     noted: str
+    charts: tuple[Chart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +106,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
     checks = checklist(conclusion)
     asked = asked_of(conclusion)
     in_review = conclusion.state == Conclusion.State.IN_REVIEW
+    is_editable = conclusion.state in Conclusion.EDITABLE
     decided = conclusion.decisions.filter(revision=conclusion.revision, user=user).exists()
     writes = conclusion.team_id in may(request).write
     wrote = conclusion.author_id == user.pk or conclusion.writers.filter(pk=user.pk).exists()
@@ -82,14 +116,15 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
         "conclusion": conclusion,
         "writers": conclusion.writers.exclude(pk=conclusion.author_id).order_by("username"),
         "evidence": [*_evidence(conclusion)],
-        "checks": check_lines(conclusion, checks),
+        "checks": check_groups(check_lines(conclusion, checks)),
         "missing": without_word(conclusion, checks),
         "failed": failed(checks),
         "data_hash": data_hash_of(conclusion),
         "asked": asked,
         "approvals": len(approvals(conclusion)) if in_review else 0,
         "needed": conclusion.team.approvals_needed,
-        "reviewers": len(possible_reviewers(conclusion)) if in_review else 0,
+        "reviewers": len(possible_reviewers(conclusion)) if in_review or is_editable else 0,
+        "is_editable": is_editable,
         "former": former_decisions(conclusion),
         "events": [_event(row) for row in events_of(conclusion)],
         "reopened": [_moved(each) for each in conclusion.reopened_by],
@@ -103,7 +138,7 @@ def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
         "may_confirm": may_confirm(conclusion, user),
         "own_work": in_review and wrote and conclusion.team_id in may(request).review,
         "decided": in_review and decided,
-        "may_edit": writes and conclusion.state in Conclusion.EDITABLE,
+        "may_edit": writes and is_editable,
         "may_withdraw": writes and conclusion.state in WITHDRAWABLE,
         "may_supersede": writes and conclusion.state in ("accepted", "reopened"),
         "may_delete": writes and conclusion.state == "draft" and not conclusion.revision,
@@ -128,11 +163,30 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
     ]
 
 
+def check_groups(lines: Iterable[CheckLine]) -> list[CheckGroup]:
+    """Group warnings by their cause; those that were answered with different texts stay apart."""
+    found: dict[str, list[CheckLine]] = {}
+    for line in lines:
+        found.setdefault(line.check.cause or line.check.key, []).append(line)
+    groups = []
+    for of_cause in found.values():
+        if len({line.word for line in of_cause if line.word}) > 1:
+            groups += [CheckGroup((line,)) for line in of_cause]
+        else:
+            groups.append(CheckGroup(tuple(of_cause)))
+    return groups
+
+
 def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
     rows = list(conclusion.evidence.defer(None).select_related("campaign"))
-    answers = Finding.objects.filter(campaign__in=[row.campaign_id for row in rows], name="answer")
+    answers = Finding.objects.filter(
+        campaign__in=[row.campaign_id for row in rows if not row.campaign.withheld], name="answer"
+    )
     sentences = {each.campaign_id: str(each.result.get("sentence", "")) for each in answers}
+    drawn = set()
     for row in rows:
+        is_new = (row.campaign_id, row.view) not in drawn
+        drawn.add((row.campaign_id, row.view))
         yield EvidenceLine(
             row,
             contrast_words(row.contrast) if row.contrast else "",
@@ -140,7 +194,16 @@ def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
             int(row.snapshot.get("sessions", 0)),
             _versions(row.snapshot.get("versions", {})),
             _versions(row.snapshot.get("recomputed_by", {})),
+            _charts(row) if is_new and not row.campaign.withheld else (),
         )
+
+
+def _charts(row: Evidence) -> tuple[Chart, ...]:
+    """Draw what the author saw beside the answer."""
+    campaign = row.campaign
+    asked = dict(parse_qsl(urlsplit(row.view).query))
+    outline, findings = outline_of(campaign), findings_of(campaign, "")
+    return charts_of(campaign, outline, findings, asked, stand_ins_of(campaign))
 
 
 def _versions(versions: Mapping[str, Any]) -> str:

@@ -1,14 +1,21 @@
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
+from django.db.models.functions import Now
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import conditional_escape
 
+from campaigns.charts import sampling
 from campaigns.definition import life
-from campaigns.models import Conclusion, Membership, Team
-from campaigns.reviews.checklist import checklist
+from campaigns.models import Campaign, Conclusion, Membership, Team
+from campaigns.reviews.checklist import checklist, without_word
+from campaigns.reviews.drafting import create
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.sending import withdraw
 from campaigns.tests.people import somebody
-from campaigns.tests.reviews.conftest import say
+from campaigns.tests.reviews.conftest import content, say
 from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
@@ -252,3 +259,186 @@ def test_who_approved_before_confirms_on_the_page(sent, reviewer):
     client.post(decide, decision(sent, "approve"))
 
     assert Conclusion.objects.get(pk=sent.pk).state == "accepted"
+
+
+@pytest.fixture
+def imported(campaign):
+    """Results that were measured elsewhere: no proof, no health, no environment came with them."""
+    Campaign.objects.filter(pk=campaign.pk).update(source="results.csv")
+    campaign.refresh_from_db()
+    return campaign
+
+
+def word_fields(page):
+    return [
+        str(given["name"])
+        for tag, given in page.elements
+        if tag == "textarea" and str(given["name"]).startswith("word-")
+    ]
+
+
+def test_warnings_of_one_cause_are_answered_once_and_each_keeps_its_text(author, imported):
+    made = create(author, content(imported))
+    client, address = browser(author), f"/conclusions/{made.pk}/edit/"
+    warned = {check.key: check for check in checklist(made) if check.state != "pass"}
+    elsewhere = [key for key, check in warned.items() if check.cause == "elsewhere"]
+
+    page = Page(client.get(address))
+
+    assert len(elsewhere) == 3
+    fields = word_fields(page)
+    assert f"word-{','.join(elsewhere)}" in fields
+    assert len(fields) <= len(warned) - 2
+    assert "Measured elsewhere, and not recorded there" in page.text
+    typed = {"claim": "20 wins.", "campaign-0": imported.pk}
+    answers = {name: f"known: {place}" for place, name in enumerate(fields)}
+    assert client.post(address, {**typed, **answers}).status_code == 302
+    words = {word.check_name: word for word in made.words.all()}
+    assert words.keys() == warned.keys()
+    assert {words[key].text for key in elsewhere} == {answers[f"word-{','.join(elsewhere)}"]}
+    assert all(words[key].about == check.said for key, check in warned.items())
+    assert without_word(made, checklist(made)) == []
+    shown = Page(client.get(f"/conclusions/{made.pk}/")).text
+    assert "on these 3 (measured elsewhere, and not recorded there)" in shown
+
+
+def test_one_text_is_on_the_warnings_that_the_page_listed_and_on_no_other(author, imported):
+    made = create(author, content(imported))
+    client, address = browser(author), f"/conclusions/{made.pk}/edit/"
+    several = max(word_fields(Page(client.get(address))), key=len)
+    listed = several.removeprefix("word-").split(",")
+    typed = {"claim": "20 wins.", "campaign-0": imported.pk}
+
+    client.post(address, {**typed, f"word-{','.join(listed[1:])}": "known"})
+
+    assert listed[0] in {check.key for check in without_word(made, checklist(made))}
+    page = Page(client.get(address))
+    assert several in word_fields(page)
+    assert "What you wrote does not cover this one yet." in page.text
+
+
+def test_warnings_of_one_cause_with_different_texts_stay_apart(author, imported):
+    made = create(author, content(imported))
+    client, address = browser(author), f"/conclusions/{made.pk}/edit/"
+    several = max(word_fields(Page(client.get(address))), key=len).removeprefix("word-").split(",")
+    typed = {"claim": "20 wins.", "campaign-0": imported.pk}
+
+    client.post(address, {**typed, **{f"word-{key}": f"of {key}" for key in several}})
+
+    page = Page(client.get(address))
+    assert {f"word-{key}" for key in several} <= set(word_fields(page))
+    assert all(f"of {key}" in page.text for key in several)
+
+
+def test_evidence_and_chart_come_first_and_the_decision_last(sent, reviewer):
+    text = browser(reviewer).get(f"/conclusions/{sent.pk}/").content.decode()
+
+    places = [
+        text.index(mark)
+        for mark in (
+            'id="h-evidence"', '<figure class="drawing"', 'id="h-checklist"', 'id="h-review"',
+            "What is there to say?", 'id="h-decide"',
+        )
+    ]  # fmt: skip
+    assert places == sorted(places)
+    assert 'href="#h-decide"' in text[: places[0]]
+
+
+def test_a_chart_of_the_evidence_that_leaves_runs_out_says_so(draft, author, monkeypatch):
+    monkeypatch.setattr(sampling, "FEWEST_CROWDED", 3)
+    monkeypatch.setattr(sampling, "FEWEST_OF_GROUP", 2)
+    monkeypatch.setattr(sampling, "MOST_OF_GROUP", 2)
+
+    page = Page(browser(author).get(f"/conclusions/{draft.pk}/"))
+
+    assert "6 of 9 runs are drawn: up to 2 of each cell with 3 or more" in page.text
+
+
+def test_no_chart_is_drawn_before_the_stop_rule_is_met(draft, author, campaign):
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.RUNNING)
+
+    text = browser(author).get(f"/conclusions/{draft.pk}/").content.decode()
+
+    assert 'id="h-evidence"' in text
+    assert "<figure" not in text
+
+
+@pytest.mark.parametrize("step", ["", "send/"])
+def test_where_nobody_else_may_review_the_page_leads_to_an_invitation(draft, author, step):
+    address = f"/conclusions/{draft.pk}/{step}"
+    nobody = "Nobody else in the team “Default” may review it."
+    invite = f"/teams/{draft.team_id}/invitations/?role=reviewer"
+
+    of_author = browser(author).get(address).content.decode()
+
+    assert nobody in of_author
+    assert "An admin of the team can invite a person" in of_author
+    assert invite not in of_author
+    admin = somebody("una", "admin")
+    draft.writers.add(admin)
+    of_admin = browser(admin).get(address).content.decode()
+    assert nobody in of_admin
+    assert invite in of_admin
+    page = Page(browser(admin).get(invite))
+    chosen = [each["value"] for each in page.named("roles") if "checked" in each]
+    assert chosen == ["reviewer"]
+
+
+def test_too_few_reviewers_for_the_rule_of_the_team_are_counted(sent, author):
+    Team.objects.update(approvals_needed=3)
+
+    page = Page(browser(author).get(f"/conclusions/{sent.pk}/"))
+
+    assert "The team’s rule asks for 3 approvals, and 1 member may review it." in page.text
+
+
+def test_a_campaign_is_cited_by_the_name_that_the_list_offers(author, campaign):
+    client = browser(author)
+    offered = f"{campaign.name} ({campaign.pk})"
+    form = client.get("/conclusions/new/").content.decode()
+
+    client.post("/conclusions/new/", {"claim": "20 wins.", "campaign-0": offered})
+
+    assert 'list="campaigns-offered"' in form
+    assert conditional_escape(offered) in form
+    assert Conclusion.objects.get().evidence.get().campaign == campaign
+
+
+@pytest.mark.parametrize("typed", ["which one", "(", "(x)", "0", "12 (", "٣", "9" * 30])
+def test_words_that_are_no_campaign_are_told_with_what_to_do(author, campaign, typed):
+    response = browser(author).post("/conclusions/new/", {"claim": "A.", "campaign-3": typed})
+
+    page = Page(response)
+    assert response.status_code == 422
+    assert f"“{typed}” is no campaign of the list. Choose one, or type its number." in page.text
+    assert page.named("campaign-0")[0]["value"] == typed
+
+
+def test_evidence_whose_field_is_empty_is_removed(author, draft, campaign):
+    response = browser(author).post(
+        f"/conclusions/{draft.pk}/edit/", {"claim": "20 wins.", "campaign-0": "  "}
+    )
+
+    assert response.status_code == 422
+    assert "0 are named" in Page(response).text
+
+
+def test_a_campaign_of_another_team_is_not_offered(author, campaign):
+    stranger = somebody("sam", "admin", team=Team.objects.create(name="others"))
+
+    assert campaign.name in browser(author).get("/conclusions/new/").content.decode()
+    assert campaign.name not in browser(stranger).get("/conclusions/new/").content.decode()
+
+
+def test_the_list_is_sorted_as_the_address_says(author, campaign):
+    first, second = (
+        create(author, replace(content(campaign), claim=claim)) for claim in ("First.", "Second.")
+    )
+    Conclusion.objects.filter(pk=second.pk).update(changed_at=Now() - timedelta(hours=1))
+
+    def claims(sort):
+        page = browser(author).get("/conclusions/", {"sort": sort}).context["page"]
+        return [each.pk for each in page]
+
+    assert claims("") == claims("no such") == [second.pk, first.pk]
+    assert claims("oldest") == claims("changed") == [first.pk, second.pk]
