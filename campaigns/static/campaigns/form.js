@@ -23,12 +23,14 @@
     const name = box.dataset.levels;
     const area = box.querySelector("textarea");
     const numeric = box.dataset.numeric === "true";
+    const bad = new Set((box.dataset.bad ?? "").split("\n").filter(Boolean));
     const split = (text) => text.split(numeric ? /[\s,;]+/ : /[\r\n]+/).map((part) => part.trim()).filter(Boolean);
     const list = element("div", { className: "chips" });
     const input = element("input", { className: "input", type: "text", placeholder: "add level" });
     input.setAttribute("aria-label", `Add a level of ${name}`);
     input.style.setProperty("--w", numeric ? "6rem" : "18rem");
     if (numeric) input.inputMode = "decimal";
+    if (box.dataset.offers) input.setAttribute("list", box.dataset.offers);
     if (area.hasAttribute("aria-invalid")) {
       input.setAttribute("aria-invalid", "true");
       input.setAttribute("aria-describedby", area.getAttribute("aria-describedby") ?? "");
@@ -53,7 +55,10 @@
         const button = element("button", { type: "button" }, icon("x"));
         button.setAttribute("aria-label", `Remove level ${level} of ${name}`);
         button.addEventListener("click", () => remove(index));
-        return element("span", { className: "chip" }, element("span", { className: "text", textContent: level }), button);
+        const text = element("span", { className: "text", textContent: level });
+        if (!bad.has(level)) return element("span", { className: "chip" }, text, button);
+        const wrong = element("span", { className: "vh", textContent: " (wrong)" });
+        return element("span", { className: "chip bad" }, icon("warn"), text, wrong, button);
       });
       list.replaceChildren(...made, input);
     };
@@ -77,16 +82,19 @@
   }
 
   /* A parameter that begins to vary begins with the value that somebody gave it, not with the
-     initial one, which nobody chose; a choice begins with all of its own. */
+     initial one, which nobody chose; a choice begins with the level that it had. */
   document.addEventListener("input", (event) => {
     const name = event.target.name ?? "";
     if (!name.startsWith("vary-") || !event.target.checked) return;
     const row = event.target.closest(".param");
     const boxes = [...row.querySelectorAll('.levels input[type="checkbox"]')];
-    if (boxes.length && !boxes.some((box) => box.checked)) boxes.forEach((box) => { box.checked = true; });
     const area = row.querySelector(".levels textarea");
     const single = row.querySelector(".single :is(input, select, textarea)");
     const chosen = single?.value.trim();
+    if (boxes.length && !boxes.some((box) => box.checked)) {
+      const present = single?.type === "checkbox" ? (single.checked ? "True" : "False") : chosen;
+      for (const box of boxes) box.checked = box.value === present && !box.disabled;
+    }
     if (area && area.value.trim() === "" && chosen && chosen !== area.closest(".levels").dataset.initial) {
       area.value = single.value;
       area.dispatchEvent(new CustomEvent("levels-changed"));
