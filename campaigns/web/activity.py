@@ -42,7 +42,8 @@ def activity_page(request: HttpRequest) -> HttpResponse:
     """One page of what fits, the newest first; `?older=` goes on after a row."""
     user = user_of(request)
     asked = _asked(request, user)
-    rows = narrowed(events_for(user), asked.wanted).select_related("user", "team")
+    every = narrowed(events_for(user), asked.wanted)
+    rows = every.select_related("user", "team")
     older = request.GET.get("older", "")
     if is_key(older):
         rows = rows.filter(pk__lt=int(older))
@@ -50,6 +51,9 @@ def activity_page(request: HttpRequest) -> HttpResponse:
     context = {
         "lines": lines_of(found[:PAGE_SIZE]),
         "older": found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
+        "oldest": every.order_by("pk").values_list("pk", flat=True)[PAGE_SIZE]
+        if len(found) > PAGE_SIZE
+        else None,
         "is_first": not is_key(older),
         "query": asked.query,
         "filters": _filters(asked, user),

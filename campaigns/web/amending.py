@@ -13,6 +13,7 @@ from campaigns import dispatch
 from campaigns.definition import amending, drafts, life
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import DesignForm
+from campaigns.definition.revisions import Changed, changed
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.metrics import metrics_of
@@ -24,6 +25,7 @@ from campaigns.web.confirming import typed_name
 from campaigns.web.contrast_fields import NAMES as CONTRAST
 from campaigns.web.contrast_fields import PATH, as_entered, contrast_fields, read_entered
 from campaigns.web.fields import Choice, Field, as_text, from_form
+from campaigns.web.moved import of_fields
 from campaigns.web.people import takes, user_of
 
 ALWAYS = ("question", "smallest_effect_percent", "margin_percent", "failed_limit_percent")
@@ -56,12 +58,16 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
         return _draw(request, campaign, entered, errors, was)
     try:
         with transaction.atomic():
+            _require_not_overtaken(request, campaign, entered, was)
             amending.amend(
                 campaign, changes, reason_in(request), user_of(request), typed_name(request)
             )
             dispatch.request_analysis(campaign)
     except Invalid as invalid:
         return _draw(request, campaign, entered, invalid.errors, was)
+    except Changed as overtaken:
+        now = _stored(Campaign.objects.get(pk=pk))
+        return _draw(request, campaign, entered, {}, now, overtaken)
     except life.NotConfirmed as refusal:
         return _draw(request, campaign, entered, {"confirmed_name": [str(refusal)]}, was)
     except life.NotPossible as refusal:
@@ -90,6 +96,21 @@ def _changes(
     return changes, {}
 
 
+def _require_not_overtaken(
+    request: HttpRequest, campaign: Campaign, entered: Mapping[str, str], was: Mapping[str, str]
+) -> None:
+    """Raise Changed where a field that was typed anew was amended since the form was opened."""
+    row = Campaign.objects.select_for_update(no_key=True, of=("self",)).get(pk=campaign.pk)
+    now = _stored(row)
+    fields = [
+        name
+        for name, value in was.items()
+        if f"was-{name}" in request.POST and entered[name] != value and now[name] != value
+    ]
+    if fields:
+        raise changed(row, now, fields)
+
+
 def _stop_is_open(campaign: Campaign) -> bool:
     return campaign.state in amending.OPEN
 
@@ -109,17 +130,20 @@ def _draw(
     entered: Mapping[str, str],
     errors: Errors,
     was: Mapping[str, str] | None = None,
+    overtaken: Changed | None = None,
 ) -> HttpResponse:
     production = _stop_is_open(campaign) and life.production_server(campaign) is not None
+    fields = [
+        _field("question", entered, errors),
+        _metric(campaign, entered, errors),
+        *_contrast(campaign, entered, errors),
+        *(_field(name, entered, errors) for name in ALWAYS[1:]),
+        *(_field(name, entered, errors) for name in (STOP if _stop_is_open(campaign) else ())),
+    ]
     context = {
         "campaign": campaign,
-        "fields": [
-            _field("question", entered, errors),
-            _metric(campaign, entered, errors),
-            *_contrast(campaign, entered, errors),
-            *(_field(name, entered, errors) for name in ALWAYS[1:]),
-            *(_field(name, entered, errors) for name in (STOP if _stop_is_open(campaign) else ())),
-        ],
+        "fields": fields,
+        "moved": overtaken and of_fields(overtaken, fields),
         "was": (was or entered).items(),
         "reason": Field(
             "reason",
@@ -144,7 +168,8 @@ def _draw(
         "stop_is_open": _stop_is_open(campaign),
         "takes_two": _stop_is_open(campaign) and life.takes_two(campaign),
     }
-    return render(request, "campaigns/amend.html", context, status=422 if errors else 200)
+    status = 409 if overtaken else 422 if errors else 200
+    return render(request, "campaigns/amend.html", context, status=status)
 
 
 def _field(name: str, entered: Mapping[str, str], errors: Errors) -> Field:

@@ -14,7 +14,7 @@ from campaigns.models import Campaign
 from campaigns.queries.rights import Right
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
 from campaigns.web.fields import is_key
-from campaigns.web.launches import told_if_asked
+from campaigns.web.launches import ANYWAY, kept_back, told_if_asked
 from campaigns.web.people import takes, user_of
 
 LONGEST_REASON = 2000
@@ -26,14 +26,19 @@ REFUSALS = (life.NotPossible, drafts.NotADraft)
 def launch(request: HttpRequest, pk: int) -> HttpResponse:
     """Lock the definition and begin."""
     user = user_of(request)
+    campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
+    asked = life.production_server(campaign) is not None and not typed_name(request)
+    if request.method == "POST" and not asked and kept_back(request, campaign):
+        return redirect(f"{reverse('campaign', args=[pk])}?{ANYWAY}=on")
     step = _step(
         pk,
         "launch",
         "Launch on a production server?",
         "The definition is locked, and the first run begins as soon as it is its turn.",
         "Lock and launch",
+        **({ANYWAY: "on"} if ANYWAY in request.GET or ANYWAY in request.POST else {}),
     )
-    return _load(request, pk, step, lambda campaign, name: life.launch(campaign, user, name))
+    return _load(request, pk, step, lambda found, name: life.launch(found, user, name))
 
 
 @require_http_methods(["GET", "POST"])

@@ -1,4 +1,4 @@
-"""One chart of a result by itself: a page asks for those of many runs when they come into sight."""
+"""One chart of a result, or one folded table of levels: a page asks for them when they come into sight."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -12,12 +12,13 @@ from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
 from campaigns.queries.rights import Right
+from campaigns.web.level_tables import GROUP
 from campaigns.web.panels import panel_of
-from campaigns.web.panels.base import Shown
+from campaigns.web.panels.base import Shown, comes_late
 from campaigns.web.people import takes
 from campaigns.web.phrases import Levels
 from campaigns.web.plots import CURVE, labelled
-from campaigns.web.result import main_plot
+from campaigns.web.result import levels_of, main_plot
 from campaigns.web.view import view_of
 from perfdash import __version__
 
@@ -43,11 +44,19 @@ def _chart(
     request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
 ) -> HttpResponse:
     outline = outline_of(campaign)
-    findings = findings_of(campaign, request.GET.get("metric", ""))
+    of_levels = chart.startswith(GROUP)
+    brief = of_levels and comes_late(outline)
+    findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
     view = view_of(request.GET, campaign, outline, findings)
     words = Levels(outline.factors, campaign.block_word)
     shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
-    if chart == CURVE:
+    if of_levels:
+        tables = levels_of(shown, {chart})
+        group = next((each for each in tables.groups if each.id == chart), None) if tables else None
+        if group is not None:
+            lines = {"tables": tables, "group": group}
+            return render(request, "campaigns/parts/_level_group.html", lines)
+    elif chart == CURVE:
         plot, multiples = main_plot(shown)
         if plot is not None:
             context = {
@@ -60,4 +69,4 @@ def _chart(
         csv = f"{numbers}?{request.GET.urlencode()}"
         context = {"panel": panel.labelled(stand_ins), "csv": csv}
         return render(request, "campaigns/parts/_panel_body.html", context)
-    raise Http404(f"There is no chart “{chart}” on this result.")
+    raise Http404(f"There is no “{chart}” on this result.")

@@ -19,6 +19,7 @@ from campaigns.queries.pages import Outline, outline_of
 from campaigns.queries.rights import Right
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
+from campaigns.web.launches import ANYWAY, failed_try_out
 from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.people import takes
 from campaigns.web.phrases import Levels, level_text
@@ -34,7 +35,8 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
     outline, waiting = outline_of(found), {"launch_request": life.waiting_of(found)}
     if found.state == Campaign.State.DRAFT:
-        return render(request, "campaigns/draft.html", waiting | _draft(found, outline))
+        shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(found)}
+        return render(request, "campaigns/draft.html", waiting | shown | _draft(found, outline))
     if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
         return render(request, "campaigns/running.html", waiting | _running(found, outline))
     shown = waiting | result.context(request, found, outline)

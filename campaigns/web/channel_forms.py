@@ -7,11 +7,20 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from campaigns.clients.chat import LABELS
+from campaigns.definition.revisions import Changed, revision_of
 from campaigns.models import Channel
 from campaigns.notifications import channels
 from campaigns.queries.rights import teams_with
 from campaigns.web.fields import Choice, Field
+from campaigns.web.moved import HIDDEN, Moved, of_texts
 
+LABELS_OF = {
+    "name": "Name",
+    "address": "Address",
+    "is_on": "It is on",
+    "kinds": "Tell me when",
+    "teams": "Of which teams",
+}
 WAYS = {
     Channel.Kind.EMAIL: "an e-mail address",
     Channel.Kind.WEBHOOK: "the URL that a webhook is posted to",
@@ -21,10 +30,14 @@ WAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a form was sent with, and what is wrong with it; nothing where it was not sent."""
+    """What a form was sent with, and what is wrong with it; nothing where it was not sent.
+
+    changed: what was saved in another way meanwhile.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     errors: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    changed: Changed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +55,13 @@ class ChannelForm:
     note: str = ""
     is_default: bool = False
     is_webhook: bool = False
+    seen: str = ""
+    moved: Moved | None = None
 
     @property
     def is_wrong(self) -> bool:
         """Whether there is something to be read in it."""
-        return bool(self.errors) or any(field.errors for field in self.fields)
+        return bool(self.errors or self.moved) or any(field.errors for field in self.fields)
 
 
 def channel_form(channel: Channel, user: User, sent: Sent) -> ChannelForm:
@@ -80,7 +95,41 @@ def channel_form(channel: Channel, user: User, sent: Sent) -> ChannelForm:
         note="" if channel.is_confirmed else channels.UNCONFIRMED,
         is_default=is_default,
         is_webhook=channel.kind == Channel.Kind.WEBHOOK,
+        seen=revision_of(channels.revised(channel)),
+        moved=_moved(sent, user) if sent.changed else None,
     )
+
+
+def _moved(sent: Sent, user: User) -> Moved | None:
+    """What differs between the stored channel and what was sent."""
+    if sent.changed is None:
+        return None
+    stored = {name: sent.changed.stored[name] for name in sent.changed.fields}
+    labels = {name: LABELS_OF[name] for name in stored}
+    typed = {**sent.values, "address": sent.values.get("address") or HIDDEN}
+    names = {str(team.pk): team.name for team in teams_with(user)}
+    kinds = {str(each): each.label for each in channels.KINDS}
+    return of_texts(
+        sent.changed,
+        _in_words(typed, kinds, names),
+        _in_words(stored | ({"address": HIDDEN} if "address" in stored else {}), kinds, names),
+        labels,
+    )
+
+
+def _in_words(
+    values: Mapping[str, Any], kinds: Mapping[str, str], teams: Mapping[str, str]
+) -> dict[str, Any]:
+    """Give values of a channel as the page calls them."""
+    found = dict(values)
+    if "is_on" in found:
+        found["is_on"] = "yes" if found["is_on"] else "no"
+    if "kinds" in found:
+        found["kinds"] = "; ".join(label for kind, label in kinds.items() if kind in found["kinds"])
+    if "teams" in found:
+        chosen = {str(key) for key in found["teams"]}
+        found["teams"] = ", ".join(teams.get(key, key) for key in sorted(chosen)) or "all"
+    return found
 
 
 def new_form(user: User, sent: Sent) -> ChannelForm:

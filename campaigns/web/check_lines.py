@@ -17,6 +17,7 @@ TITLES = {
     "interleaving": "Interleaving",
     "drift": "Drift",
     "block_drift": "Drift of blocks",
+    "drift_within": "Drift within levels",
     "order_in_block": "Place in the block",
     "cold_start": "Cold start",
     "equal_noise": "Equal noise",
@@ -36,6 +37,7 @@ IMPOSSIBLE = {
     "interleaving": "There is one level only, or its runs can stand in one order only.",
     "drift": "It takes 8 runs and some spread.",
     "block_drift": "It takes 5 blocks.",
+    "drift_within": "It takes 8 runs; between levels it cannot be determined in this order.",
     "order_in_block": "It takes 8 runs, in blocks of two or more.",
     "cold_start": "It takes 3 runs of several levels, some of which opened a block.",
     "equal_noise": "It takes 3 runs of several levels; in blocks of two levels both vary alike by design.",
@@ -96,6 +98,15 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             else:
                 text = f"The target drifts ({trend}): contrasts are protected, absolute levels are not."
             return f"τ {figures['tau']:.2f}, p {p_text(value)}", text
+        case "drift_within":
+            text = "No drift within levels; between levels it cannot be determined in this order."
+            if not good:
+                trend = f"{percent(figures['slope_pct'], 2)} an hour"
+                text = (
+                    f"Runs of one level drift ({trend}), so levels measured one after the other differ "
+                    "by that, too: no verdict is given where it may reach the margin."
+                )
+            return f"p {p_text(value)}", text
         case "order_in_block":
             text = "No effect of the place within the block is shown."
             if not good:
@@ -115,6 +126,8 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             spread = f"{figures['smallest_pct']:.1f} to {figures['largest_pct']:.1f} %"
             text = f"The noise of the levels is {spread}"
             text += "; no difference is shown." if good else ": each is judged by its own."
+            if good and (apart := figures.get("apart", 0)):
+                text += f" To be safe, {apart:.0f} of them {'is' if apart == 1 else 'are'} compared by its own noise."
             return f"p {p_text(value)}", text
         case "autocorrelation":
             text = f"Worth {figures['n_eff']:.0f} independent runs."
@@ -132,10 +145,9 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 "within a run is not seen. Density and modes are off."
             )
         case "rounded":
-            coarse = (
-                f"Values are written in steps of up to {value:.2g} % of their mean. Rounding makes "
-                "ties: rank tests, density and modes are off."
-            )
+            coarse = f"Values are written in steps of up to {value:.2g} % of their mean."
+            if figures.get("declared", 1):
+                coarse += " Rounding makes ties: rank tests, density and modes are off."
             wanted = f"{figures['smallest_effect_pct']:g} %"
             if check["outcome"] == "fail":
                 coarse += f" A difference of {wanted}, the smallest of interest, cannot be seen."

@@ -14,13 +14,13 @@ def combinations(
 ) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Read one combination a line, and give what is wrong with the lines that are none."""
     found, wrong = [], []
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         parts = [part.partition("=") for part in NEXT_PAIR.split(line)]
         if not all(equals and name.strip() for name, equals, _ in parts):
             wrong.append(
-                f"“{line.strip()[:60]}” is no combination; "
+                f"Line {number} is no combination; "
                 "write name=level, and a comma between two of them."
             )
             continue

@@ -19,7 +19,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     from campaigns.web.compare_page import context
 
     text = request.GET.get("q", "").replace("\x00", "").strip()[:200]
-    shown = context(_address(request), text, may(request).see)
+    shown = context(_address(request), text, may(request).see, request.GET.get("offered"))
     return render(request, "compare/compare.html", {"most": MOST_CAMPAIGNS, **shown})
 
 

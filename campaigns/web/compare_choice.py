@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from django.core.paginator import Page, Paginator
 from django.db.models import Q
 
 from campaigns.analysis.compared_names import Names
@@ -11,7 +12,7 @@ from campaigns.queries.compared import Side
 from campaigns.web.compare_address import Address, Move
 from campaigns.web.fields import Choice, Field
 
-MOST_OFFERED = 20
+OFFERED_A_PAGE = 20
 MOST_OPTIONS = 400
 
 
@@ -81,9 +82,12 @@ def metric_field(side: Side) -> Field | None:
 
 
 def offered(
-    text: str, taken: Sequence[int], sides: Sequence[Side], teams: Set[int]
-) -> list[Campaign]:
-    """Closed campaigns of teams that fit the words; without words those of the kind of the baseline."""
+    text: str, taken: Sequence[int], sides: Sequence[Side], teams: Set[int], page: str | None
+) -> Page[Campaign]:
+    """One page of the closed campaigns of teams that fit.
+
+    Without words they are those of the kind of the baseline.
+    """
     found = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams).exclude(pk__in=taken)
     for word in text.split():
         found = found.filter(
@@ -91,7 +95,8 @@ def offered(
         )
     if sides and not text:
         found = found.filter(kind=sides[0].campaign.kind)
-    return list(found.select_related("target").order_by("-created_at", "-pk")[:MOST_OFFERED])
+    ordered = found.select_related("target").order_by("-created_at", "-pk")
+    return Paginator(ordered, OFFERED_A_PAGE).get_page(page)
 
 
 def _cell_name(sides: Sequence[Side], place: int, names: Names, key: int) -> str:

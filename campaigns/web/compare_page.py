@@ -15,8 +15,10 @@ from campaigns.web.compare_plot import compare_plot
 from campaigns.web.compare_tables import environment_of, tables_of
 
 
-def context(address: Address, text: str, teams: Set[int]) -> dict[str, Any]:
-    """Everything; text: what is looked for among the campaigns of teams that are offered."""
+def context(
+    address: Address, text: str, teams: Set[int], page: str | None = None
+) -> dict[str, Any]:
+    """Everything; text, page: what is looked for among the campaigns of teams that are offered."""
     sides = sides_of(address.all_campaigns, teams, address.metric)
     address, wrong = there_is(address, sides)
     unusable = {side.campaign.pk: why for side in sides if (why := why_unusable(side))}
@@ -24,7 +26,7 @@ def context(address: Address, text: str, teams: Set[int]) -> dict[str, Any]:
         "address": address,
         "problems": [*address.wrong, *wrong, *unusable.values()],
         "text": text,
-        "offered": offered(text, address.all_campaigns, sides, teams),
+        "offered": offered(text, address.all_campaigns, sides, teams, page),
     }
     if not sides:
         return shown

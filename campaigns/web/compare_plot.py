@@ -14,17 +14,14 @@ from campaigns.charts.figure import Quantity
 from campaigns.web.phrases import inside
 from campaigns.web.plots import POINT_STATES, Plot, labelled
 
-MOST_RUNS = 10_000
-"""More of them do not fit into a page; the tables have all cells."""
-
 
 def compare_plot(compared: Compared) -> Plot | None:
-    """Draw what may be compared; None where that is nothing, or too much to be drawn.
+    """Draw what may be compared; None where that is nothing.
 
     A campaign, or a cell, that is refused is left out.
     """
     drawn = _drawn(compared)
-    if len(drawn) < 2 or sum(len(cell["runs"]) for _, cell in drawn) > MOST_RUNS:
+    if len(drawn) < 2:
         return None
     varied = _varied(compared, {place for place, _ in drawn})
     numeric = _axis(compared, drawn, varied)
@@ -54,6 +51,7 @@ def compare_plot(compared: Compared) -> Plot | None:
         figure=levels.draw(chart),
         key=levels.legend(chart),
         height="26rem",
+        note=levels.note(chart),
     )
     stand_ins = dict.fromkeys(what for each in compared.measured for what in each.side.stand_ins)
     return labelled(plot, list(stand_ins))

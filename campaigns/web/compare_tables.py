@@ -16,6 +16,7 @@ SIDES = {"baseline": "the baseline", "candidate": "the other one"}
 REASONS = {
     "failed_units": "of the work failed",
     "failed_runs": "of the runs failed",
+    "timed_out": "of the runs timed out",
     "lost_runs": "of the runs were lost",
 }
 

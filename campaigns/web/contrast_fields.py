@@ -99,10 +99,7 @@ def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     if found and where:
         parts = [part.partition("=") for part in NEXT_PAIR.split(where)]
         if not all(equals and name.strip() for name, equals, _ in parts):
-            return (
-                {},
-                f"“{where[:60]}” is no combination; write name=level, and a comma between two.",
-            )
+            return {}, "This is no combination; write name=level, and a comma between two."
         found["at"] = {name.strip(): level.strip() for name, _, level in parts}
     return found, ""
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
@@ -14,15 +15,17 @@ from campaigns.definition import drafts, life
 from campaigns.definition.calibrating import calibration_of
 from campaigns.definition.checking import Definition, Invalid, check
 from campaigns.definition.preview import preview
+from campaigns.definition.revisions import Changed
 from campaigns.models import Campaign, Target
 from campaigns.queries.refusals import refused_levels
 from campaigns.queries.rights import NotAllowed, Right
-from campaigns.web import forms
+from campaigns.web import forms, moved
 from campaigns.web.fields import is_key
-from campaigns.web.form_page import form_page, problems
+from campaigns.web.form_page import form_page, labels_of, problems
 from campaigns.web.forms import Entered, Errors
-from campaigns.web.launches import told_if_asked
+from campaigns.web.launches import ANYWAY, failed_try_out, kept_back, told_if_asked
 from campaigns.web.limits import limits_entered
+from campaigns.web.moved import Moved, opened_on, seen_in
 from campaigns.web.people import campaign_of, may, takes, user_of
 from campaigns.web.plans import PlanView, plan_view
 
@@ -51,7 +54,10 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(refusal))
         return redirect("campaign", pk)
     if request.method == "POST":
-        return _answer(request, campaign, lambda definition: drafts.change(campaign, definition))
+        seen = seen_in(request)
+        return _answer(
+            request, campaign, lambda definition: drafts.change(campaign, definition, seen)
+        )
     return _draw(
         request,
         campaign,
@@ -76,6 +82,20 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
         )
         return redirect("campaign", pk)
     return _draw(request, None, entered, {}, original=original, told_by=original)
+
+
+@require_POST
+@takes(Right.WRITE, Campaign)
+def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
+    """Launch another campaign with the definition of this one, in an order of its own."""
+    original = campaign_of(request, pk, Right.WRITE)
+    data = drafts.as_data(original) | {"seed": forms.new_seed()}
+    try:
+        definition = check(data, Target.objects.filter(team=original.team_id, retired_at=None))
+    except Invalid as invalid:
+        messages.warning(request, f"It cannot be launched again as it is. {invalid}")
+        return redirect("campaign-clone", pk)
+    return _go_on(request, drafts.create(definition, user_of(request), original), "launch")
 
 
 @require_POST
@@ -109,6 +129,8 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
     except drafts.NotADraft as refusal:
         messages.warning(request, str(refusal))
         return redirect("campaign", campaign.pk) if campaign else redirect("campaign-list")
+    except Changed as changed:
+        return _draw(request, campaign, entered, {}, changed=changed)
     return _go_on(request, stored, act)
 
 
@@ -124,6 +146,8 @@ def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered
 def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
     """Launch or try a stored draft; where that is refused, it stays a draft."""
     user = user_of(request)
+    if act == "launch" and kept_back(request, stored):
+        return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
     try:
         if act == "launch":
             life.launch(stored, user)
@@ -201,13 +225,29 @@ def _draw(
     *,
     original: Campaign | None = None,
     told_by: Campaign | None = None,
+    changed: Changed | None = None,
 ) -> HttpResponse:
-    """Draw the form; beside its parameters, what the target told of them in runs of `told_by`."""
+    """Draw the form; beside its parameters, what the target told of them in runs of `told_by`.
+
+    changed: what somebody else saved meanwhile.
+    """
     told = forms.refusals(entered, refused_levels(told_by)) if told_by else {}
     context = _planned(entered) | {
         "campaign": campaign,
         "original": original,
         "may_launch": bool(may(request).operate & entered.teams),
         "form": form_page(entered, errors, told),
+        "failed_try_out": failed_try_out(campaign) if campaign else "",
+        "moved": changed and _moved(changed, entered),
+        "seen": opened_on(request, drafts.revised(campaign) if campaign else None, changed),
     }
-    return render(request, "campaigns/form.html", context, status=422 if errors else 200)
+    status = 409 if changed else 422 if errors else 200
+    return render(request, "campaigns/form.html", context, status=status)
+
+
+def _moved(changed: Changed, entered: Entered) -> Moved:
+    """What the other one changed, and what was typed there, both as they stand in the form."""
+    stored = forms.as_shown(forms.from_data(changed.stored, entered.teams))
+    typed = forms.as_shown(entered)
+    paths = [path for path in stored.keys() | typed if forms.stored_in(path) & {*changed.fields}]
+    return moved.of_texts(changed, typed, stored, labels_of(paths, entered))

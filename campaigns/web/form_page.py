@@ -1,6 +1,6 @@
 """What the campaign form draws: fields, cards and parameter rows with their errors. No HTML."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from campaigns.definition.forms import DesignForm
 from campaigns.drivers.base import Driver, Preset
 from campaigns.models import Campaign
 from campaigns.plan import BLIND_LABEL
+from campaigns.queries.pools import measuring_pools
 from campaigns.web import limits
 from campaigns.web.fields import Choice, Field, from_form
 from campaigns.web.forms import (
@@ -82,6 +83,7 @@ class FormPage:
     errors: Errors
     limits: str
     limits_are_wrong: bool
+    pools: Sequence[str]
     has_settings: bool = False
 
 
@@ -127,6 +129,7 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
         errors={path.replace(".", "_"): messages for path, messages in errors.items()},
         limits=limits.limits_entered(values),
         limits_are_wrong=any(name in errors for name in limits.NAMES),
+        pools=measuring_pools(),
         has_settings=bool(entered.variables.settings),
     )
 
@@ -138,6 +141,16 @@ def problems(errors: Errors, entered: Entered) -> list[Problem]:
         label, anchor = _place(path, entered)
         found += [Problem(label, anchor, message) for message in messages]
     return found
+
+
+def labels_of(paths: Iterable[str], entered: Entered) -> dict[str, str]:
+    """Give the label of each path, in the order of the form."""
+    order = [*LABELS, *DesignForm.base_fields]
+    found = {
+        path: _place(path, entered)[0] or path.replace("_", " ").capitalize() for path in paths
+    }
+    known = {path: place for place, path in enumerate(order)}
+    return dict(sorted(found.items(), key=lambda item: (known.get(item[0], len(order)), item[0])))
 
 
 def _place(path: str, entered: Entered) -> tuple[str, str]:

@@ -25,6 +25,8 @@ from campaigns.web.combinations import as_level, combinations
 from campaigns.web.fields import Field, as_text, is_key
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *DesignForm.base_fields)
+MOST_LOOKED_AT = 20
+"""Earlier campaigns on a target whose URLs are offered."""
 NUMBERS = (forms.IntegerField, forms.FloatField)
 
 Errors = Mapping[str, list[str]]
@@ -55,13 +57,16 @@ class Entered:
         return Target.objects.filter(team__in=self.teams, retired_at=None)
 
     @property
+    def target(self) -> Target | None:
+        """The chosen target; None where what was sent is none to choose."""
+        key = self.values.get("target", "")
+        return self.targets.filter(pk=int(key)).first() if is_key(key) else None
+
+    @property
     def variables(self) -> Variables:
         """What the kind and the settings of the chosen target let be set; nothing without a kind."""
-        driver, key = self.driver, self.values.get("target", "")
-        if driver is None:
-            return Variables({}, ())
-        found = self.targets.filter(pk=int(key)).first() if is_key(key) else None
-        return variables_of(driver, found)
+        driver = self.driver
+        return Variables({}, ()) if driver is None else variables_of(driver, self.target)
 
     @property
     def driver(self) -> Driver | None:
@@ -109,9 +114,14 @@ def blank(kind: str, teams: frozenset[int], target: Target | None = None) -> Ent
     values = {
         name: as_text(form_field.initial) for name, form_field in DesignForm.base_fields.items()
     }
-    values["seed"] = str(SystemRandom().randrange(1, 2**31))
+    values["seed"] = str(new_seed())
     entered = Entered(kind=kind, values=values, teams=teams)
     return with_kind(entered, target)
+
+
+def new_seed() -> int:
+    """Draw a seed for the order of runs."""
+    return SystemRandom().randrange(1, 2**31)
 
 
 def as_calibration(entered: Entered, target: Target | None) -> Entered:
@@ -131,7 +141,6 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     driver = entered.driver
     if driver is None:
         return entered
-    initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
     values = dict(entered.values)
     if values.get("primary_metric") not in {metric.name for metric in driver.metrics}:
         values["primary_metric"] = driver.primary_metric.name
@@ -140,7 +149,31 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
         values["target"] = str(target.pk)
     elif values.get("target") not in {str(known.pk) for known in possible}:
         values["target"] = str(possible[0].pk) if possible else ""
-    return replace(entered, values=values, parameters=initial | dict(entered.parameters))
+    entered = replace(entered, values=values)
+    initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
+    begun = {name: known[0] for name, known in offers_of(entered).items()}
+    return replace(entered, parameters=initial | begun | dict(entered.parameters))
+
+
+def offers_of(entered: Entered) -> dict[str, list[str]]:
+    """Give values of parameters that the chosen target is known to serve, the one to begin with first.
+
+    Those that its driver knows; else those of the last campaigns on it that went through.
+    """
+    driver, target = entered.driver, entered.target
+    if driver is None or target is None:
+        return {}
+    known = driver.offers(target.base_url, settings.SANDBOX_URL)
+    found = {name: list(values) for name, values in known.items() if values}
+    done = target.campaign_set.filter(kind=entered.kind, state=Campaign.State.FINISHED)
+    initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
+    for parameters in done.order_by("-pk").values_list("parameters", flat=True)[:MOST_LOOKED_AT]:
+        # A parameter that varied stands with the factors, not here.
+        for name in driver.urls(target.base_url, initial | parameters):
+            value = parameters.get(name)
+            if isinstance(value, str) and value not in found.setdefault(name, []):
+                found[name].append(value)
+    return found
 
 
 def presets_of(driver: Driver) -> Sequence[Preset]:
@@ -191,6 +224,35 @@ def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
         ),
     )
     return with_kind(entered)
+
+
+def as_shown(entered: Entered) -> dict[str, str]:
+    """Give what stands in the form as texts by the path of an error: to compare one with another."""
+    hard = ", ".join(sorted(entered.hard & entered.varied)) if entered.hard else ""
+    parameters = {
+        f"parameters.{name}": f"varies: {', '.join(entered.levels.get(name, ()))}"
+        if name in entered.varied
+        else _written(form_field, entered.parameters.get(name, ""))
+        for name, form_field in entered.variables.fields.items()
+    }
+    target = entered.target
+    return {
+        **entered.values,
+        **parameters,
+        "kind": entered.kind,
+        "target": target.name if target else "",
+        "excluded": entered.excluded,
+        "hard_to_change": hard,
+    }
+
+
+def stored_in(path: str) -> frozenset[str]:
+    """Give the names under which a definition holds what stands at a path of `as_shown`."""
+    if path in contrasts.NAMES:
+        return frozenset({contrasts.PATH})
+    if path.startswith("parameters."):
+        return frozenset({"parameters", "factors"})
+    return frozenset({path})
 
 
 def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[str, list[str]]:
@@ -276,6 +338,13 @@ def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:
 def _value(form_field: forms.Field, text: str) -> Any:
     if isinstance(form_field, forms.BooleanField):
         return text in {"on", "True", "true", "1"}
+    return text
+
+
+def _written(form_field: forms.Field, text: str) -> str:
+    """Write a single value as it is compared: of a box its tick."""
+    if isinstance(form_field, forms.BooleanField):
+        return "yes" if _value(form_field, text) else "no"
     return text
 
 

@@ -21,11 +21,13 @@ def home(request: HttpRequest) -> HttpResponse:
     """Everything on one page, or, without any campaign, where to begin."""
     teams = may(request).see
     answers = queries.latest_answers(teams)
+    demonstration = queries.demonstration(teams)
     context = _running(request) | {
         "answers": [(answer, spark(answer.means)) for answer in answers],
         "targets": queries.target_rows(teams),
         "workers": queries.worker_rows(teams),
-        "demonstration": queries.demonstration(teams),
+        "demonstration": demonstration,
+        "made": None if demonstration else queries.demonstration_made(teams),
         "launches": list(waiting_in(teams)),
         "empty": not Campaign.objects.exclude(state=Campaign.State.DRAFT)
         .filter(team__in=teams)

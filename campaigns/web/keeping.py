@@ -1,6 +1,6 @@
 """House-keeping: the archive, the disk that campaigns use, how long samples are kept, the end of a target."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,14 +10,25 @@ from django.views.decorators.http import require_GET, require_POST
 from campaigns.definition import keeping, target_ends
 from campaigns.definition.errors import Invalid
 from campaigns.definition.life import NotPossible
+from campaigns.definition.revisions import Changed, held, revision_of
 from campaigns.models import Campaign, Target, Team
 from campaigns.queries.dependants import dependants_of
 from campaigns.queries.rights import Right, teams_with
 from campaigns.queries.storage import KINDS, database_bytes, used_by_campaigns
 from campaigns.web.fields import from_form
+from campaigns.web.moved import of_fields, opened_on, seen_in
 from campaigns.web.people import campaign_of, may, takes, target_of, user_of
 
 MOST_ROWS = 100
+
+
+class Refused(NamedTuple):
+    """A rule of a team that was not stored, and why: what is wrong with it, or who was faster."""
+
+    team: int
+    days: str
+    errors: dict[str, list[str]]
+    changed: Changed | None = None
 
 
 @require_POST
@@ -56,9 +67,12 @@ def storage_rule(request: HttpRequest, pk: int) -> HttpResponse:
     team = get_object_or_404(Team, pk=pk)
     days = request.POST.get("keep_samples_days", "")
     try:
-        kept_days = keeping.keep_samples(team, days, user_of(request))
+        with held(team, keeping.rule_of, seen_in(request)):
+            kept_days = keeping.keep_samples(team, days, user_of(request))
     except Invalid as invalid:
-        return _storage(request, wrong=(pk, days, invalid.errors))
+        return _storage(request, wrong=Refused(pk, days, invalid.errors))
+    except Changed as changed:
+        return _storage(request, wrong=Refused(pk, days, {}, changed))
     kept = f"for {kept_days} days" if kept_days else "for ever"
     messages.success(request, f"{team} keeps raw samples {kept}.")
     return redirect("storage")
@@ -87,9 +101,7 @@ def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("target-list")
 
 
-def _storage(
-    request: HttpRequest, wrong: tuple[int, str, dict[str, list[str]]] | None = None
-) -> HttpResponse:
+def _storage(request: HttpRequest, wrong: Refused | None = None) -> HttpResponse:
     used = used_by_campaigns(user_of(request))
     sums = [sum(one.bytes.get(kind, 0) for one in used) for kind in KINDS]
     teams = [_rule(request, team, wrong) for team in teams_with(user_of(request))]
@@ -102,22 +114,30 @@ def _storage(
         "database": database_bytes() if user_of(request).is_superuser else None,
         "teams": teams,
     }
-    return render(request, "storage/storage.html", context, status=422 if wrong else 200)
+    status = 409 if wrong and wrong.changed else 422 if wrong else 200
+    return render(request, "storage/storage.html", context, status=status)
 
 
-def _rule(
-    request: HttpRequest, team: Team, wrong: tuple[int, str, dict[str, list[str]]] | None
-) -> dict[str, Any]:
+def _rule(request: HttpRequest, team: Team, wrong: Refused | None) -> dict[str, Any]:
     (name, form_field), *_ = keeping.RetentionForm.base_fields.items()
     kept_days = keeping.kept_days(team)
     value: Any = kept_days or ""
     errors: list[str] = []
-    if wrong and wrong[0] == team.pk:
-        value, errors = wrong[1], wrong[2].get(name, [])
+    here = wrong if wrong and wrong.team == team.pk else None
+    if here:
+        value, errors = here.days, here.errors.get(name, [])
+    changed = here.changed if here else None
+    seen = opened_on(request, keeping.rule_of(team), changed) if here else ""
     field = (
         from_form(name, form_field, value, errors, unit="days") if _manages(request, team) else None
     )
-    return {"team": team, "field": field, "days": kept_days}
+    return {
+        "team": team,
+        "field": field,
+        "days": kept_days,
+        "seen": seen or revision_of(keeping.rule_of(team)),
+        "moved": of_fields(changed, [field]) if changed and field else None,
+    }
 
 
 def _manages(request: HttpRequest, team: Team) -> bool:

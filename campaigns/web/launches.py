@@ -10,13 +10,16 @@ from django.views.decorators.http import require_POST
 
 from campaigns import dispatch
 from campaigns.definition import life
-from campaigns.models import Campaign, LaunchRequest
+from campaigns.execution.probing import missing_at
+from campaigns.models import Campaign, LaunchRequest, Run
 from campaigns.queries.owners import find
 from campaigns.queries.rights import NotAllowed, Right
 from campaigns.web.people import takes, user_of
 
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
 LONGEST = 2000
+ANYWAY = "anyway"
+"""What a form sends to launch although something was found to be missing."""
 
 
 @require_POST
@@ -40,6 +43,29 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     return _decide(
         request, pk, lambda row, user, _: life.withdraw(row, user), "Taken back: nothing begins."
     )
+
+
+def failed_try_out(campaign: Campaign) -> str:
+    """Say that the last try-out of a draft came to nothing, and why; empty where it did not.
+
+    A change of the draft takes its try-outs away, so that they are always of what it says now.
+    """
+    last = campaign.runs.filter(purpose=Run.Purpose.TRIAL, state__in=Run.CLOSED)
+    run = last.order_by("-position").first()
+    if run is None or run.state not in (Run.State.FAILED, Run.State.VOID):
+        return ""
+    reason = run.reason.rstrip(".")
+    return f"The last try-out is {run.get_state_display()}: {reason}. Runs of a launch would end alike."
+
+
+def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
+    """Look for what the runs begin with; where it is missing, say so, unless it was said before."""
+    if request.POST.get(ANYWAY) or campaign.state != Campaign.State.DRAFT:
+        return False
+    found = missing_at(campaign)
+    for sentence in found:
+        messages.warning(request, f"Nothing was launched. {sentence}")
+    return bool(found)
 
 
 def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:

@@ -1,7 +1,7 @@
 """Tables of a campaign of levels, ready to be written: its steps, and what each setting costs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from campaigns.web.phrases import (
     level_text,
     p_text,
     percent,
+    session_remarks,
     standing_text,
 )
 
@@ -27,6 +28,8 @@ MODELS = {
 }
 
 
+BETWEEN = "sessions as the sample: the noise between them"
+GROUP = "levels-"
 MOST_OPEN = 2
 """Groups of levels that are shown open."""
 
@@ -64,14 +67,19 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The levels of one combination of the other factors. said: its words, counted."""
+    """The levels of one combination of the other factors. said: its words, counted.
 
+    late: its lines are not here; the page asks for them when the group is unfolded.
+    """
+
+    id: str
     title: str
     said: str
     steps: tuple[StepLine, ...]
     costs: tuple[CostLine, ...]
     recommended: tuple[tuple[str, str], ...]
     knee: tuple[tuple[str, str], ...]
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +150,15 @@ def _side(shown: Mapping[str, Any]) -> ExcludedSide:
 
 
 def level_tables(
-    finding: Mapping[str, Any], cells: Mapping[str, Any], words: Levels
+    finding: Mapping[str, Any],
+    cells: Mapping[str, Any],
+    words: Levels,
+    only: Collection[str] | None = None,
 ) -> LevelTables:
-    """Write the levels of a finding, beside the summaries of the cells."""
+    """Write the levels of a finding, beside the summaries of the cells.
+
+    only: the ids of the groups whose lines are wanted, where groups are folded; None for all.
+    """
     rows = [row for group in finding["groups"] for row in group["comparisons"]]
     verdicts = [row["comparison"]["verdict"] for row in rows]
     drawn = [verdict["pct_change"] for verdict in verdicts]
@@ -155,17 +169,31 @@ def level_tables(
     labels = {factor.name: factor.label for factor in words.factors}
     return LevelTables(
         factor=labels.get(finding["factor"], finding["factor"]),
-        model=MODELS.get(finding["model"], finding["model"]),
+        model=BETWEEN if finding.get("between") else MODELS.get(finding["model"], finding["model"]),
         noise=tuple(_noise(finding["noise"], finding.get("plots"))),
         groups=tuple(
-            _group(group, finding, summaries, scale, words) for group in finding["groups"]
+            _late(name, group, words)
+            if only is not None and name not in only and len(finding["groups"]) > MOST_OPEN
+            else _group(name, group, finding, summaries, scale, words)
+            for name, group in named_groups(finding)
         ),
         scale=f"{percent(scale.low, 0)} to {percent(scale.high, 0)}" if known else "",
         numeric=all(group["numeric"] for group in finding["groups"]),
     )
 
 
+def named_groups(finding: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Give each group with the id that addresses name it by."""
+    return [(f"{GROUP}{n}", group) for n, group in enumerate(finding["groups"], start=1)]
+
+
+def _late(name: str, group: Mapping[str, Any], words: Levels) -> GroupTable:
+    title = words.sentence(group["levels"])
+    return GroupTable(name, title, _counted(group), (), (), (), (), late=True)
+
+
 def _group(
+    name: str,
     group: Mapping[str, Any],
     finding: Mapping[str, Any],
     summaries: Mapping[int, Any],
@@ -177,12 +205,13 @@ def _group(
         for cell, value in zip(group["cells"], group["values"], strict=True)
     }
     return GroupTable(
+        id=name,
         title=words.sentence(group["levels"]),
         said=_counted(group),
         steps=tuple(_step(row, names, scale) for row in group["comparisons"]),
         costs=tuple(_costs(group["best"], names, summaries, finding["unit"])),
         recommended=tuple(_recommended(group["best"], names)),
-        knee=tuple(_knee(group["knee"])),
+        knee=tuple(_knee(group["knee"], group["values"])),
     )
 
 
@@ -208,7 +237,10 @@ def _step(row: Mapping[str, Any], names: Mapping[int, str], scale: strips.Scale)
         display=row["display"],
         advice=row["advice"],
         standing=standing_text(row["standing"]),
-        remarks=tuple(BADGES.get(badge, badge) for badge in verdict["badges"]),
+        remarks=(
+            *session_remarks(row["standing"]),
+            *(BADGES.get(badge, badge) for badge in verdict["badges"]),
+        ),
     )
 
 
@@ -244,7 +276,7 @@ def _recommended(best: Mapping[str, Any] | None, names: Mapping[int, str]) -> li
     ]
 
 
-def _knee(knee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _knee(knee: Mapping[str, Any] | None, levels: Sequence[float]) -> list[tuple[str, str]]:
     """What each method says, and how sure it is."""
     if not knee:
         return []
@@ -262,7 +294,7 @@ def _knee(knee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     ]
     if doubt:
         low, high = doubt["interval"]
-        said.insert(2, ("95 % of the break", f"{_level(low)} to {_level(high)}"))
+        said.insert(2, ("interval of the break", formats.bracketed(low, high, levels)))
         shares = ", ".join(
             f"{_level(each['low'])} to {_level(each['high'])}: {100 * each['share']:.0f} %"
             for each in doubt["between"]

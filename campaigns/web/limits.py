@@ -1,4 +1,4 @@
-"""The limits of a campaign, and the quiet hours of a target, in words. No database."""
+"""The limits of a campaign with its pool, and the quiet hours of a target, in words. No database."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,12 @@ from django.utils import timezone
 from campaigns import quiet_hours
 from campaigns.definition.forms import DesignForm
 from campaigns.models import Campaign, Target
+from campaigns.queries.pools import MEASURE
 from campaigns.templatetags.formats import about, number
 from campaigns.units import written
 
 NAMES = (
+    "pool",
     "run_limit_seconds",
     "time_budget_seconds",
     "max_failed_percent",
@@ -86,6 +88,7 @@ def limits_of(campaign: Campaign) -> str:
     """When the campaign stops a run, and itself, in one line."""
     return _sentence(
         {
+            "pool": campaign.pool,
             "run_limit_seconds": campaign.run_limit_seconds,
             "time_budget_seconds": campaign.time_budget_seconds,
             "max_failed_percent": round(campaign.max_failed_share * 100, 6),
@@ -120,4 +123,6 @@ def _sentence(limits: Mapping[str, Any]) -> str:
         parts.append("no time budget")
     if limit := limits.get("run_limit_seconds"):
         parts.append(f"longest run {about(limit)}")
+    if (pool := limits.get("pool", MEASURE)) != MEASURE:
+        parts.append(f"measured by the pool “{pool}”")
     return "; ".join(parts)

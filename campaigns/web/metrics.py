@@ -24,7 +24,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.registry import Collector
 
 from campaigns import broker
-from campaigns.dispatch.sending import CONTROL
+from campaigns.dispatch.sending import ANALYSIS, CONTROL
 from campaigns.queries.figures import Figures, figures
 
 KEPT_SECONDS = 5.0
@@ -110,7 +110,7 @@ class _Perfdash(Collector):
         yield _one("perfdash_database_up", "1 where the database answered.", found is not None)
         if found is not None:
             yield from _of_database(found)
-        pools = {CONTROL, *(found.workers if found else ()), *_pools(found)}
+        pools = {CONTROL, ANALYSIS, *(found.workers if found else ()), *_pools(found)}
         yield from _of_broker(sorted(pools))
 
 

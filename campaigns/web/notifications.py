@@ -11,11 +11,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.definition.errors import Invalid
 from campaigns.definition.life import NotPossible
+from campaigns.definition.revisions import Changed, held
 from campaigns.models import Channel
 from campaigns.notifications import channels, confirming, defaults
 from campaigns.notifications.told import deliveries_of, told
 from campaigns.queries.rights import Right
 from campaigns.web.channel_forms import Sent, channel_form, new_form
+from campaigns.web.moved import seen_in
 from campaigns.web.people import takes, user_of
 
 SHOWN = 20
@@ -58,9 +60,12 @@ def channel_edit(request: HttpRequest, pk: int) -> HttpResponse:
     row = _mine(request, pk)
     sent = _sent(request.POST, str(pk)) | {"is_on": f"{pk}-is_on" in request.POST}
     try:
-        saved, _ = channels.save_channel(sent, user_of(request), row)
+        with held(row, channels.revised, seen_in(request)):
+            saved, _ = channels.save_channel(sent, user_of(request), row)
     except Invalid as invalid:
         return _page(request, sent=sent, errors=invalid.errors, at=pk, status=422)
+    except Changed as changed:
+        return _page(request, sent=sent, changed=changed, at=pk, status=409)
     messages.success(request, f"“{saved.name}” was saved.")
     return redirect("notifications")
 
@@ -141,6 +146,7 @@ def _page(
     *,
     sent: Mapping[str, Any] | None = None,
     errors: Mapping[str, Sequence[str]] | None = None,
+    changed: Changed | None = None,
     at: int | None = None,
     made: Channel | None = None,
     secret: str = "",
@@ -148,7 +154,7 @@ def _page(
 ) -> HttpResponse:
     user = user_of(request)
     defaults.give_default_channels([user])
-    wrong = Sent(sent or {}, errors or {})
+    wrong = Sent(sent or {}, errors or {}, changed)
     context = {
         "channels": [
             channel_form(each, user, wrong if each.pk == at else Sent())

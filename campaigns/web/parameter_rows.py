@@ -1,14 +1,15 @@
 """The rows of a kind's parameters in the campaign form. No HTML."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from django import forms
 
 from campaigns.definition.variables import Variables
 from campaigns.drivers.base import Driver
+from campaigns.queries.workers import lacking_everywhere
 from campaigns.web.fields import Choice, Field, as_text, from_form, shape_of
-from campaigns.web.forms import NUMBERS, Entered, Errors, targets_of
+from campaigns.web.forms import NUMBERS, Entered, Errors, offers_of, targets_of
 
 LEVELS_HINT = {True: "Numbers, one a line or with blanks between.", False: "One level a line."}
 
@@ -19,7 +20,8 @@ class ParameterRow:
 
     initial: the value that nobody chose; it does not become a level by itself.
     only_for: the one family of servers that knows it, where the kind measures several.
-    is_setting: of the target, not of the kind. hard: ticked as hard to change.
+    is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
+    the target is known to serve. bad: levels that an error is about.
     """
 
     name: str
@@ -33,6 +35,8 @@ class ParameterRow:
     only_for: str = ""
     is_setting: bool = False
     hard: bool = False
+    offers: Sequence[str] = ()
+    bad: Sequence[str] = ()
 
     @property
     def id(self) -> str:
@@ -60,7 +64,11 @@ class ParameterRows:
 def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> ParameterRows:
     """Draw every parameter; all of them fit as long as no target is chosen."""
     variables = entered.variables
-    rows = [_row(driver, variables, name, entered, errors) for name in variables.fields]
+    offers, lacking = offers_of(entered), lacking_everywhere(entered.kind)
+    rows = [
+        _row(driver, variables, name, entered, errors, offers.get(name, ()), lacking.get(name, {}))
+        for name in variables.fields
+    ]
     chosen = entered.values.get("target", "")
     families = [target.family for target in targets_of(driver, entered) if str(target.pk) == chosen]
     elsewhere = [row for row in rows if families and row.only_for not in ("", *families)]
@@ -74,7 +82,13 @@ def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> Paramete
 
 
 def _row(
-    driver: Driver, variables: Variables, name: str, entered: Entered, errors: Errors
+    driver: Driver,
+    variables: Variables,
+    name: str,
+    entered: Entered,
+    errors: Errors,
+    offers: Sequence[str],
+    lacking: Mapping[str, str],
 ) -> ParameterRow:
     form_field = variables.fields[name]
     messages = [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
@@ -82,7 +96,16 @@ def _row(
     single = from_form(
         f"p-{name}", form_field, entered.parameters.get(name, ""), () if varied else messages
     )
+    if offers:
+        single = replace(single, attributes={**single.attributes, "list": f"offers-{name}"})
+    greyed = _without(single.choices, lacking)
+    single = replace(
+        single,
+        choices=[replace(c, label=f"{c.label}: {c.note}") if c.note else c for c in greyed],
+    )
     levels = _levels(name, form_field, entered, messages) if name in variables.factors else None
+    if levels is not None:
+        levels = replace(levels, choices=_without(levels.choices, lacking))
     numeric = isinstance(form_field, NUMBERS)
     help_text = str(form_field.help_text)
     return ParameterRow(
@@ -97,7 +120,24 @@ def _row(
         driver.of_one_family.get(name, ""),
         name in variables.settings,
         name in (variables.hard if entered.hard is None else entered.hard),
+        offers,
+        [each for each in entered.levels.get(name, ()) if _is_bad(each, messages)],
     )
+
+
+def _is_bad(level: str, messages: Sequence[str]) -> bool:
+    """Whether an error begins with a level, as those of `definition.levels` do."""
+    return any(message.startswith(f"“{level[:60]}”") for message in messages)
+
+
+def _without(choices: Sequence[Choice], lacking: Mapping[str, str]) -> list[Choice]:
+    """Grey what no worker can do, and say why; what is chosen already can still be taken away."""
+    return [
+        replace(each, disabled=not each.chosen, note=lacking[each.value])
+        if each.value in lacking
+        else each
+        for each in choices
+    ]
 
 
 def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequence[str]) -> Field:

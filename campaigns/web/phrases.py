@@ -21,7 +21,7 @@ FLAGS = {
     "median_ci_below_confidence": "",
     "not_positive": "a value of 0 or less, so no geometric mean",
     "invalid_values": "a value that is no number",
-    "has_censored": "",
+    "has_censored": "no mean, since runs timed out",
     "has_bounds": "",
     "too_many_failures": "too much failed for a mean of the rest",
 }
@@ -32,6 +32,8 @@ BADGES = {
     "tests_disagree": "rank test disagrees",
     "zero_variance": "no variance: suspect the clock",
     "pooled_noise": "noise of all strata pooled",
+    "unequal_noise": "a noisy level: judged by the two alone",
+    "two_sessions": "holds for these two sessions",
 }
 STANDINGS = {
     "one_session": "one session",
@@ -147,6 +149,17 @@ def standing_text(standing: Mapping[str, Any]) -> str:
     said = STANDINGS.get(standing["standing"], standing["standing"])
     reason = REASONS.get(standing["reason"], standing["reason"])
     return f"{said}: {reason}" if reason else said
+
+
+def session_remarks(standing: Mapping[str, Any]) -> list[str]:
+    """Say what stands below a verdict of several sessions: what each says, or what is within them."""
+    if standing["sessions"] == 2:
+        return [f"each session: {', '.join(percent(each) for each in standing['each_pct'])}"]
+    within = standing.get("within")
+    if standing.get("between") and within:
+        bounds = formats.span_pct(within["ci_pct"])
+        return [f"within these sessions: {percent(within['pct_change'])} ({bounds} %)"]
+    return []
 
 
 def place(row: RunRow, block: str) -> str:

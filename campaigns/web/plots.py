@@ -21,7 +21,10 @@ RATE = "MB/s"
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A chart of a page: its figure, what it is called, and what it says in words."""
+    """A chart of a page: its figure, what it is called, and what it says in words.
+
+    note: what it leaves out.
+    """
 
     id: str
     title: str
@@ -29,6 +32,7 @@ class Plot:
     figure: Figure
     key: tuple[KeyItem, ...] = ()
     height: str = "22rem"
+    note: str = ""
 
     @property
     def figure_id(self) -> str:
@@ -98,6 +102,8 @@ def levels_plot(
     ]
     chart = replace(_levels_chart(finding, words, view, cells), knee=_knee(compared, name))
     chart = replace(chart, recommended=_recommended(finding, compared, view, words))
+    names = {cell["cell"]: drawn.name for cell, drawn in zip(finding["cells"], cells, strict=True)}
+    chart = replace(chart, best=_best(compared, names))
     whole = Plot(
         id=CURVE,
         title=levels.title(chart),
@@ -105,6 +111,7 @@ def levels_plot(
         figure=levels.draw(chart),
         key=levels.legend(chart),
         height="28rem",
+        note=levels.note(chart),
     )
     if view.facet is None:
         return whole, ()
@@ -160,6 +167,14 @@ def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float
         return None
     low, high = knee["uncertainty"]["interval"]
     return (low, high)
+
+
+def _best(compared: Mapping[str, Any] | None, names: Mapping[int, str]) -> str:
+    """The cell with the best mean, where all cells were ranked together."""
+    ranked = (compared or {}).get("overall") or (compared or {}).get("groups", ())
+    if len(ranked) != 1 or not ranked[0]["best"]:
+        return ""
+    return names.get(ranked[0]["best"]["seen"], "")
 
 
 def _recommended(
@@ -222,6 +237,7 @@ def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
         figure=pairs.draw(chart),
         key=pairs.legend(chart),
         height=f"{8 + 4 * max(2, len(rows))}rem",
+        note=pairs.note(chart),
     )
 
 

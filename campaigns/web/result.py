@@ -1,6 +1,6 @@
 """What the page of a result is written from: answer, chart, cells, runs, environment."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -10,13 +10,13 @@ from django.http import HttpRequest
 
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
-from campaigns.queries.analyses import failure_of
+from campaigns.queries.analyses import failure_of, wait_of
 from campaigns.queries.conclusions import conclusions_on
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.metrics import metric_of
-from campaigns.queries.pages import Findings, Outline, findings_of
+from campaigns.queries.pages import FactorOutline, Findings, Outline, findings_of
 from campaigns.queries.rows import RunRow
-from campaigns.queries.run_list import NO_PLAIN_VALUE, WITHOUT_VALUE, RunList
+from campaigns.queries.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
 from campaigns.queries.submissions import came_in
 from campaigns.queries.surroundings import surroundings_of
 from campaigns.templatetags.marks import RUNS
@@ -40,6 +40,7 @@ from campaigns.web.phrases import (
 )
 from campaigns.web.plots import CURVE, Plot, labelled, levels_plot, levels_title, pairs_plot
 from campaigns.web.sensitivity_lines import sensitivity_panel
+from campaigns.web.sorting import Sort
 from campaigns.web.tables import cell_table, strata_table
 from campaigns.web.view import selectors, view_of
 
@@ -49,8 +50,10 @@ MOST_FAILURES = 6
 MOST_CONCLUSIONS = 10
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
-KEPT = ("metric", "x", "colour", "by", "view")
+KEPT = ("metric", "x", "colour", "by", "view", "sort")
 """What the address keeps while the table of runs is filtered."""
+PLAIN = ("done", "bound", "excluded")
+"""States of runs whose value is compared with the mean of their cell."""
 NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "form": "open"}
 
 
@@ -99,7 +102,7 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "several": plot.several if plot else len(view.in_series(words.factors)) > 0,
         "multiples": [labelled(small, stand_ins) for small in multiples],
         "strata": strata_table(pairs, words) if pairs else None,
-        "levels": _levels(findings, words) if primary and not is_open else None,
+        "levels": levels_of(shown, opened if shown.many else None),
         "excluded": excluded_table(findings.with_excluded, words)
         if primary and not is_open and findings.with_excluded
         else None,
@@ -110,7 +113,9 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         if primary and not is_open and findings.calibration
         else None,
         "checks": check_lines(findings.checks) if primary and findings.checks else None,
-        "cells": cell_table(findings.cells, words) if findings.cells else None,
+        "cells": cell_table(findings.cells, words, request.GET.get("cells"))
+        if findings.cells
+        else None,
         "heat": heat_table(shown),
         "panels": [panel.labelled(stand_ins) for panel in panels_of(shown, opened)],
         "opened": opened,
@@ -136,17 +141,22 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "conclusions": conclusions_on(campaign, request.user)[:MOST_CONCLUSIONS],
         "is_open": is_open,
         "awaited": campaign.analysis_requested_at is not None and not is_open,
+        "waits_for": wait_of(campaign) if campaign.analysis_requested_at and not is_open else "",
         "analysis_failed": failure_of(campaign),
         "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
         "can_extend": outline.executable and campaign.state in EXTENDABLE,
     }
 
 
-def _levels(findings: Findings, words: Levels) -> LevelTables | None:
-    """Comparisons of levels; none before the stop rule says so, as for pairs."""
-    if not findings.levels or not findings.cells:
+def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables | None:
+    """Write the comparisons of levels; none before the stop rule says so, as for pairs.
+
+    only: the groups whose lines are wanted, where they are many.
+    """
+    findings = shown.findings
+    if not findings.levels or not findings.cells or not shown.primary or shown.is_open:
         return None
-    return level_tables(findings.levels, findings.cells, words)
+    return level_tables(findings.levels, findings.cells, shown.words, only)
 
 
 def _pairs(shown: Shown) -> Mapping[str, Any] | None:
@@ -168,7 +178,7 @@ def _told(runs: RunList) -> list[str]:
 
 
 def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
-    """Draw the chart beside the answer: changes of pairs, or every run against the levels."""
+    """Draw the chart beside the answer: changes of pairs, or runs against the levels."""
     findings = shown.findings
     if pairs := _pairs(shown):
         return pairs_plot(pairs, shown.words), ()
@@ -179,7 +189,7 @@ def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
 
 
 def _late(shown: Shown) -> Late | None:
-    """What stands for the chart of every run, where they are many."""
+    """What stands for the chart of the runs, where they are many."""
     if not shown.many or not shown.findings.cells or _pairs(shown):
         return None
     return Late(CURVE, levels_title(shown.findings.cells, shown.words, shown.view))
@@ -198,7 +208,13 @@ def _runs(
         cell["cell"]: cell["summary"]["gmean"]
         for cell in (findings.cells["cells"] if findings.cells else ())
     }
-    shown, failed = found[first : first + PAGE_SIZE], runs.found("", WITHOUT_VALUE)[:MOST_FAILURES]
+    levels = {f"level-{index}": factor for index, factor in enumerate(words.factors, start=1)}
+    sort = Sort.asked(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))
+    ordered = _sorted(found, sort, runs, levels, means) if sort.by else found
+    shown, failed = (
+        ordered[first : first + PAGE_SIZE],
+        runs.found("", WITHOUT_VALUE)[:MOST_FAILURES],
+    )
     rows = {row.run: row for row in runs.rows({*shown, *failed})}
     kept = {name: request.GET[name] for name in KEPT if name in request.GET}
     table = {
@@ -212,17 +228,44 @@ def _runs(
         "found": len(found),
         "whole": len(runs) <= PAGE_SIZE and not text and not state,
         "kept": kept,
-        "query": urlencode({**kept, "q": text, "state": state}),
         "without": urlencode({**kept, "state": WITHOUT_VALUE}),
-        "heads": [factor.label for factor in words.factors],
+        "heads": [(name, factor.label) for name, factor in levels.items()],
+        "sort": sort,
     }
     return table, [_line(rows[run], words, {}) for run in failed]
+
+
+def _sorted(
+    found: Found,
+    sort: Sort,
+    runs: RunList,
+    levels: Mapping[str, FactorOutline],
+    means: Mapping[int, float | None],
+) -> list[int]:
+    """Sort the keys of runs by a column of the table; levels: factors by the names of their columns."""
+    if sort.by == "change":
+        cells, states = runs.column("cell"), runs.column("state")
+        key = {
+            run: value / mean
+            for run, value in runs.column("value").items()
+            if states.get(run) in PLAIN and (mean := means.get(cells[run]))
+        }
+    elif factor := levels.get(sort.by):
+        places = {repr(level): place for place, level in enumerate(factor.levels)}
+        of_cells = {
+            cell: places.get(repr(by_factor.get(factor.name)))
+            for cell, by_factor in runs.levels.items()
+        }
+        key = {run: of_cells[cell] for run, cell in runs.column("cell").items()}
+    else:
+        key = runs.column(sort.by)
+    return sort.apply(found[:], {sort.by: key.get})
 
 
 def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine:
     mean = means.get(row.cell)
     without = row.state in NO_PLAIN_VALUE and not row.is_warm_up
-    plain = row.measured is not None and row.state in ("done", "bound", "excluded")
+    plain = row.measured is not None and row.state in PLAIN
     change = (
         percent(100 * (row.measured.value / mean - 1))
         if row.measured is not None and plain and mean

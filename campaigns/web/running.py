@@ -68,6 +68,7 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
     progress = live.progress_of(campaign)
     current = progress.current
     left = progress.left_seconds
+    withdrawn = left is None and progress.open_seconds is not None
     return {
         "campaign": campaign,
         "headers": conditional(etag),
@@ -75,11 +76,9 @@ def progress_context(campaign: Campaign, etag: str) -> dict[str, Any]:
         "hands": list(open_requests(campaign)),
         "place": place_of(campaign) if progress.waiting else None,
         "elapsed": _time(progress.elapsed_seconds),
-        "left": _left(left),
-        "until": _until(left)
-        if campaign.state == Campaign.State.RUNNING
-        and not (progress.waiting and progress.waiting.open_end)
-        else None,
+        "left": "not known" if withdrawn else _left(left),
+        "open": _left(progress.open_seconds) if withdrawn else "",
+        "until": _until(left) if campaign.state == Campaign.State.RUNNING else None,
         "bars": _bars(progress),
         "current": current,
         "cell": Levels(factors_of(campaign)).sentence(current.levels) if current else "",

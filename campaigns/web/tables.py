@@ -1,8 +1,10 @@
 """Rows of the tables of a result page, ready to be written. Formats what the findings hold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from django.core.paginator import Page, Paginator
 
 from campaigns.charts import formats, strips
 from campaigns.web.phrases import (
@@ -14,10 +16,12 @@ from campaigns.web.phrases import (
     level_text,
     p_text,
     percent,
+    session_remarks,
     span,
     standing_text,
 )
 
+CELLS_A_PAGE = 50
 WITHOUT_VALUE = ("empty", "all_failed")
 """What says no more than the counts of failed and lost runs do."""
 TOLD = (
@@ -31,8 +35,12 @@ TOLD = (
 
 @dataclass(frozen=True, slots=True)
 class CellLine:
-    """One cell. levels: (short, whole) of each factor; notes: what is not a plain value."""
+    """One cell. levels: (short, whole) of each factor; notes: what is not a plain value.
 
+    number: its place among all cells.
+    """
+
+    number: int
     levels: tuple[tuple[str, str], ...]
     ok: str
     gmean: str
@@ -48,11 +56,12 @@ class CellLine:
 
 @dataclass(frozen=True, slots=True)
 class CellTable:
-    """The cells of one metric; their strips share one scale."""
+    """Cells of one metric; the strips of all of them share one scale. page: of the cells."""
 
     heads: tuple[str, ...]
     lines: tuple[CellLine, ...]
     scale: str
+    page: Page[Any] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +99,36 @@ class StrataTable:
     order_tone: str
 
 
-def cell_table(finding: Mapping[str, Any], words: Levels) -> CellTable:
-    """Write the cells of a finding in their order."""
+def cell_table(finding: Mapping[str, Any], words: Levels, page: str | None = None) -> CellTable:
+    """Write one page of the cells of a finding in their order."""
+    pages = Paginator(finding["cells"], CELLS_A_PAGE, orphans=CELLS_A_PAGE // 5)
+    shown = pages.get_page(page)
     unit = finding["unit"]
     values = [value for cell in finding["cells"] for value in _observed(cell)]
     scale = strips.scale_of(values)
     return CellTable(
         heads=tuple(factor.label for factor in words.factors),
-        lines=tuple(_cell_line(cell, unit, scale, words) for cell in finding["cells"]),
+        lines=tuple(
+            _cell_line(number, cell, unit, scale, words)
+            for number, cell in enumerate(shown, start=shown.start_index())
+        ),
         scale=f"{amount(scale.low, unit)} to {amount(scale.high, unit)}" if values else "",
+        page=shown,
     )
 
 
-def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: Levels) -> CellLine:
+def _cell_line(
+    number: int, cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: Levels
+) -> CellLine:
     summary = cell["summary"]
     observed = _observed(cell)
     geometric = summary["gmean"] is not None
     interval = summary["gmean_ci"] if geometric else summary["mean_ci"]
     return CellLine(
+        number=number,
         levels=words.one_each(cell["levels"]),
         ok=f"{summary['n_ok']}/{cell['counts']['runs']}",
-        gmean=amount(summary["mean"] if summary["n_ok"] == 1 else summary["gmean"], unit),
+        gmean=_average(cell, unit),
         mean=amount(summary["mean"], unit),
         interval=span(interval, unit),
         cv=MISSING if summary["cv"] is None else f"{100 * summary['cv']:.1f} %",
@@ -128,6 +146,14 @@ def _cell_line(cell: Mapping[str, Any], unit: str, scale: strips.Scale, words: L
         notes=tuple(_notes(cell, unit)),
         failed="all_failed" in summary["flags"],
     )
+
+
+def _average(cell: Mapping[str, Any], unit: str) -> str:
+    """The geometric mean; a lower bound of it where runs timed out."""
+    summary, at_least = cell["summary"], cell["counts"].get("at_least")
+    if at_least is not None:
+        return f"≥ {amount(at_least, unit)}"
+    return amount(summary["mean"] if summary["n_ok"] == 1 else summary["gmean"], unit)
 
 
 def _observed(cell: Mapping[str, Any]) -> Sequence[float]:
@@ -200,7 +226,7 @@ def _stratum_line(
         display=stratum["display"],
         advice=stratum["advice"],
         standing=standing_text(stratum["standing"]),
-        remarks=tuple(_remarks(verdict)),
+        remarks=(*session_remarks(stratum["standing"]), *_remarks(verdict)),
     )
 
 

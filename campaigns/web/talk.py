@@ -14,11 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns import talk
 from campaigns.definition.errors import Invalid
 from campaigns.definition.life import NotPossible
+from campaigns.definition.revisions import Changed, held, revision_of
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
 from campaigns.queries.rights import Right
 from campaigns.queries.rights import may as may_in
 from campaigns.queries.talk import names_to_mention, threads, threads_on
 from campaigns.talk.mentions import mentioned, sentence_of
+from campaigns.web.moved import opened_on, seen_in
 from campaigns.web.people import takes, user_of
 from campaigns.web.talk_view import Writing, html_of, thread_view, writing_on
 
@@ -97,6 +99,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         names_to_mention(team, found.thread.conclusion),
         label="Your comment",
         text=found.text,
+        seen=opened_on(request, talk.revised(found)),
     )
     context = {"thread": found.thread}
     if request.method == "POST":
@@ -104,7 +107,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
             request,
             writing,
             (team, found.thread.conclusion),
-            lambda text: talk.edit(found, text, user),
+            lambda text: _edited(request, found, text),
             lambda tried: _draw(request, "talk/edit.html", context | {"writing": tried}),
         )
     return _draw(request, "talk/edit.html", context | {"writing": writing})
@@ -155,6 +158,12 @@ def _threads(request: HttpRequest, what: Campaign | Conclusion) -> HttpResponse:
     return _draw(request, "talk/list.html", context | {"writing": writing})
 
 
+def _edited(request: HttpRequest, comment: Comment, text: str) -> talk.Said:
+    """Change a comment where it says what the form was opened on. Raise Changed and what `edit` raises."""
+    with held(comment, talk.revised, seen_in(request)):
+        return talk.edit(comment, text, user_of(request))
+
+
 def _written(
     request: HttpRequest,
     writing: Writing,
@@ -172,6 +181,12 @@ def _written(
     except Invalid as invalid:
         page = draw(replace(tried, errors=invalid.errors.get("text", [str(invalid)])))
         page.status_code = 422
+        return page
+    except Changed as changed:
+        now = f"You changed this comment in another tab. It says now: “{changed.stored['text']}”. "
+        again = "Save again to replace that by what stands here."
+        page = draw(replace(tried, errors=[now + again], seen=revision_of(changed.stored)))
+        page.status_code = 409
         return page
     except NotPossible as refusal:
         page = draw(replace(tried, errors=[str(refusal)]))

@@ -40,7 +40,7 @@ class ThreadView:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A form to write a comment in. names: who may be mentioned."""
+    """A form to write a comment in. names: who may be mentioned; seen: revision of what is changed."""
 
     id: str
     action: str
@@ -53,6 +53,7 @@ class Writing:
     errors: Sequence[str] = ()
     preview: SafeString | None = None
     longest: int = LONGEST
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

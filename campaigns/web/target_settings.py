@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,11 +16,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns import dispatch
 from campaigns.definition import ssh_logins, target_settings
 from campaigns.definition.errors import Invalid
+from campaigns.definition.revisions import Changed, Data, held
 from campaigns.definition.setting_forms import SettingForm, SshForm, StepForm
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.queries.rights import Right
 from campaigns.web.action_fields import action_fields, entered_action, stored_action
 from campaigns.web.fields import Field, from_form
+from campaigns.web.moved import Moved, of_fields, opened_on, seen_in
 from campaigns.web.people import takes, user_of
 
 Errors = Mapping[str, list[str]]
@@ -27,6 +31,10 @@ SECRETS = ("key", "password")
 APPLY = ("apply", "How it is set", True)
 READ = ("read_back", "How it is read back", False)
 STEP = ("action", "What is done", False)
+ACTIONS = ("apply", "read_back", "action")
+NEW_SETTING = {"apply": {"way": "http", "method": "PUT"}, "read_back": {"way": "http"}}
+NEW_STEP = {"action": {"way": "http", "method": "POST"}}
+AnyRow = TypeVar("AnyRow", bound=Model)
 
 
 @require_http_methods(["GET", "POST"])
@@ -89,9 +97,15 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
     stored = {name: getattr(row, name, fields[name].initial) for name in fields}
     data = _posted(request, fields) if request.method == "POST" else stored
     errors: Errors = {}
+    changed: Changed | None = None
     if request.method == "POST":
-        errors = _tried(lambda: ssh_logins.save_ssh(data, target, user_of(request)))
-        if not errors:
+        errors, changed = _held(
+            request,
+            row,
+            ssh_logins.revised,
+            lambda: ssh_logins.save_ssh(data, target, user_of(request)),
+        )
+        if not errors and not changed:
             return _saved(request, target, "The SSH login")
     shown = {**data, **dict.fromkeys(SECRETS, "")}
     asked = "confirm_address" in errors or bool(data.get("confirm_address"))
@@ -101,7 +115,9 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
         if name != "confirm_address" or asked
     ]
     remove = reverse("ssh-delete", args=[target.pk]) if row else ""
-    return _draw(request, target, f"How commands reach {target.name}", drawn, [], errors, remove)
+    now = ssh_logins.revised(row) if row else None
+    title, seen = f"How commands reach {target.name}", opened_on(request, now, changed)
+    return _draw(request, target, title, drawn, [], errors, remove, seen, changed)
 
 
 @require_POST
@@ -140,19 +156,19 @@ def read_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _setting(request: HttpRequest, target: Target, row: Setting | None) -> HttpResponse:
     fields = SettingForm.base_fields
-    stored = {name: getattr(row, name, field.initial) for name, field in fields.items()}
-    stored["choices"] = "\n".join(map(str, row.choices)) if row else ""
-    stored |= stored_action("apply", row.apply if row else {"way": "http", "method": "PUT"})
-    stored |= stored_action("read_back", row.read_back if row else {"way": "http"})
-    data, errors = stored, NOTHING
+    now = target_settings.revised_setting(row) if row else None
+    data, errors, changed = _as_typed(now or NEW_SETTING | _initial(fields)), NOTHING, None
     if request.method == "POST":
         data = _posted(request, fields) | _of_actions(request, ("apply", "read_back"))
         sent, errors = _with_actions(data, fields, ("apply", "read_back"))
         if not errors:
-            errors = _tried(
-                lambda: target_settings.save_setting(sent, target, user_of(request), row)
+            errors, changed = _held(
+                request,
+                row,
+                target_settings.revised_setting,
+                lambda: target_settings.save_setting(sent, target, user_of(request), row),
             )
-        if not errors:
+        if not errors and not changed:
             return _saved(request, target, f"The setting {data['name']}")
     title = f"Setting {row.name}" if row else "New setting"
     remove = reverse("setting-delete", args=[target.pk, row.name]) if row else ""
@@ -164,20 +180,26 @@ def _setting(request: HttpRequest, target: Target, row: Setting | None) -> HttpR
         _actions((APPLY, READ), data, errors),
         errors,
         remove,
+        opened_on(request, now, changed),
+        changed,
     )
 
 
 def _step(request: HttpRequest, target: Target, row: TargetStep | None) -> HttpResponse:
     fields = StepForm.base_fields
-    stored = {name: getattr(row, name, field.initial) for name, field in fields.items()}
-    stored |= stored_action("action", row.action if row else {"way": "http", "method": "POST"})
-    data, errors = stored, NOTHING
+    now = target_settings.revised_step(row) if row else None
+    data, errors, changed = _as_typed(now or NEW_STEP | _initial(fields)), NOTHING, None
     if request.method == "POST":
         data = _posted(request, fields) | _of_actions(request, ("action",))
         sent, errors = _with_actions(data, fields, ("action",))
         if not errors:
-            errors = _tried(lambda: target_settings.save_step(sent, target, user_of(request), row))
-        if not errors:
+            errors, changed = _held(
+                request,
+                row,
+                target_settings.revised_step,
+                lambda: target_settings.save_step(sent, target, user_of(request), row),
+            )
+        if not errors and not changed:
             return _saved(request, target, f"The step “{data['name']}”")
     title = f"Step “{row.name}”" if row else "New reset command or readiness"
     remove = reverse("step-delete", args=[target.pk, row.pk]) if row else ""
@@ -189,6 +211,8 @@ def _step(request: HttpRequest, target: Target, row: TargetStep | None) -> HttpR
         _actions((STEP,), data, errors),
         errors,
         remove,
+        opened_on(request, now, changed),
+        changed,
     )
 
 
@@ -231,6 +255,47 @@ def _tried(save: Callable[[], object]) -> dict[str, list[str]]:
     except PermissionDenied as denied:
         return {"": [str(denied)]}
     return {}
+
+
+def _held(
+    request: HttpRequest,
+    row: AnyRow | None,
+    revised: Callable[[AnyRow], Data],
+    save: Callable[[], object],
+) -> tuple[Errors, Changed | None]:
+    """Save where a row is as the form was opened on; else give what is wrong, or who was faster."""
+    if row is None:
+        return _tried(save), None
+    try:
+        with held(row, revised, seen_in(request)):
+            return _tried(save), None
+    except Changed as changed:
+        return NOTHING, changed
+
+
+def _initial(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: field.initial for name, field in fields.items()}
+
+
+def _as_typed(data: Data) -> dict[str, Any]:
+    """Give a setting or a step as its form holds it: texts, and each action in its parts."""
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in ACTIONS:
+            found |= stored_action(name, value)
+        else:
+            found[name] = "\n".join(map(str, value or ())) if name == "choices" else value
+    return found
+
+
+def _moved(changed: Changed, fields: list[Field], actions: list[tuple[str, list[Field]]]) -> Moved:
+    stored = _as_typed({name: changed.stored[name] for name in changed.fields})
+    parts = [
+        replace(field, label=f"{title}: {field.label}")
+        for title, group in actions
+        for field in group
+    ]
+    return of_fields(changed, [*fields, *parts], SECRETS, stored)
 
 
 def _saved(request: HttpRequest, target: Target, what: str) -> HttpResponse:
@@ -277,7 +342,9 @@ def _draw(
     fields: list[Field],
     actions: list[tuple[str, list[Field]]],
     errors: Errors,
-    remove: str = "",
+    remove: str,
+    seen: str,
+    changed: Changed | None,
 ) -> HttpResponse:
     known = {field.name for field in fields} | {
         field.name for _, group in actions for field in group
@@ -296,5 +363,8 @@ def _draw(
         "errors": bool(errors),
         "others": others,
         "remove": remove,
+        "seen": seen,
+        "moved": changed and _moved(changed, fields, actions),
     }
-    return render(request, "targets/setting.html", context, status=422 if errors else 200)
+    status = 409 if changed else 422 if errors else 200
+    return render(request, "targets/setting.html", context, status=status)

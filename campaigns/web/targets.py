@@ -1,6 +1,6 @@
 """Targets: list, page, form, probe now, retire."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import Any
 
@@ -15,17 +15,29 @@ from campaigns.definition.allowing import team_for
 from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.production import is_kept
+from campaigns.definition.revisions import Changed
 from campaigns.models import Target
-from campaigns.queries.home import target_rows
+from campaigns.queries.home import TargetRow, target_rows
 from campaigns.queries.queues import queue_of
 from campaigns.queries.rights import Right
 from campaigns.web.calibrating import noise_of_kinds
 from campaigns.web.fields import Field, from_form, is_key
 from campaigns.web.limits import quiet_of, zones
+from campaigns.web.moved import of_fields, opened_on, seen_in
 from campaigns.web.people import may, takes, team_field, user_of
 from campaigns.web.setting_rows import settings_context
+from campaigns.web.sorting import Sort
 
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
+COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
+    "name": lambda row: row.target.name.lower(),
+    "health": lambda row: row.target.health,
+    "family": lambda row: row.target.family,
+    "address": lambda row: row.target.own_address,
+    "probed": lambda row: row.target.probed_at,
+    "lease": lambda row: row.held_by or None,
+}
+"""Of the list of targets, by what each is sorted."""
 MOST_LOOKS = 20
 """How often the page looks for the outcome of a probe, once a second."""
 
@@ -34,7 +46,9 @@ MOST_LOOKS = 20
 @takes(Right.SEE)
 def target_list(request: HttpRequest) -> HttpResponse:
     """All targets in use."""
-    return render(request, "targets/list.html", {"rows": target_rows(may(request).see)})
+    sort = Sort.asked(request.GET.get("sort", ""), COLUMNS)
+    rows = sort.apply(target_rows(may(request).see), COLUMNS)
+    return render(request, "targets/list.html", {"rows": rows, "sort": sort})
 
 
 @require_GET
@@ -123,7 +137,9 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         team = (
             None if target else team_for(user_of(request), request.POST.get("team"), Right.OPERATE)
         )
-        saved = servers.save_target(data, target, team)
+        saved = servers.save_target(data, target, team, seen_in(request))
+    except Changed as changed:
+        return _draw(request, target, data, {}, changed)
     except Invalid as invalid:
         data["base_url"] = servers.without_user_info(data["base_url"])
         return _draw(request, target, data, invalid.errors)
@@ -142,6 +158,7 @@ def _draw(
     target: Target | None,
     data: Mapping[str, Any],
     errors: Mapping[str, list[str]],
+    changed: Changed | None = None,
 ) -> HttpResponse:
     fields = _fields(target, data, errors)
     if target is None:
@@ -155,12 +172,15 @@ def _draw(
         "limits": {field.name: field for field in fields if field.name in servers.OWNERS_LIMITS},
         "zones": zones(),
         "errors": sum(map(len, errors.values())),
+        "moved": changed and of_fields(changed, fields, servers.SECRETS),
+        "seen": opened_on(request, servers.revised(target) if target else None, changed),
         "locked": _locked(target),
         "kept": target is not None
         and is_kept(target)
         and target.team_id not in may(request).manage,
     }
-    return render(request, "targets/form.html", context, status=422 if errors else 200)
+    status = 409 if changed else 422 if errors else 200
+    return render(request, "targets/form.html", context, status=status)
 
 
 def _form_fields() -> Mapping[str, Any]:

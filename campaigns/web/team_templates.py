@@ -1,5 +1,6 @@
 """Templates of a team: list, save a campaign as one, begin a campaign with one, rename, retire."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -9,10 +10,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.definition import templates
 from campaigns.definition.errors import Invalid
+from campaigns.definition.revisions import Changed, held
 from campaigns.drivers import all_kinds
 from campaigns.models import Campaign, Template
 from campaigns.queries.rights import Right, visible
 from campaigns.web.fields import Choice, Field, from_form, is_key
+from campaigns.web.moved import of_fields, opened_on, seen_in
 from campaigns.web.people import campaign_of, takes, user_of
 
 MOST_FACTORS = 6
@@ -53,15 +56,20 @@ def template_new(request: HttpRequest, pk: int) -> HttpResponse:
 def template_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change name and notes."""
     template = get_object_or_404(Template, pk=pk, retired_at=None)
+    stored = templates.said_of(template)
+    seen = opened_on(request, stored)
     if request.method != "POST":
-        stored = {"name": template.name, "notes": template.notes}
-        return _form(request, stored, {}, template=template)
+        return _form(request, stored, {}, template=template, seen=seen)
     sent = request.POST.dict()
     try:
-        templates.change_template(template, _entered(sent), user_of(request))
+        with held(template, templates.said_of, seen_in(request)):
+            templates.change_template(template, _entered(sent), user_of(request))
     except Invalid as invalid:
         template.refresh_from_db()
-        return _form(request, sent, invalid.errors, template=template)
+        return _form(request, sent, invalid.errors, template=template, seen=seen)
+    except Changed as changed:
+        seen = opened_on(request, stored, changed)
+        return _form(request, sent, {}, changed, template=template, seen=seen)
     return redirect("template-list")
 
 
@@ -116,14 +124,19 @@ def _row(template: Template) -> dict[str, Any]:
 
 
 def _form(
-    request: HttpRequest, values: dict[str, str], errors: dict[str, list[str]], **context: Any
+    request: HttpRequest,
+    values: Mapping[str, Any],
+    errors: dict[str, list[str]],
+    changed: Changed | None = None,
+    **context: Any,
 ) -> HttpResponse:
     fields = [
         from_form(name, field, values.get(name, ""), errors.get(name, ()))
         for name, field in templates.TemplateForm.base_fields.items()
     ]
-    status = 422 if errors else 200
-    return render(request, "templates/form.html", {"fields": fields, **context}, status=status)
+    status = 409 if changed else 422 if errors else 200
+    context |= {"fields": fields, "moved": changed and of_fields(changed, fields)}
+    return render(request, "templates/form.html", context, status=status)
 
 
 def _beginning(

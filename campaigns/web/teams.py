@@ -1,7 +1,7 @@
 """Teams: list, page with members and rules, and the people of the installation."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -11,14 +11,27 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.definition import teams
 from campaigns.definition.errors import Invalid
+from campaigns.definition.revisions import Changed, Data, held, revision_of
 from campaigns.models import Membership, Role, Team
 from campaigns.queries import teams as queries
 from campaigns.queries.owners import find
 from campaigns.queries.rights import IN_WORDS, RIGHTS, Right
 from campaigns.web.fields import Choice, from_form
+from campaigns.web.moved import Difference, Moved, moved, of_fields, opened_on, seen_in
 from campaigns.web.people import may, takes, user_of
 
 Errors = Mapping[str, list[str]]
+
+
+class MemberRow(NamedTuple):
+    """A member with the roles to tick. seen: the revision of the roles."""
+
+    member: Membership
+    choices: list[Choice]
+    words: str
+    seen: str
+
+
 OWNER_ALONE = "Only the owner of the installation sees all accounts and makes teams."
 
 
@@ -72,6 +85,7 @@ def team_rules(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         lambda found: teams.change_rules(found, data, user_of(request)),
         "The rules are saved.",
+        teams.rules_of,
         rules=data,
     )
 
@@ -87,6 +101,7 @@ def team_member(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         lambda found: teams.set_roles(found, name, roles, user_of(request)),
         f"{name} is {queries.in_words([role for role in Role.values if role in roles])}.",
+        lambda found: teams.roles_of(found, name),
         member={"user": name, "roles": roles},
     )
 
@@ -123,13 +138,21 @@ def people(request: HttpRequest) -> HttpResponse:
 
 
 def _changed(
-    request: HttpRequest, pk: int, act: Callable[[Team], object], done: str, **sent: Any
+    request: HttpRequest,
+    pk: int,
+    act: Callable[[Team], object],
+    done: str,
+    revised: Callable[[Team], Data],
+    **sent: Any,
 ) -> HttpResponse:
     found = find(Team.objects.all(), user_of(request), Right.MANAGE, pk=pk)
     try:
-        act(found)
+        with held(found, revised, seen_in(request)):
+            act(found)
     except Invalid as invalid:
         return _page(request, Team.objects.get(pk=pk), invalid.errors, **sent)
+    except Changed as changed:
+        return _page(request, Team.objects.get(pk=pk), changed=changed, **sent)
     messages.success(request, done)
     return redirect("team", pk)
 
@@ -139,30 +162,48 @@ def _page(
     found: Team,
     errors: Errors | None = None,
     *,
+    changed: Changed | None = None,
     rules: Mapping[str, Any] | None = None,
     member: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
-    stored = {name: getattr(found, name) for name in teams.RULES}
+    stored = teams.rules_of(found)
     of_rules = (errors or {}) if rules is not None else {}
     of_member = (errors or {}) if member is not None else {}
     sent = member or {"user": "", "roles": [Role.VIEWER]}
+    drawn = [
+        from_form(name, field, (rules or stored)[name], of_rules.get(name, ()))
+        for name, field in teams.RulesForm.base_fields.items()
+    ]
+    typed = sent if changed else {"user": ""}
     context = {
         "team": found,
         "rows": [
-            (row, _choices(row.roles), queries.in_words(row.roles))
+            MemberRow(
+                row,
+                _choices(sent["roles"] if row.user.username == typed["user"] else row.roles),
+                queries.in_words(row.roles),
+                revision_of({"roles": row.roles}),
+            )
             for row in queries.members_of(found)
         ],
-        "rules": [
-            from_form(name, field, (rules or stored)[name], of_rules.get(name, ()))
-            for name, field in teams.RulesForm.base_fields.items()
-        ],
+        "rules": drawn,
+        "rules_seen": opened_on(request, stored, changed) if rules else revision_of(stored),
+        "moved": changed and (of_fields(changed, drawn) if rules else _moved(changed, sent)),
         "new_member": from_form(
             "user", teams.MemberForm.base_fields["user"], sent["user"], of_member.get("user", ())
         ),
         "roles": _choices(sent["roles"]),
         "role_errors": of_member.get("roles", ()),
     }
-    return render(request, "teams/team.html", context, status=422 if errors else 200)
+    status = 409 if changed else 422 if errors else 200
+    return render(request, "teams/team.html", context, status=status)
+
+
+def _moved(changed: Changed, sent: Mapping[str, Any]) -> Moved:
+    """The roles of a member, as they are now and as they were ticked."""
+    label = f"Roles of {sent['user']}"
+    now = queries.in_words(changed.stored["roles"])
+    return moved(changed, [Difference(label, now, queries.in_words(sent["roles"]))])
 
 
 def _choices(roles: Any) -> list[Choice]:

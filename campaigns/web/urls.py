@@ -24,6 +24,7 @@ from campaigns.web import (
     team_templates,
     teams,
 )
+from campaigns.web.help import help_page
 from campaigns.web.reports import links as report_links
 from campaigns.web.reports import pages as reports
 
@@ -34,6 +35,8 @@ urlpatterns = [
     re_path(r"^health/?$", health.health, name="health"),
     re_path(r"^ready/?$", health.ready, name="ready"),
     re_path(r"^metrics/?$", metrics.metrics, name="metrics"),
+    path("help/", help_page, name="help"),
+    path("help/<path:page>/", help_page, name="help-page"),
     path("", include("campaigns.web.signing.urls")),
     path("account/", accounts.account, name="account"),
     path("account/tokens/", accounts.create_token, name="token-create"),
@@ -123,6 +126,7 @@ urlpatterns = [
     path("campaigns/plan/", define.campaign_plan, name="campaign-plan"),
     path("campaigns/<int:pk>/edit/", define.campaign_edit, name="campaign-edit"),
     path("campaigns/<int:pk>/clone/", define.campaign_clone, name="campaign-clone"),
+    path("campaigns/<int:pk>/repeat/", define.campaign_repeat, name="campaign-repeat"),
     path("campaigns/<int:pk>/delete/", listing.campaign_delete, name="campaign-delete"),
     path("campaigns/<int:pk>/", include("campaigns.web.campaign_urls")),
 ]

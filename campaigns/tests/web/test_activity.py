@@ -131,6 +131,20 @@ def test_older_rows_follow_on_further_pages(browser, ada, campaign):
     assert 'rel="first"' in second
 
 
+def test_the_oldest_rows_are_one_click_away(browser, ada, campaign):
+    for number in range(130):
+        record(Action.CAMPAIGN_CANCELLED, user=ada, campaign=campaign, reason=f"number {number}.")
+
+    first = read(browser, action="campaign_cancelled")
+    link = first.partition('rel="last" href="')[2].partition('"')[0].replace("&amp;", "&")
+    last = browser.get(f"/activity/{link}").content.decode()
+
+    assert "number 0." in last
+    assert "number 49." in last
+    assert "number 50." not in last
+    assert 'rel="last"' not in last
+
+
 def test_a_page_costs_few_queries_however_many_rows_it_has(
     browser, ada, campaign, django_assert_max_num_queries
 ):

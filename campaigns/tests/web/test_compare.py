@@ -133,6 +133,19 @@ def test_other_work_is_refused_with_both_values_and_is_not_drawn(browser, measur
     assert "compared-figure" not in response.content.decode()
 
 
+def test_a_headline_names_many_paths_by_their_parameter_alone(browser, measured):
+    paths = [f"/repo/files={number}/size=20kB/PULP_MANIFEST" for number in range(1, 4)]
+    pair = (
+        measured("one", parameters={"path": paths[0]}),
+        measured("two", parameters={"path": paths[1]}),
+    )
+
+    page = text_of(browser, c=[each.pk for each in pair])
+
+    assert "“two” is not comparable with “one” (another path)." in page
+    assert f"refused: path: {paths[0]} against {paths[1]}" in page
+
+
 def test_levels_of_work_without_one_in_common_are_refused(browser, measured):
     one = measured("one", factors={"path": ["/a", "/b"], "workers": [2, 4]}, parameters={})
     two = measured("two", parameters={"path": "/c"})
@@ -204,7 +217,7 @@ def test_a_level_that_is_fixed_in_the_other_campaign_finds_its_cell(browser, mea
 def test_campaigns_without_a_cell_in_common_say_which_factor_it_is(browser, measured):
     text = text_of(browser, c=[measured("one").pk, measured("two", levels=(8, 16)).pk])
 
-    assert "“two” and “one” have no cell with the same levels." in text
+    assert "“two” and “one” have no cell with the same levels" in text
     assert "No level in common: workers: 2, 4 against 8, 16." in text
 
 
@@ -241,7 +254,7 @@ def test_another_metric_is_compared_where_both_have_it(browser, target, person):
         store(campaign, lambda run: 1.0 + run.position / 100, rate=rate)
         keys.append(finish(campaign).pk)
 
-    assert "higher throughput" in text_of(browser, c=keys, metric="rate")
+    assert "+25.0 %" in text_of(browser, c=keys, metric="rate")
     assert "metric Duration" in text_of(browser, c=keys, metric="nonsense")
 
 
@@ -348,6 +361,7 @@ def test_the_number_of_queries_grows_neither_with_campaigns_nor_with_runs(browse
     keys = [
         measured(name, repetitions=size).pk for name, size in zip("abcd", (2, 8, 3, 2), strict=True)
     ]
+    measured("offered in both cases")
 
     get(browser, c=keys[:1])  # the first request of a session also notes the session
     counts = []

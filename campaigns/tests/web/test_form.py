@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from campaigns.definition import life
 from campaigns.drivers.base import REFUSED
-from campaigns.models import Attempt, Campaign, Run
+from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin
 
@@ -447,3 +447,26 @@ def test_the_limits_are_unfolded_where_one_of_them_is_wrong(browser, sent):
     assert "open" in page.by_id("limits")
     assert page.by_id("f-time_budget_seconds")["aria-invalid"] == "true"
     assert "“soon” is no span of time" in page.text
+
+
+def test_the_pool_of_workers_is_chosen_stored_shown_and_cloned(browser, sent):
+    Worker.objects.create(name="near@there", host="there", pools=["near"])
+    form = browser.get(NEW, {"kind": "toy"}).content.decode()
+    assert '<option value="near">' in form
+
+    press(browser, NEW, sent, "save", pool="near")
+
+    campaign = Campaign.objects.get()
+    assert campaign.pool == "near"
+    assert "measured by the pool “near”" in Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    clone = Page(browser.get(reverse("campaign-clone", args=[campaign.pk])))
+    assert clone.by_id("f-pool")["value"] == "near"
+
+
+def test_a_pool_that_measures_nothing_is_refused_beside_its_field(browser, sent):
+    page = Page(press(browser, NEW, sent, "save", pool="control"))
+
+    assert "The workers of “control” do not measure" in page.text
+    assert page.by_id("f-pool")["aria-invalid"] == "true"
+    assert "open" in page.by_id("limits")
+    assert not Campaign.objects.exists()

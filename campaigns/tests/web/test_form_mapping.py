@@ -63,13 +63,13 @@ def test_excluded_combinations_are_read_line_by_line(toy):
 
 
 @pytest.mark.parametrize("line", ["engine", "=old", "engine=old, workers", "{}", "\x00"])
-def test_a_line_that_is_no_combination_is_said(toy, line):
-    data, errors = forms.to_data(post(excluded=line))
+def test_a_line_that_is_no_combination_is_named_by_its_number(toy, line):
+    data, errors = forms.to_data(post(excluded=f"engine=new\n{line}"))
 
     if line == "engine=old, workers":
-        assert data["excluded"] == [{"engine": "old, workers"}]
+        assert data["excluded"] == [{"engine": "new"}, {"engine": "old, workers"}]
     else:
-        assert "is no combination" in errors["excluded"][0]
+        assert errors["excluded"][0].startswith("Line 2 is no combination; ")
 
 
 def test_a_number_is_the_same_however_it_is_written(toy):

@@ -7,7 +7,7 @@ from django.utils import timezone
 from campaigns import progress
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
-from campaigns.models import Attempt, Campaign, Finding, Run, TargetLease, Worker
+from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.queries import home as queries
 from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
@@ -95,6 +95,39 @@ def test_a_demonstration_is_launched_with_one_click(browser, draft):
     actions = [attributes.get("action") for tag, attributes in page.elements if tag == "form"]
     assert reverse("campaign-launch", args=[draft.pk]) in actions
     assert page.named("csrfmiddlewaretoken")
+
+
+def test_a_demonstration_that_is_over_is_run_again_with_one_click(browser, draft, person, worker):
+    Campaign.objects.filter(pk=draft.pk).update(tags=["demo"])
+    again = reverse("campaign-repeat", args=[draft.pk])
+    life.launch(draft, person)
+    assert again not in browser.get(reverse("home")).content.decode()
+    Campaign.objects.filter(pk=draft.pk).update(state="finished")
+    draft.runs.all().update(state="cancelled", reason="over")
+
+    home = browser.get(reverse("home"))
+    answer = browser.post(again)
+
+    assert again in home.content.decode()
+    made = Campaign.objects.order_by("-pk")[0]
+    assert answer["Location"] == reverse("campaign", args=[made.pk])
+    assert (made.state, made.clone_of, made.tags) == ("running", draft, ["demo"])
+    assert made.seed != draft.seed
+
+
+def test_what_cannot_be_run_again_as_it_is_leads_to_the_form(browser, draft, target):
+    Target.objects.filter(pk=target.pk).update(retired_at=draft.created_at)
+
+    answer = browser.post(reverse("campaign-repeat", args=[draft.pk]))
+
+    assert answer["Location"] == reverse("campaign-clone", args=[draft.pk])
+    assert Campaign.objects.count() == 1
+
+
+def test_the_overview_says_what_a_campaign_is(browser):
+    text = Page(browser.get(reverse("home"))).text
+
+    assert "A campaign asks one question of a server" in text
 
 
 def test_a_draft_without_the_tag_is_no_demonstration(browser, draft):

@@ -146,8 +146,8 @@ def test_a_file_that_waits_is_sent_to_a_worker_once(browser, monkeypatch):
     send(browser, upload("oha.json"))
     Submission.objects.update(sent_at=None)
 
-    assert waiting.due() == [Submission.objects.get().pk]
-    assert waiting.due() == []
+    assert waiting.due(9) == [Submission.objects.get().pk]
+    assert waiting.due(9) == []
 
 
 def test_a_file_at_which_perfdash_errs_is_refused_and_not_read_for_ever(browser, monkeypatch):
@@ -160,4 +160,4 @@ def test_a_file_at_which_perfdash_errs_is_refused_and_not_read_for_ever(browser,
     kept = Submission.objects.get()
     assert kept.state == "refused"
     assert "ZeroDivisionError" in kept.problem
-    assert waiting.due() == []
+    assert waiting.due(9) == []

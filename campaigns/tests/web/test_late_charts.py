@@ -4,8 +4,10 @@ import pytest
 from django.urls import reverse
 
 from campaigns import analysis
+from campaigns.charts import sampling
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.tests.web.measured import finish, launched, store
+from campaigns.web import tables
 from campaigns.web.panels import base
 
 pytestmark = pytest.mark.django_db
@@ -143,3 +145,81 @@ def test_the_table_of_cells_is_the_same_without_their_runs_at_hand(browser, many
     assert "runs" not in brief["findings"].cells["cells"][0]
     assert brief["cells"] == whole["cells"]
     assert {note for line in brief["cells"].lines for note in line.notes} >= {"1 bound", "1 lost"}
+
+
+@pytest.fixture
+def groups(target, person, monkeypatch):
+    """A campaign that counts as one of many runs, with three groups of levels."""
+    monkeypatch.setattr(base, "MOST_RUNS", 11)
+    factors = {"workers": [1, 2, 4], "path": ["a", "b", "c"]}
+    campaign = launched(target, person, factors=factors, order="interleaved", repetitions=3)
+    store(campaign, lambda run: 10.0 + run.position % 5)
+    return finish(campaign)
+
+
+def test_folded_tables_of_levels_come_when_they_are_unfolded(browser, groups, monkeypatch):
+    late = page(browser, groups).content.decode()
+    part = chart(browser, groups, "levels-2").content.decode()
+    monkeypatch.setattr(base, "MOST_RUNS", 100)
+    whole = page(browser, groups).content.decode()
+
+    address = reverse("campaign-chart", args=[groups.pk, "levels-2"])
+    assert f'data-late="{address}"' in late
+    assert "Table of comparisons" not in late
+    assert part.count("Table of comparisons") == 1
+    assert "path b" in part
+    assert whole.count("Table of comparisons") == 3
+
+
+def test_without_javascript_a_link_unfolds_a_table_of_levels(browser, groups):
+    folded = page(browser, groups).content.decode()
+    opened = page(browser, groups, open="levels-2").content.decode()
+
+    assert '<noscript><a href="?open=levels-2#panel-levels-2">Show the tables</a>' in folded
+    assert opened.count("Table of comparisons") == 1
+    assert 'data-panel="levels-2" open' in opened
+
+
+@pytest.mark.parametrize("name", ["levels-0", "levels-4", "levels-x", "levels-"])
+def test_a_table_of_levels_that_there_is_not_is_not_found(browser, groups, name):
+    assert chart(browser, groups, name).status_code == 404
+
+
+def test_cells_have_pages_that_keep_the_rest_of_the_address(browser, many, monkeypatch):
+    monkeypatch.setattr(tables, "CELLS_A_PAGE", 2)
+
+    first = page(browser, many, metric="duration").content.decode()
+    last = page(browser, many, metric="duration", cells="2")
+
+    assert 'rel="last" href="?metric=duration&amp;cells=2#h-cells">Last</a>' in first
+    assert "1 to 2 of 3" in first
+    assert [line.number for line in last.context["cells"].lines] == [3]
+    assert "on=cell&amp;key=3" in last.content.decode()
+
+
+@pytest.mark.parametrize("asked", ["0", "-1", "99", "x", "\x00"])
+def test_a_page_of_cells_that_there_is_not_is_one_that_there_is(browser, many, monkeypatch, asked):
+    monkeypatch.setattr(tables, "CELLS_A_PAGE", 2)
+
+    response = page(browser, many, cells=asked)
+
+    assert response.status_code == 200
+    assert response.context["cells"].lines
+
+
+def test_a_legend_names_its_chart_and_what_its_entries_hide(browser, many):
+    text = chart(browser, many, "curve").content.decode()
+
+    assert '<ul class="key" aria-label="Legend" data-key="curve">' in text
+    assert 'data-group-of="runs"' in text
+    assert 'data-chart="curve" data-unzoom hidden' in text
+
+
+def test_a_chart_that_leaves_runs_out_says_so(browser, many, monkeypatch):
+    monkeypatch.setattr(sampling, "MOST_DRAWN", 11)
+    monkeypatch.setattr(sampling, "FEWEST_OF_MANY", 4)
+    monkeypatch.setattr(sampling, "MOST_OF_GROUP", 3)
+
+    text = chart(browser, many, "curve").content.decode()
+
+    assert "9 of 12 runs are drawn: up to 3 of each cell with 4 or more" in text

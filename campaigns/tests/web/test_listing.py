@@ -6,6 +6,7 @@ from campaigns.definition.checking import check
 from campaigns.models import Campaign, Finding
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
+from campaigns.web import listing
 
 pytestmark = pytest.mark.django_db
 
@@ -131,3 +132,31 @@ def test_the_list_costs_few_queries(browser, three, django_assert_max_num_querie
     browser.get("/account/")  # the first request of a session also notes the session
     with django_assert_max_num_queries(13):
         browser.get(LIST)
+
+
+def test_the_list_is_sorted_as_the_address_says(browser, three):
+    assert found(browser, sort="oldest") == [campaign.name for campaign in three]
+    by_name = sorted((campaign.name for campaign in three), key=str.lower)
+    assert found(browser, sort="name") == by_name
+    newest = [campaign.name for campaign in reversed(three)]
+    assert found(browser, sort="no such") == newest
+
+
+def test_a_part_of_a_tag_finds_the_campaigns_of_all_tags_that_have_it(browser, three):
+    assert found(browser, tag="OO") == [three[1].name]
+    assert found(browser, tag="e") == [three[0].name]
+    assert found(browser, tag="loop") == [three[1].name]
+    assert found(browser, tag="no such") == []
+    assert '<datalist id="tags"><option value="' in browser.get(LIST).content.decode()
+
+
+def test_the_last_page_is_one_click_away_and_keeps_the_filters(browser, three, monkeypatch):
+    monkeypatch.setattr(listing, "PAGE_SIZE", 1)
+
+    first = browser.get(LIST, {"kind": "toy", "sort": "name"}).content.decode()
+    last = browser.get(LIST, {"kind": "toy", "sort": "name", "page": "3"}).content.decode()
+
+    assert 'rel="last" href="?kind=toy&amp;sort=name&amp;page=3">Last</a>' in first
+    assert 'rel="first"' not in first
+    assert 'rel="first" href="?kind=toy&amp;sort=name&amp;page=1">First</a>' in last
+    assert 'rel="last"' not in last

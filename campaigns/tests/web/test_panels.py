@@ -320,7 +320,7 @@ def test_too_few_levels_say_why_there_is_no_law(browser, closed_loop):
     assert found.aside == "no law fitted"
     assert found.notes == (
         "No law is fitted: it takes 5 levels with runs that count, and there are 3.",
-        "In no fit: 15 runs where more than 5 % of the units of work failed.",
+        "In no fit: 15 runs where too much of the work, or too many runs of the level, failed.",
     )
     assert found.plot.figure["data"]
 

@@ -48,6 +48,7 @@ def forest_panel(shown: Shown) -> Panel | None:
             figure=pairs.draw(chart),
             key=pairs.legend(chart),
             height=f"{8 + 3 * max(2, len(rows))}rem",
+            note=pairs.note(chart),
         ),
         how=FOREST_HOW,
         numbers=Numbers(
@@ -87,6 +88,7 @@ def slopes_panel(shown: Shown) -> Panel | None:
         figure=drawn[0][1],
         key=slopes.slopes_legend(chart),
         height="20rem",
+        note=slopes.note(chart),
     )
     return Panel(
         plot=whole,
@@ -120,6 +122,7 @@ def differences_panel(shown: Shown) -> Panel | None:
             figure=slopes.differences(chart),
             key=slopes.differences_legend(chart),
             height="20rem",
+            note=slopes.note(chart),
         ),
         how=DIFFERENCES_HOW,
         numbers=_pair_numbers(chart),

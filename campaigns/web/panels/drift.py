@@ -55,6 +55,7 @@ def drift_panel(shown: Shown) -> Panel | None:
             figure=drift.draw(chart),
             key=drift.legend(chart),
             height="20rem",
+            note=drift.note(chart),
         ),
         how=(*HOW, *(BLOCKS if chart.blocks else ())),
         numbers=_numbers(chart, finding),

@@ -1,6 +1,6 @@
 """A matrix of two factors: a heat table that reads without script, and lines that interact or not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,9 @@ def heat_table(shown: Shown) -> HeatTable | None:
         return None
     words = shown.words
     factor = found["factor"]
-    rows = tuple(_row(row, found, words) for row in found["rows"])
+    overall = (shown.findings.levels or {}).get("overall", ())
+    top = {each["best"]["seen"] for each in overall}
+    rows = tuple(_row(row, found, words, top) for row in found["rows"])
     cells = [cell for row in rows for cell in row.cells]
     said, tone = _interaction(found["interaction"])
     return HeatTable(
@@ -95,6 +97,14 @@ def matrix_panel(shown: Shown) -> Panel | None:
             interaction.Row(
                 name=words.values(row["levels"]) or "all",
                 points=[_point(cell, found["columns"]) for cell in row["cells"]],
+                best=next(
+                    (
+                        found["columns"].index(cell["level"])
+                        for cell in row["cells"]
+                        if cell["cell"] == row["best"]
+                    ),
+                    None,
+                ),
             )
             for row in found["rows"]
         ],
@@ -123,19 +133,20 @@ def _matrix(shown: Shown) -> Mapping[str, Any] | None:
     return found
 
 
-def _row(row: Mapping[str, Any], found: Mapping[str, Any], words: Levels) -> HeatRow:
+def _row(row: Mapping[str, Any], found: Mapping[str, Any], words: Levels, top: Set[int]) -> HeatRow:
+    """top: the best cells over all rows."""
     by_level = {repr(cell["level"]): cell for cell in row["cells"]}
     names = {cell["cell"]: words.short(found["factor"], cell["level"]) for cell in row["cells"]}
     tied = [names[cell] for cell in row["ties"]]
     return HeatRow(
         name=words.values(row["levels"]) or "all",
-        cells=tuple(_heat(by_level.get(repr(value)), row) for value in found["columns"]),
+        cells=tuple(_heat(by_level.get(repr(value)), row, top) for value in found["columns"]),
         recommended=names.get(row["recommended"], ""),
         tied=", ".join(tied),
     )
 
 
-def _heat(cell: Mapping[str, Any] | None, row: Mapping[str, Any]) -> HeatCell:
+def _heat(cell: Mapping[str, Any] | None, row: Mapping[str, Any], top: Set[int]) -> HeatCell:
     if cell is None or cell["state"] == CellState.MISSING:
         return HeatCell("not measured", "blank")
     counts = f"{counted(cell['n'], 'run')}, {cell['failed']} failed, {cell['lost']} lost"
@@ -146,9 +157,11 @@ def _heat(cell: Mapping[str, Any] | None, row: Mapping[str, Any]) -> HeatCell:
     notes = []
     if cell["state"] == CellState.BASELINE:
         notes.append("baseline")
+    if cell["cell"] in top:
+        notes.append("best of all")
     if cell["cell"] == row["recommended"]:
         notes.append("recommended")
-    elif cell["cell"] == row["best"]:
+    elif cell["cell"] == row["best"] and cell["cell"] not in top:
         notes.append("best")
     if cell["state"] == CellState.WARN:
         notes.append(f"{cell['failed']} failed" if cell["failed"] else "units failed")

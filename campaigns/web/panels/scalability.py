@@ -14,7 +14,7 @@ from campaigns.web.plots import Plot, run_note
 LEFT_OUT = {
     "bound": "the generator was saturated",
     "not_steady": "both halves of the run differ by more than 5 %",
-    "failures": "more than 5 % of the units of work failed",
+    "failures": "too much of the work, or too many runs of the level, failed",
 }
 HOW_LAW = (
     ("The dashed line", "is the law of scalability: it bends where requests wait for one another."),
@@ -122,7 +122,10 @@ def _group(shown: Shown, panel: str) -> tuple[Mapping[str, Any] | None, Chosen]:
         for place, group in enumerate(groups)
     ]
     chosen = shown.chosen(f"{panel}-of", "Curve", options)
-    return groups[int(chosen.value)], chosen
+    group = groups[int(chosen.value)]
+    if shown.is_open:
+        group = {**group, "law": None, "bounds": None, "curve": [], "places": {}}
+    return group, chosen
 
 
 def _chart(shown: Shown, group: Mapping[str, Any]) -> scalability.LoadChart:
@@ -166,6 +169,8 @@ def _marks(group: Mapping[str, Any], unit: str) -> list[scalability.LoadMark]:
 
 def _notes(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, ...]:
     law = group["law"]
+    if law is None and not group["missing"]:
+        return ("The law is shown when the campaign has ended.", *_left_out(group))
     if law is None:
         levels = len(group["levels_measured"])
         return (
@@ -198,6 +203,8 @@ def doubt_of(group: Mapping[str, Any], unit: str) -> str:
 
 def _limit(group: Mapping[str, Any]) -> tuple[str, ...]:
     law, bounds = group["law"], group["bounds"]
+    if group["unranked"]:
+        return (f"{group['unranked']}: no limit is recommended.",)
     if law["throttle"] is None:
         return ("The law has no largest throughput, so that no limit is recommended.",)
     if law["extrapolated"]:

@@ -51,6 +51,7 @@ def spread_panel(shown: Shown) -> Panel | None:
             label=spread.describe(chart),
             figure=spread.draw(chart),
             height="22rem",
+            note=spread.note(chart),
         ),
         how=HOW,
         numbers=Numbers(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from campaigns.charts.svg import drawn
 from campaigns.models import Campaign
@@ -14,8 +13,6 @@ from campaigns.web.view import view_of
 
 WIDE, NARROW = 720, 360
 REM = 16
-MOST_DRAWN = 2000
-"""Runs that are drawn one by one; of more, only means and intervals are."""
 MOST_CHARTS = 6
 
 
@@ -32,19 +29,11 @@ def charts_of(
         plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, words),)
     elif findings.cells:
         view = view_of({**asked, "metric": ""}, campaign, outline, findings)
-        cells = _without_runs(findings.cells)
-        whole, small = levels_plot(cells, words, view, findings.levels)
+        whole, small = levels_plot(findings.cells, words, view, findings.levels)
         plots = small[:MOST_CHARTS] or (whole,)
     else:
         return ()
     return tuple(_chart(labelled(plot, stand_ins)) for plot in plots)
-
-
-def _without_runs(finding: Mapping[str, Any]) -> Mapping[str, Any]:
-    cells = finding["cells"]
-    if sum(len(cell["runs"]) for cell in cells) <= MOST_DRAWN:
-        return finding
-    return {**finding, "cells": [{**cell, "runs": []} for cell in cells]}
 
 
 def _chart(plot: Plot) -> Chart:
@@ -56,4 +45,5 @@ def _chart(plot: Plot) -> Chart:
         narrow=drawn(plot.figure, width=NARROW, height=height, label=plot.label, narrow=True),
         label=plot.label,
         key=tuple(item for item in plot.key if item.count != 0),
+        note=plot.note,
     )

@@ -20,6 +20,7 @@ class Chart:
     narrow: str
     label: str
     key: tuple[KeyItem, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

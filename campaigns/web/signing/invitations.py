@@ -42,7 +42,8 @@ def team_invitations(request: HttpRequest, pk: int) -> HttpResponse:
     """List the invitations of a team; make one, and show its link, this once."""
     user, team = user_of(request), Team.objects.get(pk=pk)
     if request.method != "POST":
-        return _list_page(request, team, FIRST_CHOICE, [Role.VIEWER])
+        offered = [role for role in Role if role in request.GET.getlist("role")]
+        return _list_page(request, team, FIRST_CHOICE, offered or [Role.VIEWER])
     sent = {name: request.POST.get(name, "") for name in FIRST_CHOICE}
     roles = request.POST.getlist("roles")
     try:
