@@ -89,7 +89,10 @@ def words(name: str) -> list[str]:
 
 
 def secret(name: str) -> str:
-    """The variable `name`, or the content of the file that `name`_FILE points to; never both."""
+    """The variable `name`, or the content of the file that `name`_FILE points to; never both.
+
+    The path is never quoted: somebody may have put the secret itself there.
+    """
     value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
     if value and path:
         raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; remove one of them.")
@@ -97,12 +100,14 @@ def secret(name: str) -> str:
         return value.strip()
     try:
         value = Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise ImproperlyConfigured(
-            f"{name}_FILE is {path!r}, which cannot be read: {error}"
-        ) from error
+            f"{name}_FILE names a file that cannot be read: {error.strerror}."
+        ) from None
+    except ValueError:
+        raise ImproperlyConfigured(f"{name}_FILE names a file that is not UTF-8.") from None
     if not value:
-        raise ImproperlyConfigured(f"{name}_FILE is {path!r}, which is empty.")
+        raise ImproperlyConfigured(f"{name}_FILE names a file that is empty.")
     return value
 
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from kombu import Queue
+from whitenoise.compress import Compressor
 
 import perfdash
 from perfdash import environment, oidc
@@ -286,20 +287,19 @@ STATIC_URL = "static/"
 STATIC_ROOT = (
     Path(environment.text("STATIC_ROOT", str(BASE_DIR / "static"))) if STATIC_COLLECTED else None
 )
-STATICFILES_FINDERS = [
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "perfdash.static_files.PlotlyFinder",
-]
+STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.AppDirectoriesFinder"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        "BACKEND": "perfdash.static_files.HashedStorage"
         if STATIC_COLLECTED
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
 
 # Cookies and transport
 
@@ -339,7 +339,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "interval_step": 0.2,
     "interval_max": 0.5,
 }
-CELERY_TASK_QUEUES = [Queue("measure"), Queue("generate"), Queue("control")]
+CELERY_TASK_QUEUES = [Queue("measure"), Queue("generate"), Queue("control"), Queue("analysis")]
 CELERY_TASK_DEFAULT_QUEUE = "control"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False

@@ -1,4 +1,4 @@
-"""The command line of a local start: `serve`, `status`, `stop`, and `run` for tests."""
+"""The command line of a local start: `serve`, `status`, `manage`, `stop`, and `run` for tests."""
 
 import argparse
 import errno
@@ -34,6 +34,9 @@ def main(arguments: list[str]) -> int:
         if options.subcommand == "status":
             directory = DataDirectory.existing(options.data)
             return status.tell(directory, sys.stdout, as_json=options.json)
+        if options.subcommand == "manage":
+            directory = DataDirectory.existing(options.data)
+            return running.manage(directory, options.command, sys.stderr)
         if options.subcommand == "stop":
             return running.stop(DataDirectory.existing(options.data), sys.stdout)
         return _serve(options)
@@ -42,7 +45,7 @@ def main(arguments: list[str]) -> int:
         return 130
     except EXPECTED as error:
         sys.stderr.write(f"{error}\n")
-        return status.NOT_RUNNING if options.subcommand == "status" else 1
+        return running.NOT_RUNNING if options.subcommand == "status" else 1
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
@@ -126,6 +129,15 @@ def _parser() -> argparse.ArgumentParser:
         description="Stops perfdash in order, and returns when it has ended.",
     )
     _add_data(stopper)
+    manager = commands.add_parser(
+        "manage",
+        prog="script/server manage",
+        help="run a command of manage.py on a running perfdash",
+        description="Runs a command of manage.py with the settings of a running perfdash. Such as:"
+        " script/server manage create_token owner --name laptop",
+    )
+    _add_data(manager)
+    manager.add_argument("command", nargs=argparse.REMAINDER)
     runner = commands.add_parser("run", help="run a command beside a database and a broker")
     runner.add_argument("command", nargs=argparse.REMAINDER)
     return parser

@@ -1,8 +1,9 @@
-"""One supervised service: its current process, and the book of its starts and ends. Starts nothing."""
+"""One supervised service: its process, its starts and ends, how long it is waited for. Starts nothing."""
 
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -14,6 +15,10 @@ STABLE_SECONDS = 30.0
 KEPT_LINES = 100
 MOST_FALSE_STARTS = 6  # 13 s and the starts themselves
 MOST_FALSE_STARTS_LATER = 30  # four minutes: a port or a disk may be taken for that long
+QUIET_SECONDS = 60.0
+LONGEST_SECONDS = 1800.0
+LOOK_SECONDS = 1.0
+LEAST_USED_SECONDS = 0.1  # in QUIET_SECONDS; what only waits wakes up now and then
 FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 
 
@@ -39,6 +44,7 @@ class Child:
     delay: float = 0.0
     due: float = 0.0
     output: list[str] = field(default_factory=list)
+    written: int = 0
 
     def begin(self, process: subprocess.Popen[bytes]) -> None:
         """Take note of a start."""
@@ -87,3 +93,45 @@ class Child:
     def remember(self, lines: list[str]) -> None:
         """Keep the end of the output."""
         self.output = [*self.output, *lines][-KEPT_LINES:]
+
+
+class Patience:
+    """How long somebody waits: while there is progress, but not for ever.
+
+    written: bytes of output so far. used: seconds that were computed so far. A slow machine takes minutes for
+    what takes seconds elsewhere; what hangs does neither.
+    """
+
+    def __init__(
+        self,
+        written: Callable[[], int],
+        used: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin to wait."""
+        self._written, self._used, self._clock = written, used, clock
+        self._began = self._moved = self._looked = clock()
+        self._seen_written, self._seen_used = written(), used()
+
+    def exhausted(self) -> str:
+        """Say why it is not worth waiting any longer; empty while it is."""
+        now = self._clock()
+        if now - self._looked < LOOK_SECONDS:
+            return ""
+        self._looked = now
+        self._look(now)
+        if now - self._moved > QUIET_SECONDS:
+            return (
+                f"is not ready after {now - self._began:.0f} s, and has done nothing for the last "
+                f"{QUIET_SECONDS:.0f} s: it wrote nothing and used no processor time"
+            )
+        if now - self._began > LONGEST_SECONDS:
+            return f"is still busy, and not ready after {LONGEST_SECONDS / 60:.0f} minutes"
+        return ""
+
+    def _look(self, now: float) -> None:
+        written, used = self._written(), self._used()
+        if written != self._seen_written or used - self._seen_used >= LEAST_USED_SECONDS:
+            self._moved = now
+            self._seen_written, self._seen_used = written, used
+        self._seen_used = min(self._seen_used, used)  # it was started again

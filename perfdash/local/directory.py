@@ -5,6 +5,7 @@ secrets/         made once: secret key, encryption keys, database password; mode
 database/        the PostgreSQL cluster
 broker/          the broker's append-only file
 work/            what measurements download
+static/          static files for the web server: hashed names, compressed
 log/             a file a service and one of all, with former generations; see log_file.py
 run/             sockets, and state.json while perfdash runs
 id               ties a database that is elsewhere to this directory; see ownership.py
@@ -122,12 +123,16 @@ class DataDirectory:
             os.chown(path, account.uid, account.gid)
         return path
 
-    def delete(self) -> None:
+    def delete(self, *, keep_logs: bool = False) -> None:
         """Delete everything, the files in other places too, and let go. The lock must be held."""
         for place in (self.run, self.database.parent):
             if place.exists() and not place.is_relative_to(self.path):
                 shutil.rmtree(place)
-        shutil.rmtree(self.path)
+        if keep_logs:
+            for entry in set(self.path.iterdir()) - {self.log}:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        else:
+            shutil.rmtree(self.path)
         self.unlock()
 
     def _make(self) -> None:

@@ -16,7 +16,10 @@ from perfdash.local.process import Service
 from perfdash.local.supervisor import StartFailed
 
 NAME = "perfdash"
-FAST = ("fsync=off", "full_page_writes=off")
+FAST = (
+    *("fsync=off", "full_page_writes=off"),
+    *("wal_level=minimal", "max_wal_senders=0", "autovacuum=off"),
+)
 """Settings for tests: a power cut may lose everything, a killed server nothing."""
 
 SETTINGS = (

@@ -1,4 +1,4 @@
-"""Brings the database up to date, and prints the URL that signs in: one process for three commands.
+"""Prepares database and static files, and prints the URL that signs in: one process for four commands.
 
 Usage: python -m perfdash.local.preparation BASE_URL SANDBOX_URL KATELLO_URL FILE
 
@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import django
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from perfdash.static_files import collect
 from sandbox.katello.authority import Authority
 
 
@@ -20,6 +22,8 @@ def prepare(base_url: str, sandbox_url: str, katello_url: str, ca: Path) -> None
     unsaid = io.StringIO()  # `prepare` says it again
     call_command("check", tags=["database"], databases=["default"], stdout=unsaid, stderr=unsaid)
     call_command("migrate", verbosity=0, interactive=False)
+    if settings.STATIC_ROOT is not None:
+        collect(settings.STATIC_ROOT)
     Authority.kept(ca)
     call_command("prepare", sandbox_url=sandbox_url, katello_url=katello_url, katello_ca=ca)
     call_command("sign_in_link", base_url=base_url)

@@ -4,7 +4,10 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+
+import psutil
 
 from campaigns import kernel
 
@@ -75,6 +78,17 @@ def kill_group(process: subprocess.Popen[bytes], number: signal.Signals = signal
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         return
+
+
+def used_seconds(pid: int) -> float:
+    """Give the time of processors and disks that a process has used, with all that it started."""
+    used = 0.0
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):
+                used += sum(one.cpu_times())
+    return used
 
 
 def describe_end(code: int) -> str:

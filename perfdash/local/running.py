@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from typing import TextIO
 
 import psutil
@@ -13,6 +14,7 @@ from perfdash.local import services
 from perfdash.local.directory import DataDirectory
 from perfdash.local.state import State
 
+NOT_RUNNING = 3
 READY_SECONDS = 60.0
 STOP_SECONDS = 120.0
 
@@ -40,6 +42,19 @@ def greet_again(directory: DataDirectory, out: TextIO) -> int:
     manage = [sys.executable, str(services.ROOT / "manage.py")]
     link = [*manage, "sign_in_link", "--base-url", state.base_url]
     return subprocess.run(link, env=state.environment, stdout=out).returncode
+
+
+def manage(directory: DataDirectory, arguments: Sequence[str], out: TextIO) -> int:
+    """Run a command of `manage.py` with the settings of the perfdash that holds the directory.
+
+    They are handed on as variables: nobody else reads them there, nor in the list of processes.
+    """
+    state = state_of(directory) if directory.held() else None
+    if state is None or not state.ready:
+        out.write(f"perfdash is not running with {directory.path}; start it with script/server.\n")
+        return NOT_RUNNING
+    command = [sys.executable, str(services.ROOT / "manage.py"), *arguments]
+    return subprocess.run(command, env=state.environment).returncode
 
 
 def stop(directory: DataDirectory, out: TextIO) -> int:

@@ -48,7 +48,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
         ports.hold_first(KATELLO_TLS_PORT),
     ]
     chosen = Ports(*map(ports.number, held))
-    variables = services.with_servers(services.environment(directory, ours), chosen)
+    variables = services.with_servers(services.environment(directory, ours), chosen, directory)
     environment = needed(variables)
     katello_ca = directory.path / "secrets" / "katello_ca.pem"
     book = Book(
@@ -125,6 +125,7 @@ def run(command: list[str]) -> int:
     directory.lock()
     kernel.raise_open_files()
     supervisor = Supervisor(Journal(directory.log, None))
+    failed = False
     try:
         supervisor.start(services.foundations(directory, FOUNDATIONS, postgres.FAST))
         supervisor.wait_until_ready()
@@ -136,12 +137,15 @@ def run(command: list[str]) -> int:
         )
         return _wait(supervisor, process)
     except (StartFailed, Stopped) as error:
+        failed = isinstance(error, StartFailed)
         sys.stderr.write(f"{error}\n")
+        supervisor.journal.say(str(error))
         return 1
     finally:
         supervisor.stop()
-        directory.delete()
-        shutil.rmtree(place, ignore_errors=True)
+        directory.delete(keep_logs=failed)  # they were named
+        if not failed:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _wait(supervisor: Supervisor, process: subprocess.Popen[bytes]) -> int:

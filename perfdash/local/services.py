@@ -9,14 +9,26 @@ from multiprocessing import cpu_count
 from pathlib import Path
 
 from perfdash.answers import answers
+from perfdash.environment import boolean
 from perfdash.local import broker, postgres
 from perfdash.local.directory import DataDirectory
 from perfdash.local.ports import HOST
 from perfdash.local.process import Service
+from perfdash.local.state import SURROUNDINGS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KATELLO_TIME_SCALE = 0.1  # its server then carries some 20 registrations a second
 FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
+MAIL, PAGES = ("PERFDASH_EMAIL_",), ("PERFDASH_OIDC_", "PERFDASH_METRICS_TOKEN")
+SECRET = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")
+"""Beginnings of the names of variables that only those get who need them."""
+NEEDED = {
+    "prepare": (*SECRET, *MAIL, *PAGES),
+    "web": (*SECRET, *MAIL, *PAGES),
+    "control": (*SECRET, *MAIL),
+    "beat": ("BROKER_URL",),
+}
+"""By the name of the service; the other workers need SECRET."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +113,13 @@ def environment(
     }
 
 
-def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
-    """Add what is known once the ports are: sandbox and stand-ins are always allowed as targets."""
+def with_servers(
+    variables: Mapping[str, str], ports: Ports, directory: DataDirectory
+) -> dict[str, str]:
+    """Add what the servers need: addresses, by the ports, and the place of the static files.
+
+    Sandbox and stand-ins are always allowed as targets.
+    """
     given_ones = variables.get("PERFDASH_ALLOWED_ADDRESSES", "")
     ours = (ports.sandbox, ports.pulp, ports.katello, ports.katello_tls)
     allowed = [given_ones, *(f"{HOST}:{port}" for port in ours)]
@@ -113,6 +130,8 @@ def with_servers(variables: Mapping[str, str], ports: Ports) -> dict[str, str]:
         **variables,
         "PERFDASH_BASE_URL": ports.base_url,
         "PERFDASH_ALLOWED_ADDRESSES": "\n".join(filter(None, allowed)),
+        "STATIC_COLLECTED": str(not boolean("DEBUG", False)),
+        "STATIC_ROOT": str(directory.path / "static"),
     }
 
 
@@ -142,13 +161,14 @@ def servers(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> lis
         replace(
             _python("web", variables, *web),
             stage=4,
-            ready=lambda pid: answers(f"{ports.base_url}/health/", seconds=1),
+            ready=lambda pid: answers(f"{ports.base_url}/health/"),
         ),
         _worker("measure", variables),
-        replace(_worker("control", variables), nice=19),
+        _worker("control", variables, "--pool", "threads", "--concurrency", "8"),
+        _worker("analysis", variables, "--concurrency", "2", "--include", "campaigns.analysis"),
         _worker("generate", variables, "--pool", "threads", "--concurrency", "8"),
         replace(_python("beat", variables, *beat), stage=4),
-        replace(_python("sandbox", variables, *sandbox), stage=2),
+        replace(_python("sandbox", _surroundings(variables), *sandbox), stage=2),
     ]
 
 
@@ -169,4 +189,15 @@ def _worker(queue: str, variables: Mapping[str, str], *options: str) -> Service:
 
 def _python(name: str, variables: Mapping[str, str], *arguments: str) -> Service:
     command = (sys.executable, *arguments)
-    return Service(name, command, variables, stage=3, directory=str(ROOT))
+    needed = NEEDED.get(name, SECRET)
+    given = {
+        variable: value
+        for variable, value in variables.items()
+        if variable.startswith(needed) or not variable.startswith((*SECRET, *MAIL, *PAGES))
+    }
+    return Service(name, command, given, stage=3, directory=str(ROOT))
+
+
+def _surroundings(variables: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables of a program that knows nothing of perfdash: no setting, and no secret of anybody."""
+    return {name: value for name, value in variables.items() if name in SURROUNDINGS}

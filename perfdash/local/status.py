@@ -11,10 +11,10 @@ import psycopg
 
 from perfdash.local import machine
 from perfdash.local.directory import DataDirectory
-from perfdash.local.running import state_of
+from perfdash.local.running import NOT_RUNNING, state_of
 from perfdash.local.state import State
 
-RUNNING, NOT_RUNNING = 0, 3
+RUNNING = 0
 TABLE = "  {:<10}{:>8}  {:<20}{:>9}  {}\n"
 
 

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from perfdash.local.child import Child
-from perfdash.local.journal import Journal
-from perfdash.local.process import Service, describe_end, kill_group, spawn
+from perfdash.local.child import Child, Patience
+from perfdash.local.journal import COMBINED, Journal
+from perfdash.local.process import Service, describe_end, kill_group, spawn, used_seconds
 
 TOLD_LINES = 12
 CHECK_SECONDS = 0.25  # how often a service is asked whether it is ready, until it is
@@ -34,7 +34,7 @@ class Supervisor:
     """Runs services. `changed` is called after every start and end of one.
 
     `hindrance` says what keeps services from running that is not their fault, such as a full disk:
-    while there is one, nobody is given up.
+    while there is one, nobody is given up. `clock` is what waiting for a start goes by.
     """
 
     def __init__(
@@ -42,10 +42,12 @@ class Supervisor:
         journal: Journal,
         changed: Callable[[Child], None] = lambda child: None,
         hindrance: Callable[[], str] = lambda: "",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.journal = journal
         self.changed = changed
         self.hindrance = hindrance
+        self.clock = clock
         self.children: list[Child] = []
         self.requests = 0  # how often somebody asked for the end
         self._selector = selectors.DefaultSelector()
@@ -67,18 +69,18 @@ class Supervisor:
             self.children.append(child)
             self._spawn(child)
 
-    def wait_until_ready(self, seconds: float = 60.0) -> None:
+    def wait_until_ready(self) -> None:
         """Return when every service that can be asked is ready. Raise StartFailed, Stopped."""
         for child in self.children:
             if child.service.ready is not None:
-                self._wait(child.check, child, seconds)
+                self._wait(child.check, child)
 
-    def run(self, service: Service, seconds: float = 300.0) -> list[str]:
+    def run(self, service: Service) -> list[str]:
         """Run a command to its end and give its lines. Raise StartFailed where it fails; Stopped."""
         child = Child(service)
         process = self._spawn(child)
         try:
-            self._wait(lambda: process.poll() is not None, child, seconds)
+            self._wait(lambda: process.poll() is not None, child)
         finally:
             kill_group(process)
             self._close(child)
@@ -121,14 +123,24 @@ class Supervisor:
             self.changed(child)
         return process
 
-    def _wait(self, condition: Callable[[], bool], child: Child, seconds: float) -> None:
-        end = time.monotonic() + seconds
+    def _wait(self, condition: Callable[[], bool], child: Child) -> None:
+        patience = Patience(lambda: child.written, lambda: self._used_for(child), self.clock)
         while not condition():
             if self.requests:
                 raise Stopped
-            if time.monotonic() > end:
-                raise StartFailed(self._advice(child, f"was not ready after {seconds:.0f} s"))
+            if why := patience.exhausted():
+                raise StartFailed(self._advice(child, why))
             self.turn(0.03)
+
+    def _used_for(self, child: Child) -> float:
+        """Give the seconds that a service has computed, and what it builds on: it may wait for that."""
+        below = [
+            one
+            for one in self.children
+            if one.service.stage < child.service.stage and one.service.ready is not None
+        ]
+        processes = [one.process for one in (child, *below) if one.process is not None]
+        return sum(used_seconds(process.pid) for process in processes)
 
     def turn(self, timeout: float) -> None:
         """Pass on what was written, take note of who died, start again whose time has come.
@@ -167,6 +179,7 @@ class Supervisor:
         return bool(piece)
 
     def _record(self, child: Child, piece: bytes) -> None:
+        child.written += len(piece)
         child.remember(self.journal.take(child.service.name, piece, secret=child.service.secret))
 
     def _close(self, child: Child) -> None:
@@ -232,9 +245,12 @@ class Supervisor:
         log = self.journal.path(child.service.name)
         last = [line for line in child.output if line][-TOLD_LINES:]
         told = "".join(f"\n    {line}" for line in last)
-        ends = (
-            f"Its output ends with:{told}\nAll of it is in {log}." if last else f"Its log is {log}."
-        )
+        if last:
+            ends = f"Its output ends with:{told}\nAll of it is in {log}."
+        elif log.exists():
+            ends = f"It wrote nothing since it was started; its log is {log}."
+        else:
+            ends = f"It wrote nothing; the log of all is {self.journal.path(COMBINED)}."
         return (
             f"{child.service.name} {what}. {ends}\n"
             "Mend what it says, then start perfdash again; what was stored is kept."

@@ -4,7 +4,8 @@ Each writes a line to DIRECTORY/events when it starts and when it is asked to st
 has a child of its own, as workers do. DIRECTORY/pids.json tells the process ids.
 
 KIND `broken` adds a service that ends by itself at once; it fares better when DIRECTORY/mended is
-there. KIND `hindered` adds the same one on a machine with a full disk.
+there. KIND `hindered` adds the same one on a machine with a full disk. KIND `silent` and `loud` wait for
+one that never gets ready, by a clock that goes ten seconds at each look, once the loud one was heard.
 """
 
 import json
@@ -50,6 +51,14 @@ with open(os.path.join(sys.argv[1], "came-up"), "w"):
 """
 
 
+NEVER_READY = """
+import sys, time
+if sys.argv[1] == "loud":
+    print("it begins", flush=True)
+time.sleep(300)
+"""
+
+
 def main(directory: Path, kind: str) -> int:
     pids: dict[str, int] = {}
 
@@ -59,16 +68,28 @@ def main(directory: Path, kind: str) -> int:
         new.write_text(json.dumps(pids))
         new.replace(directory / "pids.json")
 
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        if kind == "silent" or (directory / "loud.log").exists():
+            now += 10.0
+        return now
+
     hindrance = "The disk is full." if kind == "hindered" else ""
-    supervisor = Supervisor(Journal(directory, None), changed, lambda: hindrance)
+    supervisor = Supervisor(Journal(directory, None), changed, lambda: hindrance, clock)
     for stage, name in enumerate(("first", "second", "third")):
         command = (sys.executable, "-c", PROGRAM, name, str(directory), str(name == "second"))
         supervisor.start([Service(name, command, {}, stage=stage)])
-    if kind:
+    if kind in ("silent", "loud"):
+        never = (sys.executable, "-c", NEVER_READY, kind)
+        supervisor.start([Service(kind, never, {}, stage=1, ready=lambda pid: False)])
+    elif kind:
         child.FIRST_DELAY_SECONDS = child.LONGEST_DELAY_SECONDS = 0.01
         broken = (sys.executable, "-c", BROKEN, str(directory))
         supervisor.start([Service("broken", broken, {}, stage=1)])
     try:
+        supervisor.wait_until_ready()
         supervisor.watch()
     except StartFailed as error:
         supervisor.journal.say(str(error))

@@ -105,6 +105,7 @@ def test_a_backup_that_lacks_a_member_is_refused(saved, tmp_path):
         archive.read(tmp_path / "less")
 
 
+@pytest.mark.system
 def test_a_full_disk_leaves_the_last_backup_as_it_was(small_disk, tmp_path):
     dump = tmp_path / "dump"
     dump.write_bytes(bytes(300_000))

@@ -13,7 +13,7 @@ from perfdash.local import archive
 from perfdash.tests.conftest import open_place
 from perfdash.tests.local import command, environment, served, state
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.system]
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = (
     "campaigns_campaign",
@@ -132,7 +132,7 @@ def test_a_damaged_perfdash_comes_back_with_everything_and_its_passwords_open(sa
         restored = call(data, "--restore", str(file), "--yes")
 
         assert restored.returncode == 0, restored.stderr
-        assert process.wait(timeout=5) == 0
+        assert process.wait(timeout=120) == 0
     assert "Stopping perfdash" in restored.stdout
     assert f"Restored {before[0][0]} campaigns with {before[1][0]} runs" in restored.stdout
     assert "What was there before is in" in restored.stdout

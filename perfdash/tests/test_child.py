@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from perfdash.local import child as bookkeeping
-from perfdash.local.child import Child
+from perfdash.local.child import LONGEST_SECONDS, QUIET_SECONDS, Child, Patience
 from perfdash.local.process import Service
 
 
@@ -117,3 +117,53 @@ def test_waits_grow_to_a_limit_and_begin_anew_after_a_long_life(process, monkeyp
     live_and_end(child, process, 1)
 
     assert child.delay == bookkeeping.FIRST_DELAY_SECONDS
+
+
+class Start:
+    """A start as somebody sees it who waits for it, by a clock that is turned by hand."""
+
+    def __init__(self) -> None:
+        self.now, self.written, self.used = 1000.0, 0, 0.0
+        self.patience = Patience(lambda: self.written, lambda: self.used, lambda: self.now)
+
+    def goes_on(self, seconds: float, *, written: int = 0, used: float = 0.0) -> str:
+        """Let time pass, with so much done in each second; give why nobody waits any longer."""
+        for _ in range(int(seconds)):
+            self.now += 1.0
+            self.written += written
+            self.used += used
+            if why := self.patience.exhausted():
+                return why
+        return ""
+
+
+@pytest.mark.parametrize("progress", [{"written": 1}, {"used": 0.01}])
+def test_a_slow_machine_is_waited_for_as_long_as_something_happens(progress):
+    assert Start().goes_on(20 * QUIET_SECONDS, **progress) == ""
+
+
+def test_what_does_nothing_is_given_up_after_a_minute():
+    start = Start()
+
+    assert start.goes_on(5 * QUIET_SECONDS, used=0.05) == ""
+    assert start.goes_on(QUIET_SECONDS - 3) == ""
+    assert "wrote nothing and used no processor time" in start.goes_on(5)
+
+
+def test_what_only_wakes_up_now_and_then_does_nothing():
+    assert "has done nothing" in Start().goes_on(2 * QUIET_SECONDS, used=0.0005)
+
+
+def test_what_is_busy_for_ever_is_given_up_at_last():
+    start = Start()
+
+    assert start.goes_on(LONGEST_SECONDS, used=1.0) == ""
+    assert start.goes_on(5, used=1.0) == "is still busy, and not ready after 30 minutes"
+
+
+def test_what_was_started_again_is_not_measured_by_what_the_former_one_used():
+    start = Start()
+    start.goes_on(QUIET_SECONDS, used=0.5)
+    start.used = 0.0
+
+    assert start.goes_on(5 * QUIET_SECONDS, used=0.01) == ""

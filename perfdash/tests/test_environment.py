@@ -1,3 +1,5 @@
+import traceback
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -35,12 +37,16 @@ def test_a_secret_comes_from_its_file_without_the_last_newline(monkeypatch, tmp_
     assert environment.secret("SECRET_KEY") == "from the file"
 
 
-def test_a_secret_file_that_cannot_be_read_stops_the_start(monkeypatch, tmp_path):
+def test_a_secret_in_place_of_its_file_stops_the_start_and_is_not_repeated(monkeypatch):
     monkeypatch.delenv("SECRET_KEY", raising=False)
-    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "missing"))
+    monkeypatch.setenv("SECRET_KEY_FILE", "the-secret-itself")
 
-    with pytest.raises(ImproperlyConfigured, match=r"SECRET_KEY_FILE is .*missing.*cannot be read"):
+    with pytest.raises(ImproperlyConfigured) as caught:
         environment.secret("SECRET_KEY")
+
+    told = "".join(traceback.format_exception(caught.value))
+    assert "SECRET_KEY_FILE names a file that cannot be read: No such file" in told
+    assert "the-secret-itself" not in told
 
 
 def test_an_empty_secret_file_stops_the_start(monkeypatch, tmp_path):

@@ -29,7 +29,7 @@ def works(data):
             present = connection.execute(DISPATCHED).fetchall()
     except psycopg.Error:
         return False
-    return present == [(True,)] * 3 and answers(f"{state(data)['base_url']}/health/")
+    return present == [(True,)] * 4 and answers(f"{state(data)['base_url']}/health/")
 
 
 def test_everything_comes_back_by_itself_when_there_is_room_again(place):

@@ -2,6 +2,8 @@ import io
 import os
 import re
 
+import pytest
+
 from perfdash.local import journal
 from perfdash.local.journal import Journal
 from perfdash.tests.conftest import fill
@@ -67,6 +69,7 @@ def test_the_combined_log_says_when_and_who(tmp_path):
     assert second.endswith(" supervisor | web ended")
 
 
+@pytest.mark.system
 def test_a_full_disk_ends_nobody_and_is_told_once(small_disk):
     terminal = io.StringIO()
     book = Journal(small_disk, terminal)
@@ -153,6 +156,7 @@ def test_a_terminal_that_takes_nothing_holds_nobody_up_and_is_told_what_it_misse
     assert (tmp_path / "web.log").read_text().count("\n") == 20_001
 
 
+@pytest.mark.system
 def test_a_terminal_on_a_full_disk_is_tried_again(small_disk, tmp_path):
     with (small_disk / "terminal").open("w") as terminal:
         book = Journal(tmp_path, terminal)

@@ -15,7 +15,7 @@ from perfdash.local.directory import DataDirectory
 from perfdash.local.process import spawn
 from perfdash.tests.conftest import open_place, running, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def start(service):
         if process.poll() is None:
             os.kill(process.pid, signal.SIGCONT)
             process.send_signal(signal.SIGQUIT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def ready(service, process):
@@ -84,7 +84,7 @@ def test_a_lock_file_whose_number_somebody_else_has_by_now_is_no_obstacle(
     if account:
         os.chown(lock, account.uid, account.gid)
     refused = start(replace(service, before=None))
-    assert b"lock file" in refused.communicate(timeout=30)[0]
+    assert b"lock file" in refused.communicate(timeout=120)[0]
 
     assert comes_up(service, start)
 
@@ -125,7 +125,7 @@ def test_a_server_that_is_still_ending_is_waited_for(directory, service, start):
     leftovers.wait_for_server(postgres.cluster_of(directory), go_on)
 
     assert said == ["The database of the last start is still ending; perfdash waits for it."]
-    assert first.wait(timeout=10) == 0
+    assert first.wait(timeout=120) == 0
 
 
 def test_a_living_server_is_not_touched(directory, service, start):

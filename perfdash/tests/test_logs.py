@@ -115,6 +115,7 @@ def test_lines_belong_to_known_things_only():
         log_context.add(password="x")  # noqa: S106
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_workers_write_as_the_settings_say():
     code = (

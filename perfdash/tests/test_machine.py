@@ -35,6 +35,7 @@ def limited(soft, hard, code):
     return done.stdout.strip()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("soft", "hard", "then"), [(300, 5000, 5000), (300, 300, 300)])
 def test_the_limit_of_open_files_is_raised_as_far_as_it_may(soft, hard, then):
     code = "import resource; kernel.raise_open_files(); print(resource.getrlimit(7))"
@@ -42,6 +43,7 @@ def test_the_limit_of_open_files_is_raised_as_far_as_it_may(soft, hard, then):
     assert limited(soft, hard, code) == f"({then}, {hard})"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("limit", "told"), [(100, ["True"]), (1000, ["False"]), (5000, [])])
 def test_few_open_files_are_told_and_very_few_refused(limit, told):
     code = "[print(shortage.fatal) for shortage in machine.open_files()]"
@@ -49,17 +51,20 @@ def test_few_open_files_are_told_and_very_few_refused(limit, told):
     assert limited(limit, limit, code).split() == told
 
 
+@pytest.mark.system
 def test_a_small_disk_is_refused_with_what_to_do(small_disk):
     with pytest.raises(machine.MachineRefused, match=r"Only 1 MB are free in .*small.*--data"):
         machine.prepare([small_disk / "data" / "not yet there"], fresh=True)
 
 
+@pytest.mark.system
 def test_a_file_system_is_told_once_however_many_places_are_on_it(small_disk):
     places = [small_disk, small_disk / "work", small_disk / "database"]
 
     assert len(texts(machine.disks(places, fresh=False))) == 1
 
 
+@pytest.mark.system
 def test_a_disk_that_is_full_while_services_run_is_named(small_disk, tmp_path):
     assert machine.disk_is_full([small_disk]).startswith(f"Only 1 MB are free in {small_disk}")
 

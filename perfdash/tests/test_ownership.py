@@ -160,6 +160,7 @@ def test_an_end_in_the_middle_loses_nothing(hidden, shared, monkeypatch, step):
     assert contents(shared) == ["first", "second"]
 
 
+@pytest.mark.system
 def test_a_database_that_still_works_is_not_moved(hidden, shared, monkeypatch):
     begin(hidden / "data", "first")
     shutil.rmtree(hidden / "data")

@@ -21,7 +21,7 @@ def static(path):
 
 
 def script():
-    return static("vendor/plotly/plotly.min.js")
+    return static("vendor/plotly/plotly-basic.min.js")
 
 
 def rules(text):

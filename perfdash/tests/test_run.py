@@ -1,11 +1,16 @@
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
+import pytest
 
 from perfdash.tests.conftest import running, wait_until
+
+pytestmark = pytest.mark.system
 
 SURVIVES = """
 import os, signal, time
@@ -43,6 +48,16 @@ import os, time
 print(os.environ["PERFDASH_DATA"], os.getpid(), flush=True)
 time.sleep(300)
 """
+BROKEN = """
+import sys
+from perfdash.local import serve, services
+from perfdash.local.process import Service
+
+words = (sys.executable, "-c", "raise SystemExit('there is no room')")
+broken = Service("broken", words, {}, ready=lambda pid: False)
+services.foundations = lambda *given: [broken]
+sys.exit(serve.run(["true"]))
+"""
 
 
 def command(code):
@@ -57,6 +72,22 @@ def test_a_command_gets_a_database_and_a_broker_and_its_exit_code_is_kept(place)
     assert done.returncode == 7, done.stderr
     assert done.stdout == "('b', 'C.UTF-8')\n"
     assert list(place.iterdir()) == []
+
+
+@pytest.mark.system
+def test_what_does_not_start_leaves_the_log_that_it_names_and_no_key(place):
+    done = subprocess.run(
+        [sys.executable, "-c", BROKEN],
+        env=os.environ | {"TMPDIR": str(place)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    log = re.search(r"All of it is in (.*/broken\.log)\.", done.stderr)
+    assert log, done.stderr
+    assert "there is no room" in Path(log[1]).read_text()
+    assert [path.name for path in Path(log[1]).parents[1].iterdir()] == ["log"]
 
 
 def test_the_database_comes_back_with_its_data_when_its_server_is_killed(place):
@@ -102,6 +133,6 @@ def test_a_request_to_stop_reaches_the_command_and_ends_the_rest(place):
 
     runner.send_signal(signal.SIGTERM)
 
-    runner.communicate(timeout=30)
+    runner.communicate(timeout=120)
     wait_until(lambda: not any(running(pid) for pid in family))
     assert list(place.iterdir()) == []

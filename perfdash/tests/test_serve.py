@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -16,6 +17,8 @@ from perfdash.answers import answers
 from perfdash.local.directory import DataDirectory
 from perfdash.tests.conftest import open_place, running, wait_until
 from perfdash.tests.local import OWN, ask, command, environment, served, state
+
+pytestmark = pytest.mark.system
 
 
 def children(pid):
@@ -42,8 +45,20 @@ def test_a_second_start_tells_of_the_first_with_a_fresh_link(shared):
     assert second.returncode == 0
     assert said == f"perfdash is running already (process {process.pid}): {base_url}"
     assert link.startswith(base_url)
-    with urllib.request.urlopen(link, timeout=10) as page:  # noqa: S310 - loopback
+    with urllib.request.urlopen(link, timeout=120) as page:  # noqa: S310 - loopback
         assert page.status == 200
+
+
+def test_static_files_come_compressed_and_are_kept_for_ever(shared):
+    base_url = state(shared[0])["base_url"]
+    with urllib.request.urlopen(f"{base_url}/sign-in/", timeout=120) as page:  # noqa: S310 - ours
+        sheet = re.search(r'rel="stylesheet" href="([^"]+)"', page.read().decode())
+    assert sheet
+
+    asked = urllib.request.Request(f"{base_url}{sheet[1]}", headers={"Accept-Encoding": "br"})  # noqa: S310 - ours
+    with urllib.request.urlopen(asked, timeout=120) as answer:  # noqa: S310 - ours
+        assert answer.headers["Content-Encoding"] == "br"
+        assert "immutable" in answer.headers["Cache-Control"]
 
 
 def test_a_running_perfdash_is_not_reset(shared):
@@ -138,7 +153,7 @@ def test_what_the_state_file_keeps_is_no_other_programs_secret(shared):
 
 def test_killed_services_come_back_and_nothing_of_them_stays(shared):
     data, _ = shared
-    forking = ("web", "measure", "control")
+    forking = ("web", "measure", "analysis")
     wait_until(lambda: all(children(state(data)["services"][name]) for name in forking))
     before = state(data)["services"]
     theirs = [pid for name in forking for pid in children(before[name])]
@@ -173,7 +188,7 @@ def test_a_killed_supervisor_leaves_nobody_and_the_next_start_has_the_data(place
         stopped = ask("stop", data)
 
         assert stopped.stdout.splitlines()[-1] == "Stopped."
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=120) == 0
 
     assert names == [("Ada",)]
     assert {name: before[name] for name in OWN} == {name: after[name] for name in OWN}

@@ -6,6 +6,8 @@ import sys
 import pytest
 from cryptography.fernet import Fernet
 
+pytestmark = pytest.mark.system
+
 KEYS = [Fernet.generate_key().decode() for _ in range(2)]
 NEEDED = {
     "DATABASE_URL": "postgresql://perfdash@127.0.0.1:1/perfdash",
@@ -44,7 +46,11 @@ def test_keys_keep_their_order():
     assert json.loads(run(SHOW, **NEEDED).stdout)["ENCRYPTION_KEYS"] == KEYS
 
 
-@pytest.mark.parametrize("broken", ["b2xkZXI=", "x" * 43, f"{KEYS[1]}{KEYS[1]}", "'quoted'"])
+@pytest.mark.parametrize(
+    "broken",
+    ["b2xkZXI=", "x" * 43, f"{KEYS[1]}{KEYS[1]}", "'quoted'"],
+    ids=["short", "no base64", "two in one", "quoted"],
+)
 def test_a_broken_key_stops_the_start_and_is_not_quoted(broken):
     ended = run(SHOW, **{**NEEDED, "PERFDASH_ENCRYPTION_KEYS": f"{KEYS[0]},{broken}"})
 

@@ -10,6 +10,8 @@ import pytest
 
 from perfdash.tests.conftest import running, wait_until
 
+pytestmark = pytest.mark.system
+
 
 @contextmanager
 def supervised(directory, *kind):
@@ -84,7 +86,7 @@ def test_services_stop_one_stage_after_the_other(supervisor, tmp_path, number):
 
     supervisor.send_signal(number)
 
-    assert supervisor.wait(timeout=20) == 0
+    assert supervisor.wait(timeout=120) == 0
     stops = [line for line in events(tmp_path).splitlines() if line.endswith("stops")]
     assert stops == ["third stops", "second stops", "first stops"]
     assert not any(running(pid) for pid in processes)
@@ -100,7 +102,7 @@ def test_a_service_that_does_not_stop_is_killed_at_further_requests(supervisor, 
 
     wait_until(killed)
 
-    assert supervisor.wait(timeout=20) == 0
+    assert supervisor.wait(timeout=120) == 0
 
 
 def test_a_killed_supervisor_leaves_nobody_behind(supervisor, tmp_path):
@@ -119,7 +121,7 @@ def test_a_service_that_never_comes_up_is_given_up_and_the_rest_stops_in_order(t
     with supervised(tmp_path, "broken") as process:
         processes = list(pids(tmp_path).values())
 
-        assert process.wait(timeout=20) == 1
+        assert process.wait(timeout=120) == 1
 
     said = text(tmp_path / "supervisor.log")
     assert said.count("broken ended with code 3; it starts again") == 5
@@ -131,6 +133,20 @@ def test_a_service_that_never_comes_up_is_given_up_and_the_rest_stops_in_order(t
     stops = [line for line in events(tmp_path).splitlines() if line.endswith("stops")]
     assert stops == ["third stops", "second stops", "first stops"]
     assert not any(running(pid) for pid in processes)
+
+
+@pytest.mark.parametrize("kind", ["silent", "loud"])
+def test_one_that_does_nothing_is_given_up_and_the_log_that_is_named_is_there(tmp_path, kind):
+    with supervised(tmp_path, kind) as process:
+        assert process.wait(timeout=120) == 1
+
+    said = text(tmp_path / "supervisor.log")
+    assert f"{kind} is not ready after" in said
+    assert "it wrote nothing and used no processor time" in said
+    named = {"silent": "the log of all is", "loud": "    it begins\nAll of it is in"}[kind]
+    log = tmp_path / {"silent": "combined.log", "loud": "loud.log"}[kind]
+    assert f"{named} {log}." in said
+    assert text(log)
 
 
 def test_nobody_is_given_up_while_the_disk_is_full(tmp_path):

@@ -8,6 +8,8 @@ import pytest
 
 from perfdash.local.pulp import processes
 
+pytestmark = pytest.mark.system
+
 SLEEP = "import time; time.sleep(60)"
 PARENT = f"""
 import subprocess, sys, time

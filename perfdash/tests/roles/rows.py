@@ -137,6 +137,7 @@ def rows_of(team: Team, number: int) -> Rows:
                 made_by=founder,
                 expires_at=Now(),
             ).pk,
+            "help": "api",
             "kinds": "toy",
             "chart": "differences",
         },
