@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -52,6 +53,29 @@ def command(perfdash, tmp_path):
         )
 
     return command
+
+
+def test_a_token_is_made_beside_the_running_server(perfdash):
+    words = ["create_token", "owner", "--name", "laptop"]
+
+    made = subprocess.run(
+        [sys.executable, "-m", "perfdash.local", "manage", "--data", str(perfdash.data), *words],
+        env=os.environ | {"DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert made.returncode == 0, made.stderr
+    (token,) = made.stdout.split()
+    request = urllib.request.Request(  # noqa: S310  loopback
+        f"{perfdash.state['base_url']}/api/v1/whoami",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        told = json.load(answer)
+    assert (told["user"], told["token"]) == ("owner", "laptop")
 
 
 def test_a_campaign_in_yaml_is_launched_watched_and_judged(perfdash, command, tmp_path):

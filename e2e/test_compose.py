@@ -26,7 +26,10 @@ pytestmark = pytest.mark.e2e
 
 COMPOSE = ROOT / "docker-compose.yml"
 PROGRAMS = Path(sys.executable).parent
-OURS = ("web", "worker-measure", "worker-generate", "worker-control", "beat", "sandbox")
+OURS = (
+    *("web", "worker-measure", "worker-generate", "worker-control", "worker-analysis"),
+    *("beat", "sandbox"),
+)
 SECRETS = {
     "POSTGRES_PASSWORD": "postgresword",
     "REDIS_PASSWORD": "redisword",

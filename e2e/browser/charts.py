@@ -2,11 +2,14 @@
 
 from playwright.sync_api import expect
 
-POINTS = """box => Object.fromEntries(
-    [...box.querySelectorAll('.scatterlayer > g.trace')].map((group) => [
-        group.__data__[0].trace.name, group.querySelectorAll('path.point').length,
-    ])
-)"""
+POINTS = """box => {
+    const points = {};
+    for (const group of box.querySelectorAll('.scatterlayer > g.trace')) {
+        const { name } = group.__data__[0].trace;
+        points[name] = (points[name] ?? 0) + group.querySelectorAll('path.point').length;
+    }
+    return points;
+}"""
 
 
 def points(page, chart):

@@ -28,7 +28,7 @@ def levels(page, parameter, *wanted):
 
 
 def choose(page, parameter, *wanted):
-    """Vary a choice over these of its levels alone; all of them are there at first."""
+    """Vary a choice over these of its levels alone; the one that it had is ticked at first."""
     vary(page, parameter)
     boxes = page.locator(f"input[name=levels-{parameter}]")
     expect(boxes.first).to_be_visible()

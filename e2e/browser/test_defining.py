@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import manifest
-from e2e.browser.pages import choose, figure, levels, tiles, vary
+from e2e.browser.campaigns import manifest, runs_of, until_closed
+from e2e.browser.pages import campaign_in, choose, figure, levels, tiles, vary
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
@@ -86,6 +86,7 @@ def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):
         "Is “many” <b>a number</b>?"
     )
     assert page.locator(".chip .text").all_inner_texts() == ["2", "many"]
+    expect(page.locator(".chip.bad .text")).to_have_text("many")
     page.get_by_role("button", name="Remove level many of concurrency").click()
     expect(figure(page, "cells × blocks")).to_have_text("1 × 3")
 
@@ -126,3 +127,39 @@ def test_a_draft_is_saved_changed_and_deleted(page):
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
     expect(page.get_by_role("link", name="a draft of a test")).to_have_count(0)
+
+
+def test_a_choice_begins_to_vary_with_the_level_that_it_had(page):
+    page.goto("/campaigns/new/")
+    page.get_by_label("engine", exact=True).select_option("futures")
+    page.get_by_role("switch", name="vary engine").focus()
+    page.keyboard.press("Space")
+
+    ticked = page.locator("input[name=levels-engine]:checked")
+    expect(ticked).to_have_count(1)
+    expect(ticked).to_have_value("futures")
+    page.keyboard.press("Tab")
+    expect(page.locator("input[name=levels-engine]").first).to_be_focused()
+
+
+def test_a_first_campaign_with_the_defaults_of_the_form_runs_to_its_end(page, perfdash):
+    page.goto("/campaigns/new/")
+    page.get_by_label("What do you want to know?").fill("Does a first campaign go through?")
+    choose(page, "engine", "asyncio", "futures")
+    page.get_by_role("button", name="Lock and launch").click()
+
+    campaign = campaign_in(page)
+    until_closed(perfdash, campaign, "finished")
+    assert {run["state"] for run in runs_of(perfdash, campaign).values()} == {"done"}
+
+
+def test_a_manifest_that_is_not_there_is_told_before_anything_is_launched(page, perfdash):
+    page.goto("/campaigns/new/")
+    page.get_by_label("What do you want to know?").fill("Is what is not there missed?")
+    page.get_by_label("manifest", exact=True).fill("/PULP_MANIFEST")
+    page.get_by_role("button", name="Lock and launch").click()
+
+    expect(page.locator("main")).to_contain_text("Nothing was launched.")
+    expect(page.locator("main")).to_contain_text("answered 404 instead of the manifest")
+    expect(page.get_by_role("button", name="Launch anyway")).to_be_visible()
+    assert runs_of(perfdash, campaign_in(page)) == {}

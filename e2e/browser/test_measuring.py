@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.browser.campaigns import manifest, runs_of
+from e2e.browser.campaigns import launch, manifest, runs_of, until_closed
 from e2e.browser.charts import points, points_of_runs
 from e2e.browser.pages import LONG, campaign_in, choose, finished_runs, levels, vary
 from e2e.conftest import wait_for
@@ -162,3 +162,35 @@ def test_everything_is_downloaded_as_json(page, perfdash, paired):
         }
     assert {finding["name"] for finding in content["findings"]} >= {"answer"}
     assert all(finding["data_hash"] for finding in content["findings"])
+
+
+BEHIND = 'Object.defineProperty(document, "hidden", {get: () => true});'
+"""A tab behind another one, which Chromium without a screen has not."""
+NOTED = """
+    window.Notification = new Proxy(window.Notification, {construct(real, words) {
+        const note = Reflect.construct(real, words);
+        console.info(JSON.stringify({notified: [note.title, note.body]}));
+        return note;
+    }});
+"""
+"""Tells of each notification, beside making it."""
+
+
+def test_a_tab_behind_tells_how_far_it_is_and_that_it_ended(page, perfdash):
+    page.context.grant_permissions(["notifications"], origin=perfdash.state["base_url"])
+    page.add_init_script(BEHIND + NOTED)
+    page.goto(f"/campaigns/{launch(perfdash, 'tab', name='tab', repetitions=3)}/")
+    expect(page).to_have_title(re.compile(r"^\([0-3]/3\) tab"))
+    icon = page.locator('link[rel="icon"]')
+    expect(icon).to_have_attribute("href", re.compile("icon-running"))
+    page.get_by_role("button", name="Notify me at the end").click()
+    expect(page.get_by_role("button", name="Notifies you at the end")).to_be_visible()
+
+    notified = page.expect_console_message(lambda said: "notified" in said.text, timeout=LONG)
+    with notified as said:
+        until_closed(perfdash, campaign_in(page), "finished")
+    expect(page).to_have_title(re.compile("^✓ tab"), timeout=LONG)
+    expect(icon).to_have_attribute("href", re.compile("icon-done"))
+    title, body = json.loads(said.value.text)["notified"]
+    assert title == "✓ tab: finished"
+    assert body == page.locator("#ended").text_content()

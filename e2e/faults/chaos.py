@@ -20,6 +20,7 @@ KILLED = {
     "backend": (processes.backends, 6),
     "worker parent": (processes.worker, 3),
     "control worker": (processes.control, 3),
+    "analysis worker": (processes.analysis, 2),
     "beat": (processes.beat, 3),
     "web": (processes.web, 2),
     "web child": (processes.web_child, 2),

@@ -29,6 +29,7 @@ class Load:
     def __init__(self, plant, sandbox, campaign, clock_is_ours=True):
         self.plant, self.sandbox, self.campaign = plant, sandbox, campaign
         self.books = Books(plant, sandbox, campaign, clock_is_ours)
+        self.is_cancelled = False
 
     def sender(self, attempt):
         """What the target counted of an attempt."""
@@ -62,9 +63,15 @@ class Load:
             seconds,
         )
 
+    def cancel(self):
+        """Say that the campaign ends here, once."""
+        if not self.is_cancelled:
+            self.plant.try_api("POST", f"campaigns/{self.campaign}/cancel", {"reason": "enough"})
+            self.is_cancelled = True
+
     def end(self):
         """Cancel what is left; the target is left alone and nothing stays leased."""
-        self.plant.try_api("POST", f"campaigns/{self.campaign}/cancel", {"reason": "enough"})
+        self.cancel()
         wait_for(
             lambda: self.plant.rows(STATE, self.campaign) == [{"state": "cancelled"}], "cancelled"
         )
@@ -73,7 +80,9 @@ class Load:
 
 
 @contextmanager
-def loading(plant, sandbox, rounds, *, clock_is_ours=True, **parameters):
+def loading(
+    plant, sandbox, rounds, *, clock_is_ours=True, engines=("asyncio", "futures"), **parameters
+):
     """Launch a campaign whose runs load the sandbox for about a second each."""
     target = plant.try_api(
         "POST",
@@ -94,7 +103,7 @@ def loading(plant, sandbox, rounds, *, clock_is_ours=True, **parameters):
             "kind": "downloader",
             "target": target["id"],
             "parameters": {"manifest": f"/repo/{content}/PULP_MANIFEST"} | parameters,
-            "factors": {"engine": ["asyncio", "futures"], "concurrency": [3, 4, 5, 6]},
+            "factors": {"engine": list(engines), "concurrency": [3, 4, 5, 6]},
             "order": "random",
             "repetitions": min(200, 3 + rounds),
             "seed": 1,

@@ -108,6 +108,10 @@ def control(pid):
     return worker(pid, "control")
 
 
+def analysis(pid):
+    return worker(pid, "analysis")
+
+
 def supervisor(pid):
     return [p for p in tree(pid) if p.pid == pid]
 

@@ -22,6 +22,7 @@ ROLES = {
     "web": processes.web,
     "web child": processes.web_child,
     "control worker": processes.control,
+    "analysis worker": processes.analysis,
 }
 LOAD_DIES_WITH = ("worker parent", "worker child", "engine program")
 
