@@ -1,8 +1,9 @@
 """Loads runs, calls the statistics, stores findings with the hash of what they rest on.
 
-Runs on the control queue between two runs; pages only read what is stored here.
+Runs on a queue of its own, between two runs; pages only read what is stored here.
 """
 
+from campaigns.analysis.claiming import claimed
 from campaigns.analysis.findings import analyse
 
-__all__ = ["analyse"]
+__all__ = ["analyse", "claimed"]

@@ -3,17 +3,20 @@
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from campaigns.analysis import groups as comparing
 from campaigns.analysis.calibration import answer_of_calibration
-from campaigns.analysis.displayed import superlative
-from campaigns.analysis.level_answer import answer_of_levels
+from campaigns.analysis.confounded import said_of_drift
+from campaigns.analysis.displayed import bound_of
+from campaigns.analysis.level_answer import FEWEST_RUNS, answer_of_levels
 from campaigns.analysis.names import names_of
 from campaigns.analysis.pair_answer import answer_of_pairs
 from campaigns.analysis.primary_answer import led_by
-from campaigns.charts.formats import amount, percent
+from campaigns.analysis.sessions_told import confirmed_by_sessions, said_by_sessions
+from campaigns.charts.formats import amount, counted, percent
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
@@ -21,8 +24,8 @@ from campaigns.queries.environment import Change, stand_ins_of
 from campaigns.queries.work import work_of
 
 Cells = Mapping[str, Any]
-MOST_FACTS, FEWEST_RUNS = 4, 3
-UNDECIDED = ("not_enough_data", "too_many_failures", "not_comparable", "invalid_values")
+MOST_FACTS = 4
+MOST_RUNS_NAMED = 5
 STAND_IN = {"word": "stand-in", "tone": "warn", "icon": "warn", "form": "solid"}
 """Badge of what was not measured on a real server."""
 
@@ -50,8 +53,9 @@ def answer(
     elif pairs is not None:
         said = answer_of_pairs(pairs)
     else:
-        compared = answer_of_levels(metric, cells, levels) if levels else None
-        said = compared or _of_cells(metric, cells, work_of(campaign), failing)
+        said = answer_of_levels(metric, cells, levels) if levels else {}
+        if "sentence" not in said:
+            said = {**_of_cells(campaign, metric, cells, failing), **said}
     primary = (pairs or levels or {}).get("primary")
     alone = pairs is not None and len(pairs["strata"]) == 1
     if (
@@ -61,6 +65,11 @@ def answer(
         and any(cell["summary"]["n_ok"] for cell in cells["cells"])
     ):
         said = led_by(primary, said)
+    if calibrated is None and (by_sessions := said_by_sessions(pairs, levels)):
+        said = {**said, "sentence": f"{said['sentence']} {by_sessions}"}
+    said = _with_bounds(said, metric, cells)
+    if open_drift := said_of_drift(levels):
+        said = {**said, "sentence": f"{said['sentence']} {open_drift}"}
     found = {
         "caveat": _caveat(campaign, cells, pairs, levels, failing),
         "badges": [],
@@ -76,6 +85,28 @@ def answer(
         found["badges"] = [STAND_IN, *found["badges"]]
         caveats.insert(0, f"Measured on a {' and a '.join(stand_ins)}, not on a real server.")
     return found | {"caveat": " ".join(caveats)}
+
+
+def _with_bounds(said: dict[str, Any], metric: Metric, cells: Cells) -> dict[str, Any]:
+    """Name the cells that have no mean because runs timed out or failed, with what is known of them."""
+    names = names_of(cells["cells"])
+    came = any(cell["summary"]["n_ok"] for cell in cells["cells"])
+    bounds = [
+        (names[cell["cell"]] or metric.label, *bound)
+        for cell in cells["cells"]
+        if (bound := bound_of(cell, metric.unit))[0] and (came or cell["summary"]["n_censored"])
+    ]
+    if not bounds:
+        return said
+    parts = [f"{name}: {value} ({why})" for name, value, why in bounds[:MOST_FACTS]]
+    more = f"; and {len(bounds) - MOST_FACTS} more" if len(bounds) > MOST_FACTS else ""
+    added = "; ".join(parts)
+    facts = [{"label": name, "value": value, "note": why} for name, value, why in bounds]
+    return {
+        **said,
+        "sentence": f"{said['sentence']} {added[:1].upper()}{added[1:]}{more}.",
+        "facts": [*said.get("facts", []), *facts][:MOST_FACTS],
+    }
 
 
 def _of_changes(changes: Sequence[Change]) -> str:
@@ -100,77 +131,112 @@ def _nothing(cells: Cells) -> dict[str, Any]:
 
 
 def _of_cells(
-    metric: Metric, cells: Cells, work: Sequence[str], failing: Collection[int]
+    campaign: Campaign, metric: Metric, cells: Cells, failing: Collection[int]
 ) -> dict[str, Any]:
-    """Say which cell is best, apart for each work: cells that did other work are not compared."""
+    """Describe the cells where nothing shows which of them is best, and say why none is ranked."""
     measured = [cell for cell in cells["cells"] if _centre(cell) is not None]
     known = [cell for cell in measured if cell["cell"] not in failing]
-    if measured and not known:
+    failed = [cell for cell in cells["cells"] if cell["cell"] in failing]
+    if (measured or failed) and not known:
         return {
             "sentence": "No setting can be called best: too much failed in every cell.",
             "tone": "fail",
         }
     if not known:
         return {"sentence": "No cell has a value that can be averaged.", "tone": "thin"}
-    ranked = [cell for cell in known if not _is_invalid(cell)]
-    if not ranked:
-        label = metric.label.lower()
-        return {
-            "sentence": f"No setting can be called best: every cell has a {label} of zero or below.",
-            "tone": "warn",
-        }
-    ordered = sorted(ranked, key=_centre_or_zero, reverse=not metric.lower_is_better)
-    groups: dict[str, list[Cells]] = {}
-    for cell in ordered:
-        groups.setdefault(str([cell["levels"].get(name) for name in work]), []).append(cell)
+    valid = [cell for cell in known if not _is_invalid(cell)]
+    if not valid:
+        return _of_invalid(metric, known, cells["cells"])
     names = names_of(cells["cells"])
-    if len(groups) == 1:
-        sentence = _best_of_all(metric, ordered, names)
+    work = work_of(campaign)
+    works = {str([cell["levels"].get(name) for name in work]) for cell in cells["cells"]}
+    if len(cells["cells"]) == 1 or len(valid) == 1:
+        sentence, tone = _of_one(metric, valid[0], names), "info"
+    elif len(works) == len(cells["cells"]):
+        sentence, tone = _of_each(metric, valid, names), "info"
     else:
-        sentence = _best_of_each(metric, list(groups.values()), cells["cells"], work)
+        sentence, tone = _unranked(campaign, metric, valid, cells["cells"]), "thin"
     return {
         "sentence": sentence[:1].upper() + sentence[1:],
-        "tone": "info",
+        "tone": tone,
         "facts": [
             {
                 "label": names[cell["cell"]] or metric.label,
                 "value": amount(_centre_or_zero(cell), metric.unit),
                 "note": _interval(cell, metric),
             }
-            for cell in ordered[:MOST_FACTS]
+            for cell in valid[:MOST_FACTS]
         ],
     }
 
 
-def _best_of_all(metric: Metric, ordered: Sequence[Cells], names: Mapping[int, str]) -> str:
-    best, worst = ordered[0], ordered[-1]
-    value = amount(_centre_or_zero(best), metric.unit)
-    if len(ordered) == 1:
-        name = names[best["cell"]]
-        return f"{metric.label} is {value} on average" + (f" at {name}." if name else ".")
-    return (
-        f"{names[best['cell']]} is the {superlative(metric)} setting measured: {value} on "
-        f"average; {names[worst['cell']]} {_worse_by(best, worst, metric)}."
-    )
+def _of_invalid(metric: Metric, known: Sequence[Cells], cells: Sequence[Cells]) -> dict[str, Any]:
+    """Count the values that have no log, and give medians, which need none."""
+    runs = sum(len(_invalid_runs(cell)) for cell in known)
+    of = sum(cell["summary"]["n_ok"] for cell in known)
+    names = names_of(cells)
+    label = metric.label.lower()
+    return {
+        "sentence": f"No setting is ranked: {runs} of {of} runs have a {label} of zero or below, in "
+        f"{len(known)} of {len(cells)} settings.",
+        "tone": "warn",
+        "facts": [
+            {
+                "label": names[cell["cell"]] or metric.label,
+                "value": amount(cell["summary"]["median"], metric.unit),
+                "note": f"median of {counted(cell['summary']['n_ok'], 'run')}",
+            }
+            for cell in known[:MOST_FACTS]
+            if cell["summary"]["median"] is not None
+        ],
+    }
 
 
-def _best_of_each(
-    metric: Metric, groups: Sequence[Sequence[Cells]], cells: Sequence[Cells], work: Sequence[str]
-) -> str:
-    works = names_of([{**c, "levels": _only(c, work, among=True)} for c in cells])
-    others = names_of([{**c, "levels": _only(c, work, among=False)} for c in cells])
-    parts = []
-    for best in (group[0] for group in groups):
-        value = amount(_centre_or_zero(best), metric.unit)
-        what = others[best["cell"]]
-        best_of = f"{what} is the {superlative(metric)} ({value})" if what else value
-        parts.append(f"{works[best['cell']]}: {best_of}")
+def _invalid_runs(cell: Cells) -> list[Cells]:
+    """The runs whose value is zero, negative or no number."""
+    return [
+        run
+        for run in cell["runs"]
+        if run["state"] == "ok" and run["value"] is not None and not 0 < run["value"] < math.inf
+    ]
+
+
+def _of_one(metric: Metric, cell: Cells, names: Mapping[int, str]) -> str:
+    value, name = amount(_centre_or_zero(cell), metric.unit), names[cell["cell"]]
+    how = "in one run" if cell["summary"]["n_ok"] == 1 else "on average"
+    if cell["summary"]["n_failed"]:
+        tried = cell["summary"]["n_ok"] + cell["summary"]["n_failed"]
+        how += f", in {cell['summary']['n_ok']} of {tried} runs"
+    return f"{metric.label} is {value} {how}" + (f" at {name}." if name else ".")
+
+
+def _of_each(metric: Metric, cells: Sequence[Cells], names: Mapping[int, str]) -> str:
+    """The value of each work: cells that did other work are not compared."""
+    parts = [
+        f"{names[cell['cell']]}: {amount(_centre_or_zero(cell), metric.unit)}" for cell in cells
+    ]
     more = len(parts) - MOST_FACTS
     return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more." if more > 0 else ".")
 
 
-def _only(cell: Cells, work: Sequence[str], *, among: bool) -> dict[str, Any]:
-    return {name: level for name, level in cell["levels"].items() if (name in work) == among}
+def _unranked(
+    campaign: Campaign, metric: Metric, valid: Sequence[Cells], cells: Sequence[Cells]
+) -> str:
+    """Say why no setting is ranked, and between which values they lie."""
+    few = sum(cell["summary"]["n_ok"] < FEWEST_RUNS for cell in cells)
+    if campaign.state == Campaign.State.CANCELLED:
+        why = "the campaign was cancelled before its stop rule was met"
+    elif few:
+        why = f"{few} of {len(cells)} settings have fewer than {FEWEST_RUNS} runs"
+    elif len(cells) > comparing.MOST_CELLS:
+        why = f"{len(cells):,} settings are more than can be compared ({comparing.MOST_CELLS})"
+    else:
+        why = "the runs do not show how the settings compare"
+    values = sorted(_centre_or_zero(cell) for cell in valid)
+    ends = dict.fromkeys(amount(value, metric.unit) for value in (values[0], values[-1]))
+    span = " to ".join(ends)
+    how = " on average" if any(cell["summary"]["n_ok"] > 1 for cell in valid) else ""
+    return f"No setting is ranked: {why}. {metric.label} is {span}{how}."
 
 
 def _is_invalid(cell: Cells) -> bool:
@@ -189,16 +255,6 @@ def _centre_or_zero(cell: Cells) -> float:
     return _centre(cell) or 0.0
 
 
-def _worse_by(best: Cells, worst: Cells, metric: Metric) -> str:
-    """How far the worst cell is from the best one, in words of time where it is one."""
-    if not _centre(best):
-        return f"has {amount(_centre_or_zero(worst), metric.unit)}"
-    change = percent(100 * (_centre_or_zero(worst) / _centre_or_zero(best) - 1))
-    if superlative(metric) == "fastest":
-        return f"takes {change.lstrip('+')} longer"
-    return f"differs most from it ({change})"
-
-
 def _interval(cell: Mapping[str, Any], metric: Metric) -> str:
     interval = cell["summary"]["gmean_ci"]
     if interval is None:
@@ -213,16 +269,49 @@ def _caveat(
     levels: Mapping[str, Any] | None,
     failing: Collection[int],
 ) -> str:
-    """The strongest reservation that applies; one, not a list."""
+    """The strongest reservation that applies, after that of cells with too few runs."""
+    strongest = _strongest(campaign, cells, pairs, levels, failing)
+    few = sum(cell["summary"]["n_ok"] < FEWEST_RUNS for cell in cells["cells"])
+    if not few or not any(cell["summary"]["n_ok"] for cell in cells["cells"]):
+        return strongest
+    which = f"{few} of {len(cells['cells'])} cells" if len(cells["cells"]) > 1 else "The cell"
+    have = "has" if few == 1 else "have"
+    them = "it" if few == 1 else "them"
+    return (
+        f"{which} {have} fewer than {FEWEST_RUNS} runs: no verdict is given for {them}. {strongest}"
+    )
+
+
+def _strongest(
+    campaign: Campaign,
+    cells: Cells,
+    pairs: Mapping[str, Any] | None,
+    levels: Mapping[str, Any] | None,
+    failing: Collection[int],
+) -> str:
     summaries = [cell["summary"] for cell in cells["cells"]]
     failed = sum(summary["n_failed"] for summary in summaries)
     lost = sum(summary["n_lost"] for summary in summaries)
     total = sum(summary["n_total"] + summary["n_lost"] for summary in summaries)
     bounds = sum(summary["n_saturated"] for summary in summaries)
     if invalid := sum(_is_invalid(cell) for cell in cells["cells"]):
+        runs = [run for cell in cells["cells"] for run in _invalid_runs(cell)]
+        reasons = dict.fromkeys(run["reason"] for run in runs if run["reason"])
+        which = ", ".join(str(run["position"]) for run in runs[:MOST_RUNS_NAMED])
+        more = f" and {len(runs) - MOST_RUNS_NAMED} more" if len(runs) > MOST_RUNS_NAMED else ""
+        return " ".join(
+            [
+                f"In {invalid} of {len(summaries)} cells a value is zero, negative or no number "
+                f"({'run' if len(runs) == 1 else 'runs'} {which}{more}): they are not compared with "
+                "others.",
+                *list(reasons)[:1],
+            ]
+        )
+    timed_out = sum(summary["n_censored"] for summary in summaries)
+    if timed_out and any(summary["n_ok"] for summary in summaries):
         return (
-            f"In {invalid} of {len(summaries)} cells a value is zero, negative or no number: "
-            "they are not compared with others."
+            f"{timed_out} of {total} runs timed out: their cells have a lower bound in the place of a "
+            "mean, and are not compared."
         )
     if failed and not any(summary["n_ok"] for summary in summaries):
         return f"{failed} of {total} runs failed."
@@ -253,18 +342,8 @@ def _caveat(
             f"The change is not the same everywhere (I² {100 * overall['i2']:.0f} %), so one number "
             "does not fit all: read the rows first."
         )
-    if few := {cell["cell"] for cell in cells["cells"] if cell["summary"]["n_ok"] < FEWEST_RUNS}:
-        tail = (
-            "what is said of them rests on the noise of the others"
-            if _are_judged(few, levels)
-            else "no verdict is given for them"
-        )
-        return f"Some cells have fewer than {FEWEST_RUNS} runs: {tail}."
-    if pairs is not None and pairs["sessions"] > 1:
-        return _of_sessions([each["standing"] for each in pairs["strata"]], pairs["sessions"])
-    if levels is not None and levels["sessions"] > 1:
-        rows = [row["standing"] for group in levels["groups"] for row in group["comparisons"]]
-        return _of_sessions(rows, levels["sessions"])
+    if (pairs or levels or {"sessions": 0})["sessions"] > 1:
+        return confirmed_by_sessions(pairs, levels)
     if pairs is not None or levels is not None:
         return "Seen in one session: repeat it on another day before calling it confirmed."
     if len(summaries) > comparing.MOST_CELLS:
@@ -275,25 +354,4 @@ def _caveat(
     return (
         "Each interval is its cell's own; whether two cells differ is not judged by comparing "
         "their intervals."
-    )
-
-
-def _are_judged(few: Collection[int], levels: Mapping[str, Any] | None) -> bool:
-    """Whether one of these cells has a verdict: a fit over all cells may know enough for it."""
-    return any(
-        row["comparison"]["verdict"]["word"] not in UNDECIDED
-        for group in (levels or {"groups": ()})["groups"]
-        for row in group["comparisons"]
-        if row["baseline"] in few or row["candidate"] in few
-    )
-
-
-def _of_sessions(rows: Sequence[Mapping[str, Any]], sessions: int) -> str:
-    confirmed = sum(row["standing"] == "confirmed" for row in rows)
-    differ = sum(bool(row.get("differ")) for row in rows)
-    said = f"{confirmed} of {len(rows)} comparisons are confirmed by {sessions} sessions"
-    return (
-        f"{said}; in {differ} the sessions differ by more than their noise."
-        if differ
-        else f"{said}."
     )

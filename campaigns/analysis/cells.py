@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from statistics import fmean, geometric_mean
 from typing import Any
 
 from campaigns.analysis.taken import taken
@@ -19,7 +20,8 @@ def summarise_cells(
 ) -> dict[str, Any]:
     """Summaries of all cells in the order of their levels, with the runs behind them.
 
-    A metric of what came through alone has no number where too much failed.
+    A metric of what came through alone has no number where too much failed; no metric has a mean
+    where a run timed out.
     """
     by_cell: dict[int, list[ObservedRun]] = {}
     for run in runs:
@@ -67,23 +69,36 @@ def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) ->
         lost=count("lost", "cancelled", "bound"),
         saturated=count("bound"),
     )
+    if summary.n_censored:
+        return summary.without_estimates("has_censored")
     if metric.of_survivors and too_many_failures(taken(runs), criteria):
         return summary.without_estimates("too_many_failures")
     return summary
 
 
 def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
-    """Runs by state, the lowest limit of those that timed out, and the work of those that count."""
+    """Runs by state, what those that timed out leave of a mean, and the work of those that count.
+
+    at_least: the mean with the limit of each run that timed out in the place of its value.
+    """
     limits = [run.value for run in runs if run.state == "censored" and run.value is not None]
+    values = [run.value for run in runs if run.state == "ok" and run.value is not None]
     worked = [run for run in runs if run.state == "ok" and run.units_done + run.units_failed > 1]
     return {
         "runs": len(runs),
         "states": dict(Counter(run.state for run in runs)),
         "lowest_limit": min(limits, default=None),
+        "highest_limit": max(limits, default=None),
+        "at_least": _average([*values, *limits]) if limits else None,
         "units": sum(run.units_done + run.units_failed for run in worked),
         "units_failed": sum(run.units_failed for run in worked),
         "too_many_failures": too_many_failures(taken(runs), criteria) is not None,
     }
+
+
+def _average(values: Sequence[float]) -> float:
+    """The geometric mean, or the mean where a value has no log."""
+    return geometric_mean(values) if min(values) > 0 else fmean(values)
 
 
 def _run(run: ObservedRun) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.analysis.confounded import drift_of
 from campaigns.analysis.fidelity import RAW, fidelity_check
 from campaigns.drivers.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
@@ -16,9 +17,11 @@ from campaigns.queries.environment import changes_of, environment_of
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
+from campaigns.stats.criteria import Criteria
 from campaigns.stats.density import density_of
 from campaigns.stats.logs import is_number
 from campaigns.stats.neighbours import expected_correlation, left_of
+from campaigns.stats.noisy import Noisy, left_of_blocks, left_of_cells, noisy_cells
 from campaigns.stats.validity import Check, Outcome
 
 FEWEST_FOR_AUTOCORRELATION = 5
@@ -31,6 +34,7 @@ def check(
     metric: Metric,
     runs: Sequence[ObservedRun],
     cells: Mapping[str, Any],
+    criteria: Criteria,
     calibrated: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Check the runs of the primary metric, and what is known of how they were made.
@@ -41,7 +45,7 @@ def check(
     found = [
         validity.interleaving([run.cell for run in made]),
         *_of_logs(campaign, made),
-        *fidelity_check(campaign, metric, cells),
+        *fidelity_check(metric, cells, criteria),
         *_of_cells(cells, metric),
         *([_labels(calibrated)] if calibrated else []),
         _rows(campaign, metric, made),
@@ -72,9 +76,16 @@ def _of_logs(campaign: Campaign, made: Sequence[ObservedRun]) -> list[Check]:
     logs = np.log(values)
     means = np.bincount(places, logs) / np.bincount(places)
     residuals = logs - means[places]
+    samples = [residuals[places == cell] for cell in range(len(cells))]
+    drift = validity.drift(list(residuals), _hours([run.started_at for run in made]))
+    if campaign.order == Campaign.Order.BLOCKED and len(cells) > 1:
+        drift = validity.drift_within_levels(drift_of(made))
     return [
-        validity.drift(list(residuals), _hours([run.started_at for run in made])),
-        validity.equal_noise([list(residuals[places == cell]) for cell in range(len(cells))]),
+        drift,
+        _with_those_apart(
+            validity.equal_noise([list(sample) for sample in samples]),
+            noisy_cells(left_of_cells(samples), len(samples)),
+        ),
         *_alike(residuals, places, expected_correlation(places.tolist())),
     ]
 
@@ -100,7 +111,9 @@ def _in_blocks(
         validity.block_drift(list(found.effects), _hours([_middle(block) for block in members])),
         validity.order_in_block(list(found.residuals), list(order), found.fit.df),
         validity.cold_start(list(places), [run.block for run in made], list(values)),
-        _equal_noise(found, places, cells),
+        _with_those_apart(
+            _equal_noise(found, places, cells), noisy_cells(left_of_blocks(runs, found), cells)
+        ),
         *_alike(
             found.residuals,
             places,
@@ -125,6 +138,13 @@ def _equal_noise(found: BlockFit, places: NDArray[np.int64], cells: int) -> Chec
     return validity.equal_noise(
         [list(scale * found.residuals[places == cell]) for cell in range(cells)]
     )
+
+
+def _with_those_apart(check: Check, noisy: Noisy) -> Check:
+    """Count the levels that are compared by a noise of their own: Levene's test misses some of them."""
+    if check.outcome == Outcome.NOT_POSSIBLE:
+        return check
+    return replace(check, figures={**check.figures, "apart": len(noisy.out | noisy.doubted)})
 
 
 def _alike(

@@ -2,7 +2,7 @@
 
 It is not stored. A page asks for it and gets it at once: whose cells are compared, in which order and
 against which baseline is chosen in the address, a link at a time, and each choice is a family of its
-own; stored results would be many, and each would wait for the control queue, minutes while something
+own; stored results would be many, and each would wait for the analysis queue, minutes while something
 is measured, for what takes milliseconds. It is computed from stored findings alone, without chance,
 so that the same address over the same data gives the same numbers; `data_hash` is that of them.
 """
@@ -23,14 +23,16 @@ from campaigns.analysis.compared_names import Names
 from campaigns.analysis.compared_standing import standing_of
 from campaigns.analysis.criteria import criteria_of
 from campaigns.analysis.differences import Difference, causes, differences_of
+from campaigns.analysis.fidelity import is_exact
 from campaigns.analysis.measured import Cell, Measured, measured_of
 from campaigns.queries.compared import Side
-from campaigns.stats.across import OverCells, over_cells
+from campaigns.stats.across import OverCells, enough_sessions, over_cells
 from campaigns.stats.cells import CellRuns
 from campaigns.stats.compared import Comparison, Model
 from campaigns.stats.comparisons import WITHOUT_NUMBERS, compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
+from campaigns.stats.rounding import step_shares, within_resolution
 from campaigns.stats.verdict import Verdict, Word
 from campaigns.stats.words import Display, advice, display
 
@@ -243,6 +245,10 @@ def _row(
 ) -> Row:
     (base, one), (candidate, other) = pair.baseline, pair.candidate
     sides, metric = (measured[base].side, measured[candidate].side), measured[base]
+    taken = measured[base].taken[one["cell"]], measured[candidate].taken[other["cell"]]
+    noun = "session" if enough_sessions(*taken) else "run"
+    if not fields and not is_exact(metric.unit):
+        comparison = replace(comparison, verdict=_resolved(comparison.verdict, taken, criteria))
     return Row(
         side=candidate,
         name=pair.name,
@@ -256,18 +262,19 @@ def _row(
             metric=metric.name,
             margin=criteria.margin,
         ),
-        advice=advice(comparison.verdict, criteria, "run", " of each side"),
-        standing=standing_of(
-            comparison.verdict,
-            measured[base].sessions[one["cell"]],
-            measured[candidate].sessions[other["cell"]],
-            lower_is_better=metric.lower_is_better,
-            criteria=criteria,
-        ),
+        advice=advice(comparison.verdict, criteria, noun, " of each side"),
+        standing=standing_of(comparison.verdict, *taken),
         means=(measured[base].mean(one), measured[candidate].mean(other)),
         fields=tuple(fields),
         settings=tuple(setting_differences(sides[0], one, sides[1], other)),
     )
+
+
+def _resolved(verdict: Verdict, taken: Sequence[CellRuns], criteria: Criteria) -> Verdict:
+    """Take back what the values of one of two cells are too coarse for; each has a tool of its own."""
+    steps = [share for cell in taken for share in step_shares([cell.values])]
+    identical = all(len(set(cell.values)) == 1 < len(cell.values) for cell in taken)
+    return within_resolution(verdict, max(steps), criteria, identical=identical)
 
 
 def _with_overall(

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from campaigns.analysis.compared import Against, Compared, Row
+from campaigns.analysis.displayed import bound_of
 from campaigns.charts.formats import percent, span_pct
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.queries.compared import Side
 from campaigns.stats.comparisons import WITHOUT_NUMBERS
 
 MOST_FACTS = 4
+LONGEST_VALUES = 60
 MOST_CAUSES = 3
 UNPAIRED = (
     "Nothing pairs runs of different campaigns: whatever else was different at the time is part of "
@@ -32,7 +34,7 @@ def answer_of(compared: Compared) -> dict[str, Any]:
         sentence = f"Against {compared.names.whole(0, compared.rows[0].baseline)}: {said}."
     tones = {row.display.tone for row in compared.judged}
     return {
-        "sentence": sentence,
+        "sentence": sentence + _bounds(compared),
         "tone": tones.pop() if len(tones) == 1 else "info" if tones else "thin",
         "badges": _badges(compared),
         "facts": _facts(compared, compared.names.campaigns),
@@ -40,12 +42,27 @@ def answer_of(compared: Compared) -> dict[str, Any]:
     }
 
 
+def _bounds(compared: Compared) -> str:
+    """Name the cells that have no mean because runs timed out or failed, with what is known of them."""
+    cells = {
+        (side, cell["cell"]): cell
+        for row in compared.judged
+        for side, cell in ((0, row.baseline), (row.side, row.candidate))
+    }
+    found = [
+        f"{compared.names.whole(side, cell)}: {value} ({why})"
+        for (side, _), cell in cells.items()
+        for value, why in [bound_of(cell, (compared.measured[side].side.cells or {})["unit"])]
+        if value
+    ]
+    more = f"; and {len(found) - MOST_CAUSES} more" if len(found) > MOST_CAUSES else ""
+    return f" {'; '.join(found[:MOST_CAUSES])}{more}." if found else ""
+
+
 def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> str:
     name, base = names[against.side], names[0]
     if against.refused:
-        why = "; ".join(
-            f"{each.label}: {each.baseline} against {each.candidate}" for each in against.refused
-        )
+        why = "; ".join(map(_both, against.refused))
         return f"{name} is not comparable with {base} ({why})."
     rows = [row for row in compared.rows if row.side == against.side]
     if not rows:
@@ -62,7 +79,7 @@ def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> 
     over = against.over
     interval = f" (95 % {span_pct(over.ci_pct)})" if over.ci_pct else ""
     return (
-        f"{name} against {base}: {percent(over.geometric_pct)}{interval} on average over "
+        f"{name} against {base}: {percent(over.geometric_pct)}{interval}, geometric mean over "
         f"{over.cells} cells, from {percent(over.low_pct)} to {percent(over.high_pct)}; {counts}."
     )
 
@@ -78,7 +95,7 @@ def _briefly(compared: Compared, against: Against, names: Sequence[str]) -> str:
     if len(rows) == 1:
         return _row_briefly(rows[0], name)
     if against.over is None:
-        return f"{name}, {len(rows)} cells without an average"
+        return f"{name}, {len(rows)} cells without a mean"
     interval = f"95 % {span_pct(against.over.ci_pct)}, " if against.over.ci_pct else ""
     return f"{name} {percent(against.over.geometric_pct)} ({interval}{against.over.cells} cells)"
 
@@ -94,14 +111,18 @@ def _row_briefly(row: Row, name: str) -> str:
 def _of_row(row: Row, baseline: str, candidate: str) -> str:
     verdict = row.comparison.verdict
     if row.fields:
-        why = "; ".join(
-            f"{each.label}: {each.baseline} against {each.candidate}" for each in row.fields
-        )
+        why = "; ".join(map(_both, row.fields))
         return f"{candidate} is not comparable with {baseline} ({why})."
     if verdict.pct_change is None:
         return f"{candidate} against {baseline}: {row.display.word}."
     interval = f" (95 % {span_pct(verdict.ci_pct)})" if verdict.ci_pct else ""
     return f"{candidate} against {baseline}: {row.display.word}, {percent(verdict.pct_change)}{interval}."
+
+
+def _both(field: Any) -> str:
+    """Name a field that differs, with both values where they are short; the tables have them all."""
+    values = f"{field.baseline} against {field.candidate}"
+    return f"{field.label}: {values}" if len(values) <= LONGEST_VALUES else f"another {field.label}"
 
 
 def _titles(compared: Compared, row: Row) -> tuple[str, str]:

@@ -1,14 +1,14 @@
 """The runs of a campaign as the statistics take them, and what is said of a group of cells."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.analysis.confounded import Reserve, with_reserve
 from campaigns.analysis.displayed import displayed
 from campaigns.analysis.groups import Group
 from campaigns.analysis.sessions import split_sessions, standing_of
@@ -18,14 +18,14 @@ from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.best import find_best
-from campaigns.stats.blocks import BlockRun
+from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.cells import CellRuns, too_many_failures
 from campaigns.stats.comparisons import Comparison, Comparisons, Model, compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.fit import Fit
 from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
-from campaigns.stats.sessions import SessionEstimate
+from campaigns.stats.rounding import is_too_coarse
 from campaigns.stats.verdict import Word
 from campaigns.stats.words import advice
 
@@ -48,27 +48,19 @@ class Family:
         self.hard = hard_factors(campaign)
         self.places = places_of(campaign, cells)
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
+        self.cancelled = campaign.state == Campaign.State.CANCELLED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}
         self.sessions = split_sessions(runs)
-        self.alone: list[dict[tuple[int, int] | None, Comparison]] = []
         self.taken = self._taken(runs)
+        self.reserve = Reserve(campaign, metric, criteria, self._by_cell(runs))
         self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
 
     def compare(
         self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
     ) -> Comparisons:
-        """Judge the wanted pairs by all runs, and by those of each session; the mean of some, too."""
+        """Judge the wanted pairs; the mean of some, too. What the runs cannot show is taken back."""
         compared = self._compared(self.taken, wanted, together)
-        only = len(self.sessions) == 1
-        self.alone = []
-        for session in self.sessions:
-            found = compared if only else self._compared(self._taken(session), wanted, together)
-            alone: dict[tuple[int, int] | None, Comparison] = {}
-            alone.update(zip(wanted, found.comparisons, strict=True))
-            if found.together:
-                alone[None] = found.together
-            self.alone.append(alone)
-        return compared
+        return with_reserve(compared, self.reserve, together)
 
     def described(
         self,
@@ -85,6 +77,8 @@ class Family:
             "reading": self._readings(group, compared),
             "comparisons": [self.row(pair, rows[pair]) for pair in group.pairs],
             "best": self.best_of(group, compared),
+            "best_of_each": self._best_of_each(group),
+            "few": self._few(group),
             "knee": self._knee(group, compared),
         }
 
@@ -93,10 +87,13 @@ class Family:
         return asdict(displayed(word, self.metric, self.criteria))
 
     def _taken(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
+        return [taken(members) for members in self._by_cell(runs)]
+
+    def _by_cell(self, runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
         by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]
         for run in runs:
             by_cell[self.place[run.cell]].append(run)
-        return [taken(members) for members in by_cell]
+        return by_cell
 
     def _compared(
         self,
@@ -114,30 +111,20 @@ class Family:
             places=self.places if len(taken) == len(self.cells) else None,
         )
 
-    def row(
-        self, pair: tuple[int, int], comparison: Comparison, *, over_all: bool = False
-    ) -> dict[str, Any]:
-        """Write one comparison as JSON holds it. over_all: the mean of several pairs, of which one."""
+    def row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
+        """Write one comparison as JSON holds it; of the mean of several pairs, one of them."""
         in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
         noun, where = ("block", "") if in_blocks else ("run", " of each level")
+        if comparison.sessions and comparison.sessions.by_session:
+            noun, where = "session", ""
         return {
             "baseline": self.cells[pair[0]].pk,
             "candidate": self.cells[pair[1]].pk,
-            "comparison": asdict(comparison),
+            "comparison": asdict(replace(comparison, sessions=None)),
             "display": self.display(comparison.verdict.word),
             "advice": advice(comparison.verdict, self.criteria, noun, where),
-            "standing": self._standing(None if over_all else pair),
+            "standing": standing_of(comparison.sessions, len(self.sessions)),
         }
-
-    def _standing(self, pair: tuple[int, int] | None) -> dict[str, Any]:
-        """Say whether sessions agree; those that hold nothing of the pair are left aside."""
-        estimates = [found for session in self.alone if (found := _estimate(session[pair]))]
-        return standing_of(
-            estimates,
-            len(self.sessions),
-            lower_is_better=self.metric.lower_is_better,
-            criteria=self.criteria,
-        )
 
     def _readings(self, group: Group, compared: Comparisons) -> list[list[float] | None]:
         """Bounds for comparing levels on the chart, in the unit of the metric."""
@@ -152,11 +139,17 @@ class Family:
         return [bounds.get(place) for place in group.cells]
 
     def _fit_of(self, members: Sequence[int], compared: Comparisons) -> Fit | None:
-        """The fit of some cells; in a split plot by their own runs, which have one kind of noise."""
+        """The fit of some cells; in a split plot by their own runs, which have one kind of noise.
+
+        From three sessions on it is that of one value a session.
+        """
         if compared.fit is None or not members:
             return None
+        places = [compared.fitted.index(place) for place in members]
+        if compared.between:
+            return compared.between.blocks.fit.part(places)
         if self.places is None:
-            return _part(compared.fit, [compared.fitted.index(place) for place in members])
+            return compared.fit.part(places)
         blocks = self._compared([self.taken[place] for place in members], []).blocks
         return blocks.fit if blocks else None
 
@@ -164,10 +157,30 @@ class Family:
         """The places of the group's cells that have a number, in the order of the levels."""
         return [place for place in group.cells if place in compared.fitted and self.usable[place]]
 
+    def _few(self, group: Group) -> list[int]:
+        """Cells that are not ranked because they have fewer runs than any statement takes."""
+        return [
+            self.cells[place].pk
+            for place in group.cells
+            if self.usable[place] and not self._is_enough(self.taken[place])
+        ]
+
+    def _is_enough(self, cell: CellRuns) -> bool:
+        return len(cell.values) >= self.criteria.minimum_n
+
     def best_of(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
-        """What each cell of a group costs against the best; None where none can be the best."""
-        members = self._members(group, compared)
-        if compared.fit is None or len(members) < 2:
+        """What each cell of a group costs against the best; None where none can be the best.
+
+        Cells with too few runs are left out. A cancelled campaign has no best cell: it did not end by
+        its stop rule, and may have been cancelled because of what it showed. A step of rounding is added
+        to each bound, and who is nearer than it may be the best.
+        """
+        if self.cancelled:
+            return None
+        members = [
+            place for place in self._members(group, compared) if self._is_enough(self.taken[place])
+        ]
+        if compared.fit is None or len(members) < 2 or self.reserve.confounds(members):
             return None
         fit = self._fit_of(members, compared)
         if fit is None:
@@ -178,28 +191,69 @@ class Family:
         if best is None:
             return None
 
+        step = 0.0 if self.reserve.exact else max(self.reserve.steps[place] for place in members)
+        if not is_too_coarse(step, self.criteria):
+            step = 0.0
+        possibly = [
+            cell
+            for cell, cost in enumerate(best.cost_pct)
+            if cell in best.possibly or cost < 100 * step
+        ]
+
+        upper = [
+            bound if possibly == [cell] else 100 * ((1 + bound / 100) * (1 + step) - 1)
+            for cell, bound in enumerate(best.upper_pct)
+        ]
+
+        def within(share: float) -> int | None:
+            if not step:
+                return next(iter(cells(best.within(share))), None)
+            near = (cell for cell, bound in enumerate(upper) if bound <= 100 * share)
+            return next(iter(cells([*near])), None)
+
         def cells(found: Sequence[int]) -> list[int]:
             return [self.cells[members[cell]].pk for cell in found]
 
         return {
             "cells": cells(range(len(members))),
             "seen": self.cells[members[best.seen]].pk,
-            "at_edge": best.at_edge and group.numeric,
-            "possibly": cells(best.possibly),
+            "at_edge": best.at_edge and group.numeric and members[-1] == group.cells[-1],
+            "possibly": cells(possibly),
             "cost_pct": list(best.cost_pct),
-            "upper_pct": list(best.upper_pct),
+            "upper_pct": upper,
             "smallest_share": best.smallest_share,
             "critical": list(best.critical),
             "df": best.df,
             "within": [
                 {
                     "share": share,
-                    "cell": next(iter(cells(best.within(share))), None),
+                    "cell": within(share),
                     "blocks_needed": best.blocks_needed(share),
                 }
                 for share in SHARES
             ],
         }
+
+    def _best_of_each(self, group: Group) -> list[int]:
+        """The best cell by the mean of each session, of two that hold the whole group; else empty.
+
+        Empty, too, where a session has too few runs of a cell to rank it.
+        """
+        if len(self.sessions) != 2 or self.cancelled:
+            return []
+        if not all(self.usable[place] for place in group.cells):
+            return []
+        found = []
+        for runs in self.sessions:
+            cells = self._taken(runs)
+            if not all(
+                cells[place].has_logs and self._is_enough(cells[place]) for place in group.cells
+            ):
+                return []
+            means = {place: float(np.log(cells[place].array).mean()) for place in group.cells}
+            choose = min if self.metric.lower_is_better else max
+            found.append(self.cells[choose(means, key=means.__getitem__)].pk)
+        return found
 
     def _knee(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
         members = self._members(group, compared)
@@ -208,8 +262,10 @@ class Family:
         if compared.fit is None or len(members) < FEWEST_LEVELS or not positive:
             return None
         places = [compared.fitted.index(place) for place in members]
-        logs = [np.log(self.taken[place].array) for place in members]
-        adjusted = compared.fit.means[places] if compared.blocks else None
+        cells = compared.between.cells if compared.between else self.taken
+        logs = [np.log(cells[place].array) for place in members]
+        fitted = compared.between.blocks if compared.between else compared.blocks
+        adjusted = fitted.fit.means[places] if fitted else None
         means = (
             np.exp(adjusted)
             if adjusted is not None
@@ -218,7 +274,7 @@ class Family:
         knee = find_knee(
             levels_of(values, logs, adjusted),
             means,
-            resampler=self._resampler(members, logs),
+            resampler=self._resampler([cells[place] for place in members], bool(fitted)),
             seed=self.criteria.seed,
             alpha=self.criteria.alpha,
         )
@@ -230,30 +286,18 @@ class Family:
             found["uncertainty"]["between"] = _between(breaks, values)
         return found
 
-    def _resampler(self, members: Sequence[int], logs: Sequence[NDArray[np.float64]]) -> Resampler:
-        """Draw from the group's own runs, in whole blocks where there are any."""
-        if not self.interleaved:
+    def _resampler(self, cells: Sequence[CellRuns], in_blocks: bool) -> Resampler:
+        """Draw from the group's own runs, in whole blocks (or sessions) where there are any."""
+        logs = [np.log(cell.array) for cell in cells]
+        if not in_blocks:
             return of_levels(logs)
         runs = [
-            BlockRun(cell, block, value)
-            for cell, place in enumerate(members)
-            for block, value in zip(self.taken[place].blocks, self.taken[place].values, strict=True)
+            BlockRun(place, block, value)
+            for place, cell in enumerate(cells)
+            for block, value in zip(cell.blocks, cell.values, strict=True)
         ]
-        fitted = self._compared([self.taken[place] for place in members], []).blocks
+        fitted = fit_blocks(runs, len(cells))
         return of_blocks(fitted, runs) if fitted else of_levels(logs)
-
-
-def _part(fit: Fit, places: Sequence[int]) -> Fit:
-    """The same fit, of some of its cells."""
-    return Fit(
-        means=fit.means[places],
-        covariance=fit.covariance[np.ix_(places, places)],
-        sd=fit.sd,
-        df=fit.df,
-        groups=fit.groups[places],
-        n=fit.n[places],
-        complete=fit.complete,
-    )
 
 
 def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[str, float]]:
@@ -273,16 +317,3 @@ def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[
     return [
         {"low": low, "high": high, "share": float(inside.mean())} for low, high, inside in shares
     ]
-
-
-def _estimate(alone: Comparison) -> SessionEstimate | None:
-    """Turn the comparison of one session into its estimate; None where it says nothing."""
-    ratio = alone.verdict.ratio
-    if alone.standard_error is None or not alone.df or not alone.effective_n or not ratio:
-        return None
-    return SessionEstimate(
-        estimate=math.log(ratio),
-        variance=alone.standard_error**2 * alone.effective_n,
-        n=alone.effective_n,
-        df=max(1, int(alone.df)),
-    )

@@ -4,24 +4,34 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.drivers.base import Metric
-from campaigns.models import Campaign
-from campaigns.stats.rounding import step_of
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.rounding import is_too_coarse, step_shares
 from campaigns.stats.validity import Check, Outcome
+from campaigns.units import UNITS
 
 RAW, ROUNDED = "raw", "rounded"
 
 
-def fidelity_check(campaign: Campaign, metric: Metric, cells: Mapping[str, Any]) -> list[Check]:
-    """Say what the numbers are; it fails where they are too coarse for the effect of interest."""
-    if metric.fidelity == RAW:
-        return []
-    if metric.fidelity != ROUNDED:
+def is_exact(unit: str) -> bool:
+    """Whether values are counted, so that equal ones are equal and whole ones are not rounded."""
+    dimension = UNITS[unit].dimension if unit in UNITS else ""
+    return dimension == "size" or dimension.startswith("count")
+
+
+def fidelity_check(metric: Metric, cells: Mapping[str, Any], criteria: Criteria) -> list[Check]:
+    """Say what the numbers are; it fails where they are too coarse for what is asked of them."""
+    if metric.fidelity not in (RAW, ROUNDED):
         return [Check("aggregated", Outcome.WARN)]
-    step = 100 * _coarsest(cells)
-    too_coarse = step / 100 > campaign.smallest_effect
+    step = 0.0 if is_exact(metric.unit) else max(_steps(cells), default=0.0)
+    too_coarse = is_too_coarse(step, criteria)
+    if metric.fidelity == RAW and not too_coarse:
+        return []
     outcome = Outcome.FAIL if too_coarse else Outcome.WARN
-    wanted = 100 * campaign.smallest_effect
-    return [Check("rounded", outcome, step, {"smallest_effect_pct": wanted})]
+    figures = {
+        "smallest_effect_pct": 100 * criteria.delta,
+        "declared": float(metric.fidelity == ROUNDED),
+    }
+    return [Check("rounded", outcome, 100 * step, figures)]
 
 
 def without_ranks(finding: dict[str, Any] | None, metric: Metric) -> dict[str, Any] | None:
@@ -39,15 +49,12 @@ def without_densities(finding: dict[str, Any], metric: Metric) -> dict[str, Any]
     return {**finding, "cells": [{**cell, "density": None} for cell in finding["cells"]]}
 
 
-def _coarsest(cells: Mapping[str, Any]) -> float:
-    """The largest step of a cell, as a share of its mean."""
-    shares = [0.0]
-    for cell in cells["cells"]:
-        mean = cell["summary"]["mean"]
-        step = step_of([run["value"] for run in cell["runs"] if run["value"] is not None])
-        if mean and step:
-            shares.append(step / abs(mean))
-    return max(shares)
+def _steps(cells: Mapping[str, Any]) -> list[float]:
+    """The step in which values are written, as a share of each cell's mean."""
+    return step_shares(
+        [run["value"] for run in cell["runs"] if run["value"] is not None]
+        for cell in cells["cells"]
+    )
 
 
 def _without(found: Any) -> Any:

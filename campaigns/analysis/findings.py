@@ -147,7 +147,9 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     if sessions is not None:
         results["sessions"] = sessions
     results |= _spread(campaign, metrics, runs, results, criteria)
-    results["checks"] = check(campaign, primary, runs[primary.name], results["cells"], calibrated)
+    results["checks"] = check(
+        campaign, primary, runs[primary.name], results["cells"], criteria, calibrated
+    )
     results["answer"] = answer(
         campaign,
         primary,
@@ -215,7 +217,7 @@ def _spread(
 def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:
     """Clear the request, unless another one came meanwhile."""
     Campaign.objects.filter(pk=campaign.pk, analysis_requested_at=requested_at).update(
-        analysis_requested_at=None, analysis_sent_at=None
+        analysis_requested_at=None, analysis_sent_at=None, analysis_began_at=None
     )
 
 

@@ -5,26 +5,26 @@ from typing import Any
 
 from campaigns.analysis.displayed import superlative
 from campaigns.analysis.names import names_of
-from campaigns.charts.formats import amount, counted, number, percent, span_pct
+from campaigns.charts.formats import amount, bracketed, counted, number, percent, span_pct
 from campaigns.drivers.base import Metric
 
 Finding = Mapping[str, Any]
-MOST_FACTS = 4
+MOST_FACTS, FEWEST_RUNS = 4, 3
 
 
-def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any] | None:
-    """Compose sentence, tone, badges, facts and statements; None where no cell can be best."""
-    groups = [group for group in levels["groups"] if group["best"]]
-    if not groups:
-        return None
+def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any]:
+    """Compose badges and statements, and sentence, tone and facts where a cell can be best."""
     told = _Told(metric, cells, levels)
-    return {
-        "sentence": told.best(groups[0]) if not told.several else told.best_of_several(groups),
-        "tone": "info",
-        "badges": told.badges(),
-        "facts": told.facts(groups),
-        "statements": told.statements(),
-    }
+    found: dict[str, Any] = {"badges": told.badges(), "statements": told.statements()}
+    groups = [group for group in levels["groups"] if group["best"]]
+    if groups:
+        sentence = told.best(groups[0])
+        if told.several:
+            sentence = told.overall()
+            if not told.undecided:
+                sentence += told.best_of_several(groups)
+        found |= {"sentence": sentence, "tone": "info", "facts": told.facts(groups)}
+    return found
 
 
 class _Told:
@@ -37,6 +37,50 @@ class _Told:
         self.names = names_of(cells["cells"])
         self.by_cell = {cell["cell"]: cell for cell in cells["cells"]}
         self.several = len(levels["groups"]) > 1
+
+    @property
+    def undecided(self) -> bool:
+        """Whether each of the cells that are compared across factors may be the best of all."""
+        bests = [found["best"] for found in self.levels["overall"]]
+        return len(bests) == 1 and len(bests[0]["possibly"]) == len(bests[0]["cells"])
+
+    def overall(self) -> str:
+        """The best cell of all, where several factors are compared; empty with one."""
+        found = self.levels["overall"]
+        if not found:
+            return ""
+        if len(found) > 1:
+            parts = [self._best_cell(each) for each in found[:MOST_FACTS]]
+            more = f"; and {len(found) - MOST_FACTS} more" if len(found) > MOST_FACTS else ""
+            works = " and ".join(found[0]["levels"])
+            return f"The {self.superlative} setting for each {works}: {'; '.join(parts)}{more}. "
+        best = found[0]["best"]
+        name = self.names[best["seen"]]
+        count = len(best["cells"])
+        whole = count == len(self.by_cell)
+        among = f"all {count} settings" if whole else f"the {count} settings that can be ranked"
+        if self.undecided:
+            of = among.removeprefix("all ").removeprefix("the ")
+            return (
+                f"None of the {of} is shown to be the {self.superlative}: each may be. "
+                f"{self.superlative.capitalize()} measured: {name} ({self._value(best['seen'])})."
+            )
+        rivals = [cell for cell in best["possibly"] if cell != best["seen"]]
+        tail = ", and no other setting is shown to be as good" if not rivals else ""
+        if rivals:
+            others = "; ".join(self.names[cell] for cell in rivals[:MOST_FACTS])
+            more = f" and {len(rivals) - MOST_FACTS} more" if len(rivals) > MOST_FACTS else ""
+            tail = f"; may be as good: {others}{more}"
+        return (
+            f"{name[:1].upper()}{name[1:]} is the {self.superlative} of {among} "
+            f"({self._value(best['seen'])}){tail}. "
+        )
+
+    def _best_cell(self, found: Finding) -> str:
+        best = found["best"]
+        name, rivals = self.names[best["seen"]], len(best["possibly"]) - 1
+        others = f", {rivals} more may be as good" if rivals else ""
+        return f"{name} ({self._value(best['seen'])}{others})"
 
     def best_of_several(self, groups: Sequence[Finding]) -> str:
         """The best setting of each group in one sentence; what else is known of it is a statement."""
@@ -54,52 +98,94 @@ class _Told:
             )
             edge = all(group["best"]["at_edge"] for group in groups)
             last = ", and the last one" if edge else ""
+            whole = all(len(each["best"]["cells"]) == len(each["cells"]) for each in groups)
+            among = "setting measured" if whole else "setting that can be ranked"
             every = "both" if len(groups) == 2 else f"all {len(groups)}"
             return (
                 f"{self.factor[:1].upper()}{self.factor[1:]} {levels.pop()} is the {self.superlative} "
-                f"setting measured in {every} combinations of the other factors "
+                f"{among} in {every} combinations of the other factors "
                 f"({span}){last}{tail}."
             )
         parts = [
             f"{self._where(group).removesuffix(': ')}: {self._level(group, group['best']['seen'])} "
-            f"({amount(self._centre(group['best']['seen']), self.metric.unit)})"
+            f"({self._value(group['best']['seen'])})"
             for group in groups[:MOST_FACTS]
         ]
         more = len(groups) - MOST_FACTS
         rest = f"; and {more} more" if more > 0 else ""
+        shared = self._shared(groups)
+        same = "" if shared else " is not the same everywhere"
         return (
-            f"The {self.superlative} {self.factor} measured is not the same everywhere: "
-            f"{'; '.join(parts)}{rest}{tail}{self._holes(groups)}."
+            f"The {self.superlative} {self.factor} measured{same}: "
+            f"{'; '.join(parts)}{rest}{shared}{tail}{self._holes(groups)}."
         )
+
+    def _shared(self, groups: Sequence[Finding]) -> str:
+        """Say that one level may be the best in all groups; empty where the data exclude that.
+
+        A group says nothing against a level that it does not rank: it was not measured there, or
+        failed there, or has too few runs.
+        """
+        ranked = [
+            {
+                self._level(group, cell): cell in group["best"]["possibly"]
+                for cell in group["best"]["cells"]
+            }
+            for group in groups
+        ]
+        levels = dict.fromkeys(level for each in ranked for level in each)
+        left = [level for level in levels if all(each.get(level, True) for each in ranked)]
+        if not left:
+            return ""
+        everywhere = [level for level in left if all(level in each for each in ranked)]
+        if everywhere:
+            return (
+                f"; {' or '.join(everywhere[:MOST_FACTS])} may be the {self.superlative} everywhere"
+            )
+        return f"; a difference between them is not shown, since {' and '.join(left[:MOST_FACTS])} is not ranked in all of them"
 
     def best(self, group: Finding) -> str:
         """The best setting, whether it is the last one, the cheapest that is nearly as good."""
         best, seen = group["best"], group["best"]["seen"]
-        value = amount(self._centre(seen), self.metric.unit)
+        value = self._value(seen)
         name = self._setting(group, seen)
-        said = f"{name[:1].upper()}{name[1:]} is the {self.superlative} setting measured ({value})"
+        among = "setting measured"
+        if len(best["cells"]) < len(group["cells"]):
+            among = f"of the {len(best['cells'])} settings that can be ranked"
+        said = f"{name[:1].upper()}{name[1:]} is the {self.superlative} {among} ({value})"
         rivals = [cell for cell in best["possibly"] if cell != seen]
         if rivals:
             others = ", ".join(self._level(group, cell) for cell in rivals)
             said += f"; {others} may be as good"
         elif best["at_edge"]:
             said += ", and the last one"
-        near = self._nearly_as_good(group)
+        near = self._nearly_as_good(group) + self._not_ranked(group)
         knee = f" {self.knee(group)}" if self._has_knee(group) else ""
         return f"{said}{near}.{knee}"
+
+    def _not_ranked(self, group: Finding) -> str:
+        """The settings that have too few runs to be ranked."""
+        if not group["few"]:
+            return ""
+        levels = ", ".join(self._level(group, cell) for cell in group["few"])
+        have = "has" if len(group["few"]) == 1 else "have"
+        return f"; {levels} {have} fewer than {FEWEST_RUNS} runs, so no rank"
 
     def knee(self, group: Finding) -> str:
         """Where the curve bends, and how sure that is."""
         knee = group["knee"]
         if not self._has_knee(group):
             return "Diminishing returns, without a distinct knee."
-        low, high = self._rounded(group, knee["uncertainty"]["interval"])
+        low, high = knee["uncertainty"]["interval"]
         shares = max(knee["uncertainty"]["between"], key=lambda each: each["share"])
+        often = f"between {number(shares['low'])} and {number(shares['high'])} "
+        where = bracketed(low, high, group["values"])
         most = (
-            f", most often between {number(shares['low'])} and {number(shares['high'])} "
-            f"({100 * shares['share']:.0f} %)"
+            ""
+            if where.startswith(often)
+            else f", most often {often}({100 * shares['share']:.0f} %)"
         )
-        return f"The knee lies between {number(low)} and {number(high)} (95 %){most}."
+        return f"The knee lies {where}{most}."
 
     def badges(self) -> list[dict[str, Any]]:
         """How many comparisons have which word."""
@@ -119,7 +205,19 @@ class _Told:
     def facts(self, groups: Sequence[Finding]) -> list[dict[str, str]]:
         """The best value, and what the cheaper settings cost."""
         found = []
-        for group in groups[:MOST_FACTS]:
+        overall = self.levels["overall"]
+        for each in overall[:MOST_FACTS]:
+            best = each["best"]
+            rows = sorted(
+                zip(best["cells"], best["cost_pct"], best["upper_pct"], strict=True),
+                key=lambda row: row[1],
+            )
+            for cell, cost, upper in rows[: MOST_FACTS if len(overall) == 1 else 1]:
+                seen = cell == best["seen"]
+                value = amount(self._centre(cell), self.metric.unit)
+                shown = (value, "best of all") if seen else self._cost(value, cost, upper)
+                found.append({"label": self.names[cell], "value": shown[0], "note": shown[1]})
+        for group in () if overall else groups[:MOST_FACTS]:
             best = group["best"]
             rows = sorted(
                 zip(best["cells"], best["cost_pct"], best["upper_pct"], strict=True),
@@ -212,13 +310,6 @@ class _Told:
         held = {tuple(map(str, group["values"])) for group in groups}
         return "" if len(held) == 1 else "; not every level was measured everywhere"
 
-    def _rounded(self, group: Finding, interval: Sequence[float]) -> tuple[float, float]:
-        """Write bounds as whole numbers where the levels are whole: a bootstrap knows no better."""
-        low, high = interval
-        if all(float(value).is_integer() for value in group["values"]):
-            return float(round(low)), float(round(high))
-        return low, high
-
     def _setting(self, group: Finding, cell: int) -> str:
         return self.names[cell] if self.several else f"{self.factor} {self._level(group, cell)}"
 
@@ -231,6 +322,13 @@ class _Told:
             return ""
         levels = ", ".join(f"{name} {level}" for name, level in group["levels"].items())
         return f"{levels}: " if levels else ""
+
+    def _value(self, cell: int) -> str:
+        """The mean of a cell, and of how many runs where some failed."""
+        summary = self.by_cell[cell]["summary"]
+        tried = summary["n_ok"] + summary["n_failed"]
+        of = f" in {summary['n_ok']} of {tried} runs" if summary["n_failed"] else ""
+        return f"{amount(self._centre(cell), self.metric.unit)}{of}"
 
     def _centre(self, cell: int) -> float:
         summary = self.by_cell[cell]["summary"]

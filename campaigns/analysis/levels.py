@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.analysis.family import Family
-from campaigns.analysis.groups import MOST_CELLS, comparable_factors, groups_of
+from campaigns.analysis.groups import MOST_CELLS, Group, comparable_factors, groups_of
 from campaigns.analysis.primary import compare_with_primary
 from campaigns.analysis.taken import taken
 from campaigns.analysis.whole_plots import hard_noise
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
-from campaigns.stats.comparisons import Comparisons, Model
+from campaigns.queries.work import work_of
+from campaigns.stats.comparisons import WITHOUT_NUMBERS, Comparisons, Model
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
 
@@ -43,9 +44,40 @@ def compare(
         "noise": _noise(compared),
         **hard_noise(family, compared),
         "sessions": len(family.sessions),
+        "between": compared.between is not None,
+        "drift": family.reserve.told(),
         "groups": [family.described(group, rows, compared) for group in groups],
+        "overall": _overall(campaign, family, compared),
         **({"primary": primary} if primary else {}),
     }
+
+
+def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[dict[str, Any]]:
+    """The best cell over all factors, apart for each work; empty with one factor to compare.
+
+    Empty for a split plot, too: cells in different whole plots have another noise than cells in one.
+    """
+    if len(comparable_factors(campaign)) < 2 or family.places is not None:
+        return []
+    work = work_of(campaign)
+    places: dict[str, list[int]] = {}
+    for place, cell in enumerate(family.cells):
+        key = repr([cell.levels_by_factor.get(name) for name in work])
+        places.setdefault(key, []).append(place)
+    found = []
+    for members in places.values():
+        levels = family.cells[members[0]].levels_by_factor
+        group = Group(
+            levels={name: levels[name] for name in work if name in levels},
+            cells=tuple(members),
+            values=(),
+            numeric=False,
+        )
+        if best := family.best_of(group, compared):
+            seen = family.cells[family.place[best["seen"]]].levels_by_factor
+            setting = {name: level for name, level in seen.items() if name not in group.levels}
+            found.append({"levels": dict(group.levels), "setting": setting, "best": best})
+    return found
 
 
 def changes_in_blocks(
@@ -68,6 +100,8 @@ def changes_in_blocks(
     found = []
     for row in (row for group in levels["groups"] for row in group["comparisons"]):
         baseline, candidate = (values.get(row[side], {}) for side in ("baseline", "candidate"))
+        if row["comparison"]["verdict"]["word"] in WITHOUT_NUMBERS:
+            continue
         if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT):
             shared = sorted(baseline.keys() & candidate.keys())
             found.append(

@@ -17,7 +17,7 @@ from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.cell_states import CellState
-from campaigns.stats.comparisons import Comparison, Comparisons, compare_cells
+from campaigns.stats.comparisons import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interaction import find_interaction
 from campaigns.stats.matrix import TIE_POINTS, improvement_pct, state_of
@@ -59,14 +59,7 @@ def _of_factor(
     name: str, groups: Sequence[Group], family: Family, *, comparable: bool
 ) -> dict[str, Any]:
     wanted = [pair for group in groups for pair in group.against_first]
-    compared = compare_cells(
-        family.taken,
-        wanted,
-        interleaved=family.interleaved,
-        lower_is_better=family.metric.lower_is_better,
-        criteria=family.criteria,
-        places=family.places,
-    )
+    compared = family.compare(wanted)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
     columns = list(dict.fromkeys(value for group in groups for value in group.values))
     numeric = is_numeric(columns)

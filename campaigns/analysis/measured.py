@@ -6,10 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from campaigns.analysis.sessions import in_parts, split_sessions
+from campaigns.analysis.sessions import in_parts
 from campaigns.analysis.taken import taken
 from campaigns.models import Campaign
 from campaigns.queries.compared import Side
@@ -59,22 +56,6 @@ class Measured:
     def taken(self) -> dict[int, CellRuns]:
         """What a comparison takes of each cell."""
         return {key: taken(runs) for key, runs in self.runs.items()}
-
-    @cached_property
-    def sessions(self) -> dict[int, list[NDArray[np.float64]]]:
-        """Values of each cell, session by session.
-
-        A session without a value of the cell is left aside.
-        """
-        found: dict[int, list[NDArray[np.float64]]] = {key: [] for key in self.runs}
-        for session in split_sessions([run for runs in self.runs.values() for run in runs]):
-            by_cell: dict[int, list[ObservedRun]] = {}
-            for run in session:
-                by_cell.setdefault(run.cell, []).append(run)
-            for key, runs in by_cell.items():
-                if values := taken(runs).values:
-                    found[key].append(np.array(values))
-        return found
 
     def mean(self, cell: Cell) -> float | None:
         """Of a cell, geometric where there is one."""

@@ -6,6 +6,7 @@ from typing import Any
 from campaigns.charts.formats import percent, span_pct
 
 MOST_FACTS = 4
+AS_PUBLISHED = "as published elsewhere"
 
 
 def answer_of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
@@ -15,7 +16,7 @@ def answer_of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
     if len(strata) == 1:
         sentence = _one_stratum(strata[0], candidate, baseline)
     else:
-        sentence = _several_strata(strata, candidate, baseline)
+        sentence = _several_strata(strata, candidate, baseline, pairs["overall"])
     words = {stratum["comparison"]["verdict"]["word"] for stratum in strata}
     tone = "thin"
     if words == {"better"} or words == {"worse"}:
@@ -40,7 +41,6 @@ def answer_of_pairs(pairs: Mapping[str, Any]) -> dict[str, Any]:
         for interval in [stratum["comparison"]["verdict"]["ci_pct"]]
     ]
     if pairs["overall"]:
-        sentence = f"{sentence[:-1]}; {percent(pairs['overall']['average_pct'])} on average."
         facts = _readings(pairs["overall"])
     return {"sentence": sentence, "tone": tone, "badges": badges, "facts": facts}
 
@@ -51,18 +51,19 @@ def _readings(overall: Mapping[str, Any]) -> list[dict[str, str]]:
     def bounds(interval: Sequence[float] | None) -> str:
         return span_pct(interval) if interval else ""
 
-    geometric = "sample" if overall["heterogeneous"] and overall["sample_ci"] else "fixed"
-    label = "geometric, rows as a sample" if geometric == "sample" else "geometric"
+    sample = ", rows as a sample" if overall["heterogeneous"] else ""
+    if overall["standing"].get("between"):
+        sample = f", between {overall['standing']['sessions']} sessions"
     return [
+        {
+            "label": "geometric mean",
+            "value": percent(overall["geometric_pct"]),
+            "note": f"{bounds(overall['geometric_ci'])}{sample}",
+        },
         {
             "label": "average of the % changes",
             "value": percent(overall["average_pct"]),
-            "note": bounds(overall["average_ci"]),
-        },
-        {
-            "label": label,
-            "value": percent(overall["geometric_pct"]),
-            "note": bounds(overall[f"{geometric}_ci"]),
+            "note": ", ".join(filter(None, (bounds(overall["average_ci"]), AS_PUBLISHED))),
         },
         {
             "label": "of the sum of all",
@@ -90,8 +91,13 @@ def _one_stratum(stratum: Mapping[str, Any], candidate: Any, baseline: Any) -> s
     return f"{candidate} against {baseline}: {word}. {stratum['advice']}".strip()
 
 
-def _several_strata(strata: Sequence[Mapping[str, Any]], candidate: Any, baseline: Any) -> str:
-    """Group the strata by word, in the order better, worse, all others."""
+def _several_strata(
+    strata: Sequence[Mapping[str, Any]],
+    candidate: Any,
+    baseline: Any,
+    overall: Mapping[str, Any] | None,
+) -> str:
+    """The mean change with its interval, then the strata by word: better, worse, all others."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for stratum in strata:
         groups.setdefault(stratum["comparison"]["verdict"]["word"], []).append(stratum)
@@ -108,7 +114,15 @@ def _several_strata(strata: Sequence[Mapping[str, Any]], candidate: Any, baselin
             parts.append(f"{shown} on {where} ({span})")
         else:
             parts.append(f"{shown} on {where}")
-    return f"{candidate} against {baseline}: {', '.join(parts)}."
+    return f"{candidate} against {baseline}: {_mean_over(overall)}{', '.join(parts)}."
+
+
+def _mean_over(overall: Mapping[str, Any] | None) -> str:
+    """The geometric mean, which is said only with its interval."""
+    if not overall or not overall["geometric_ci"]:
+        return ""
+    mean, interval = percent(overall["geometric_pct"]), span_pct(overall["geometric_ci"])
+    return f"{mean} ({interval} %), geometric mean over {overall['strata']}; "
 
 
 def _rank(word: str) -> tuple[int, str]:

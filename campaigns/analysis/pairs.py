@@ -1,15 +1,13 @@
 """Paired campaigns: every stratum's comparison, judged as one family."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from math import log
+from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
+from campaigns.analysis.confounded import Reserve, reserved
 from campaigns.analysis.displayed import displayed
 from campaigns.analysis.primary import primary_of_pairs, strata_of
-from campaigns.analysis.sessions import same_session, split_sessions, standing_of
+from campaigns.analysis.sessions import noun_of, same_session, split_sessions, standing_of
 from campaigns.charts.labels import told_apart
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Cell
@@ -19,7 +17,6 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
-from campaigns.stats.sessions import SessionEstimate, estimate_of
 from campaigns.stats.words import advice
 
 FEW_PAIRS = 6
@@ -43,8 +40,8 @@ def compare(
     blocks, strata, family = family_of(campaign, metric, runs, criteria)
     labels = told_apart(list(blocks))
     primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
-    sessions = split_sessions(runs)
-    described = primary_of_pairs(campaign, metric, family, primary, criteria)
+    sessions = len(split_sessions(runs))
+    described = primary_of_pairs(campaign, metric, family, primary, criteria, sessions)
     return {
         "factor": campaign.paired_factor,
         "baseline": campaign.baseline,
@@ -58,20 +55,15 @@ def compare(
                 "name": comparison.name,
                 "label": labels[comparison.name],
                 "levels": blocks[comparison.name][0],
-                "comparison": asdict(comparison),
+                "comparison": asdict(replace(comparison, sessions=None)),
                 "display": asdict(displayed(comparison.verdict.word, metric, criteria)),
-                "advice": advice(comparison.verdict, criteria),
-                "standing": standing_of(
-                    _estimates(blocks[comparison.name][1]),
-                    len(sessions),
-                    lower_is_better=metric.lower_is_better,
-                    criteria=criteria,
-                ),
+                "advice": advice(comparison.verdict, criteria, noun_of(comparison.sessions)),
+                "standing": standing_of(comparison.sessions, sessions),
                 "pairs": _pairs_shown(comparison, blocks[comparison.name][1]),
             }
             for comparison in family.comparisons
         ],
-        "overall": _overall(strata, family.comparisons, criteria),
+        "overall": _overall(strata, family, criteria),
         "sessions": max(1, len({run.session for run in runs if run.state == "ok"})),
         "order_effect": asdict(family.order_effect) if family.order_effect else None,
         **({"primary": described} if described else {}),
@@ -99,14 +91,43 @@ def family_of(
         together=primary if len(primary) > 1 else (),
         bootstrap=bootstrap,
     )
-    return blocks, strata, family
+    return blocks, strata, _reserved(campaign, metric, family, blocks, criteria, primary)
+
+
+def _reserved(
+    campaign: Campaign,
+    metric: Metric,
+    family: PairedFamily,
+    blocks: ByStratum,
+    criteria: Criteria,
+    primary: Sequence[int],
+) -> PairedFamily:
+    """Take back what values in such steps cannot show, of each stratum and of their mean."""
+    by_stratum = [
+        [[sides[side] for sides in own.values() if side in sides] for side in (False, True)]
+        for _, own in blocks.values()
+    ]
+    reserve = Reserve(campaign, metric, criteria, [runs for each in by_stratum for runs in each])
+    comparisons = tuple(
+        reserved(each, reserve.of(each.verdict, (2 * place, 2 * place + 1)))
+        for place, each in enumerate(family.comparisons)
+    )
+    mean = family.together
+    if mean is not None:
+        verdict = reserve.of(mean.verdict, [2 * p + side for p in primary for side in (0, 1)])
+        sessions = mean.sessions.of(verdict) if mean.sessions else None
+        mean = replace(mean, verdict=verdict, sessions=sessions)
+    return replace(family, comparisons=comparisons, together=mean)
 
 
 def _overall(
-    strata: Sequence[Stratum], comparisons: Sequence[PairedComparison], criteria: Criteria
+    strata: Sequence[Stratum], family: PairedFamily, criteria: Criteria
 ) -> dict[str, Any] | None:
-    """One number over all strata, by four readings; None with one, or where one has no number."""
-    if len(strata) < 2 or any(found.geo_pct_change is None for found in comparisons):
+    """One number over all strata, by four readings; None with one, or where one has no number.
+
+    From three sessions on the first of them has the interval between sessions, and the others none.
+    """
+    if len(strata) < 2 or any(found.geo_pct_change is None for found in family.comparisons):
         return None
     found = over_strata(
         [
@@ -115,7 +136,17 @@ def _overall(
         ],
         criteria,
     )
-    return {**asdict(found), "heterogeneous": found.heterogeneous} if found else None
+    if found is None:
+        return None
+    shown: dict[str, Any] = {
+        "heterogeneous": found.heterogeneous,
+        "geometric_ci": found.geometric_ci,
+    }
+    sessions = standing_of(family.over_all, 1)
+    if sessions.get("between") and family.over_all:
+        mean = family.over_all.verdict.pct_change
+        shown |= {"geometric_pct": mean, "geometric_ci": sessions["ci_pct"], "average_ci": None}
+    return {**asdict(found), **shown, "standing": sessions}
 
 
 def _blocks_by_stratum(
@@ -150,7 +181,7 @@ def _name(levels: Mapping[str, Any]) -> str:
 
 def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> Stratum:
     """Pairs that are complete, and those that are not, by what happened to the worse side."""
-    failed = lost = 0
+    failed = lost = timed_out = 0
     pairs = []
     for sides in blocks.values():
         states = {run.state for run in sides.values()}
@@ -158,6 +189,7 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
             pairs.append(_pair(sides))
         elif states & {"failed", "censored"}:
             failed += 1
+            timed_out += "censored" in states
         elif states & {"lost", "bound"} or states == {"ok"}:
             lost += 1
     return Stratum(
@@ -165,21 +197,10 @@ def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> S
         pairs=pairs,
         incomplete_by_failure=failed,
         incomplete_by_loss=lost,
+        timed_out=timed_out,
         baseline=_side(campaign, metric, blocks, is_candidate=False),
         candidate=_side(campaign, metric, blocks, is_candidate=True),
     )
-
-
-def _estimates(blocks: Blocks) -> list[SessionEstimate]:
-    """The mean log ratio of each session, of those that hold a pair."""
-    ratios: dict[int, list[float]] = {}
-    for sides in blocks.values():
-        baseline, candidate = sides.get(False), sides.get(True)
-        if _is_complete(sides) and baseline and candidate and baseline.value and candidate.value:
-            ratio = candidate.value / baseline.value
-            if ratio > 0:
-                ratios.setdefault(candidate.session, []).append(log(ratio))
-    return [estimate_of(np.array(found)) for _, found in sorted(ratios.items())]
 
 
 def _is_complete(sides: Mapping[bool, ObservedRun]) -> bool:
@@ -195,7 +216,8 @@ def _pair(sides: Mapping[bool, ObservedRun]) -> Pair:
     baseline, candidate = sides[False], sides[True]
     if baseline.value is None or candidate.value is None:
         raise ValueError(f"Run {baseline.position} or {candidate.position} is ok without a value.")
-    return Pair(baseline.value, candidate.value, _candidate_first(baseline, candidate))
+    first = _candidate_first(baseline, candidate)
+    return Pair(baseline.value, candidate.value, first, candidate.session)
 
 
 def _candidate_first(baseline: ObservedRun, candidate: ObservedRun) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from campaigns.analysis.displayed import displayed
 from campaigns.analysis.family import Family
+from campaigns.analysis.sessions import noun_of, standing_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign
 from campaigns.plan import pairs_of
@@ -28,9 +29,7 @@ def compare_with_primary(
         return family.compare(wanted), None
 
     def row(found: Comparison, pair: Pair | None) -> Found:
-        return {**family.row(pair or pairs[0], found, over_all=pair is None), **contrast} | {
-            "over": len(pairs)
-        }
+        return {**family.row(pair or pairs[0], found), **contrast} | {"over": len(pairs)}
 
     if len(pairs) > 1:
         compared = family.compare(wanted, pairs)
@@ -65,6 +64,7 @@ def primary_of_pairs(
     family: PairedFamily,
     places: Sequence[int],
     criteria: Criteria,
+    sessions: int,
 ) -> Found:
     """Describe the primary contrast of a paired campaign; None where none is named."""
     contrast = campaign.primary_contrast
@@ -72,11 +72,14 @@ def primary_of_pairs(
         return None
     if family.together:
         verdict, estimated = family.together.verdict, family.together.contrast
+        by_session = family.together.sessions
         error, df = (estimated.standard_error, estimated.df) if estimated else (None, None)
+        n = estimated.n if estimated else 0
     else:
         alone = family.comparisons[places[0]]
-        verdict, df = alone.verdict, alone.df
+        verdict, df, by_session = alone.verdict, alone.df, alone.sessions
         error = alone.sd_log / alone.n_pairs**0.5 if alone.sd_log is not None else None
+        n = alone.n_pairs
     return {
         **contrast,
         "over": len(places),
@@ -84,8 +87,9 @@ def primary_of_pairs(
             "verdict": asdict(verdict),
             "standard_error": error,
             "df": df,
-            "effective_n": verdict.n,
+            "effective_n": n,
         },
         "display": asdict(displayed(verdict.word, metric, criteria)),
-        "advice": advice(verdict, criteria),
+        "advice": advice(verdict, criteria, noun_of(by_session)),
+        "standing": standing_of(by_session, sessions),
     }

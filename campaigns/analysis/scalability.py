@@ -1,13 +1,15 @@
 """Throughput and response time by concurrency, and the law of scalability where it may be fitted."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.analysis.taken import failing_cells
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import ClosedLoop
 from campaigns.models import Attempt, Campaign, Series
@@ -26,6 +28,7 @@ POINTS = 60
 BEYOND = 1.25
 """The law is drawn to so many times the largest number that was measured."""
 FAILED_SHARE = 0.05
+LIMIT = "recommended limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ def scalability(
     cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.order_by("position")}
     steady = _steady(campaign, loop)
     response = means.get(loop.response, {})
+    failing = failing_cells(by_metric[loop.throughput], criteria)
     for cell in cells.values():
         others = {name: level for name, level in cell.items() if name != loop.parameter}
         groups.setdefault(repr(sorted(others.items())), (others, []))
@@ -63,6 +67,8 @@ def scalability(
         cell = cells[run.cell]
         others = {name: level for name, level in cell.items() if name != loop.parameter}
         point = _point(run, float(cell[loop.parameter]), response.get(run.run), steady)
+        if point is not None and run.cell in failing:
+            point = replace(point, left_out=point.left_out or "failures")
         if point is not None:
             groups[repr(sorted(others.items()))][1].append(point)
     in_blocks = campaign.order == Campaign.Order.INTERLEAVED
@@ -71,13 +77,37 @@ def scalability(
         "throughput": loop.throughput,
         "response": loop.response,
         "groups": [
-            {
-                "levels": others,
-                **_judged(points, criteria, in_blocks=in_blocks, bounded=place < MOST_GROUPS),
-            }
+            _without_limit(
+                {
+                    "levels": others,
+                    **_judged(points, criteria, in_blocks=in_blocks, bounded=place < MOST_GROUPS),
+                },
+                _unranked(campaign, points, criteria),
+            )
             for place, (others, points) in enumerate(groups.values())
         ],
     }
+
+
+def _without_limit(group: Mapping[str, Any], unranked: str) -> dict[str, Any]:
+    """Take the recommended limit out of a curve. unranked: why none is recommended; empty keeps it."""
+    if not unranked or not group["law"]:
+        return {**group, "unranked": unranked}
+    bounds = {**group["bounds"], "throttle": None} if group["bounds"] else None
+    places = {name: at for name, at in group["places"].items() if name != LIMIT}
+    law = {**group["law"], "throttle": None, "extrapolated": False, "rule_agrees": False}
+    return {**group, "unranked": unranked, "law": law, "bounds": bounds, "places": places}
+
+
+def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -> str:
+    """Why no limit is recommended from a curve; empty where one may be."""
+    if campaign.state == Campaign.State.CANCELLED:
+        return "The campaign was cancelled before its stop rule was met"
+    counts = Counter(point.n for point in points if not point.left_out)
+    few = sum(count < criteria.minimum_n for count in counts.values())
+    if few:
+        return f"{few} of {len(counts)} levels have fewer than {criteria.minimum_n} runs that count"
+    return ""
 
 
 def _steady(campaign: Campaign, loop: ClosedLoop) -> dict[int, bool | None]:
@@ -219,7 +249,7 @@ def _curve(law: Usl, smallest: float) -> list[list[float]]:
 
 def _places(law: Usl) -> dict[str, dict[str, float]]:
     """Where the law has a name for a number, and what it says there."""
-    named = {"recommended limit": law.throttle, "peak": _finite(law.peak)}
+    named = {LIMIT: law.throttle, "peak": _finite(law.peak)}
     return {
         name: {"n": float(n), "throughput": law.throughput(n), "response": law.response(n)}
         for name, n in named.items()

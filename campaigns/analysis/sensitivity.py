@@ -151,12 +151,11 @@ class _Judge:
 
     def verdicts(self, runs: Sequence[ObservedRun]) -> Verdicts:
         """Judge them all, as one family; empty where nothing is compared."""
-        one_session = [replace(run, session=1) for run in runs]  # standings are not looked at
         if self.paired:
-            return dict(self._of_pairs(one_session))
+            return dict(self._of_pairs(runs))
         if self.factor is None or not 1 < len(self.cells) <= MOST_CELLS:
             return {}
-        return dict(self._of_levels(one_session))
+        return dict(self._of_levels(runs))
 
     def _of_pairs(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Said]]:
         blocks, _, family = family_of(

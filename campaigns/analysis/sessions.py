@@ -8,8 +8,9 @@ from typing import Any
 
 from campaigns.queries.environment import Change, Stretches
 from campaigns.queries.runs import ObservedRun
-from campaigns.stats.criteria import Criteria
-from campaigns.stats.sessions import SessionEstimate, Standing, over_sessions
+from campaigns.stats.logs import pct_of
+from campaigns.stats.sessions import SessionFindings, Standing
+from campaigns.stats.verdict import Contrast, interval_of
 
 GAP = timedelta(hours=12)
 """After a longer gap between runs the target is taken for another one (STATISTICS 2.7)."""
@@ -69,27 +70,43 @@ def same_session(one: ObservedRun, other: ObservedRun) -> bool:
     return abs(one.started_at - other.started_at) <= GAP
 
 
-def standing_of(
-    estimates: Sequence[SessionEstimate],
-    sessions: int,
-    *,
-    lower_is_better: bool,
-    criteria: Criteria,
-) -> dict[str, Any]:
-    """Say, as JSON holds it, whether sessions agree; sessions: of the campaign, with or without an estimate."""
-    judged = over_sessions(estimates, lower_is_better=lower_is_better, criteria=criteria)
-    if judged is None:
+def standing_of(found: SessionFindings | None, sessions: int) -> dict[str, Any]:
+    """Say, as JSON holds it, whether sessions agree; sessions: of the campaign, with or without an estimate.
+
+    each_pct: what each session says of the change. within: what these sessions alone say of it, all
+    runs taken together; the verdict rests on it with one session or two, and not with more.
+    """
+    if found is None:
         reason = "across_sessions" if sessions > 1 else "not_enough_sessions"
         return {"standing": str(Standing.NOT_CONFIRMED), "reason": reason, "sessions": 0}
     return {
-        "standing": str(judged.standing),
-        "reason": judged.reason,
-        "sessions": len(estimates),
-        "word": str(judged.verdict.word),
-        "ci_pct": list(judged.verdict.ci_pct) if judged.verdict.ci_pct else None,
-        "each": [str(each.word) for each in judged.each],
-        "differ": judged.differ,
-        "differ_p": judged.differ_p,
+        "standing": str(found.standing),
+        "reason": found.reason,
+        "sessions": len(found.each),
+        "word": str(found.verdict.word),
+        "ci_pct": list(found.verdict.ci_pct) if found.verdict.ci_pct else None,
+        "each": [str(each.word) for each in found.each],
+        "each_pct": [pct_of(each) for each in found.estimates],
+        "between": found.by_session,
+        "within": _within(found.within, found.alpha),
+        "differ": found.differ,
+        "differ_p": found.differ_p,
+    }
+
+
+def noun_of(found: SessionFindings | None, noun: str = "pair") -> str:
+    """Name what the n of a verdict counts: sessions, where it rests on them."""
+    return "session" if found and found.by_session else noun
+
+
+def _within(contrast: Contrast | None, alpha: float) -> dict[str, Any] | None:
+    if contrast is None:
+        return None
+    bounds = interval_of(contrast, alpha)
+    return {
+        "pct_change": pct_of(contrast.estimate),
+        "ci_pct": [pct_of(bounds.low), pct_of(bounds.high)],
+        "df": contrast.df,
     }
 
 

@@ -28,5 +28,7 @@ def taken(runs: Sequence[ObservedRun]) -> CellRuns:
         failed=len(failed),
         lost=sum(run.state in ("lost", "bound") for run in runs),
         failed_units=[run.units_failed for run in worked],
+        timed_out=sum(run.state == "censored" for run in runs),
         units=[run.units_done + run.units_failed for run in worked],
+        sessions=[run.session for run in values],
     )

@@ -62,8 +62,11 @@ def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
 def fit_for_interaction(factor: str, family: "Family", compared: Comparisons) -> Fit | None:
     """The fit whose noise an interaction has: within whole plots, where one of the two is not hard.
 
-    None where nothing tells it: the plan has holes, or both are hard to change.
+    None where nothing tells it: the plan has holes, or both are hard to change. From three sessions on
+    it is that of one value a session.
     """
+    if compared.between:
+        return compared.between.blocks.fit
     if family.places is None or compared.fit is None:
         return compared.fit
     plots = Plots(family.places, family.taken, compared.fitted).fit

@@ -20,13 +20,17 @@ Table = tuple[type[models.Model], Sequence[str], Iterable[tuple[Any, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRun:
-    """A run that was made elsewhere, at its place. context: facts of its environment, as text."""
+    """A run that was made elsewhere, at its place. context: facts of its environment, as text.
+
+    lost: nothing was observed of it.
+    """
 
     cell: int
     block: int
     position: int
     values: Sequence[Value]
     failed: bool = False
+    lost: bool = False
     reason: str = ""
     external_id: str = ""
     info: Mapping[str, Any] | None = None
@@ -94,20 +98,31 @@ _ATTEMPT = (
 _MEASUREMENT = (
     *("attempt_id", "value", "lower_is_better", "censored", "bound", "metric", "unit", "fidelity"),
 )
+_OF_ATTEMPT = {
+    Run.State.DONE: Attempt.State.ACCEPTED,
+    Run.State.FAILED: Attempt.State.FAILED,
+    Run.State.VOID: Attempt.State.VOID,
+}
 _FACT = ("attempt_id", "side", "name", "value", "value_after")
 
 
 def _run(campaign: Campaign, key: int, run: ReceivedRun) -> tuple[Any, ...]:
     return (
         *(key, campaign.pk, run.cell, run.block, run.position, str(Run.Purpose.MEASURED)),
-        *(str(Run.State.FAILED if run.failed else Run.State.DONE), run.reason),
+        *(str(_state(run)), run.reason),
         *(run.started_at, run.finished_at, 1, run.external_id),
         Jsonb(run.info) if run.info else None,
     )
 
 
+def _state(run: ReceivedRun) -> Run.State:
+    if run.failed:
+        return Run.State.FAILED
+    return Run.State.VOID if run.lost else Run.State.DONE
+
+
 def _attempt(key: int, run_key: int, run: ReceivedRun, received_at: datetime) -> tuple[Any, ...]:
-    state = Attempt.State.FAILED if run.failed else Attempt.State.ACCEPTED
+    state = _OF_ATTEMPT[_state(run)]
     began = run.started_at or run.finished_at or received_at
     ended = run.finished_at or run.started_at or received_at
     return (

@@ -58,7 +58,7 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
     if hung or until:
         soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
         TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))
-    settle(attempt, run, outcome.state, storable(outcome.reason))
+    settle(attempt, run, outcome.state, storable(outcome.reason), lasting=outcome.lasting)
     if campaign.cool_down_seconds:
         Campaign.objects.filter(pk=campaign.pk).update(
             not_before=Now() + timedelta(seconds=campaign.cool_down_seconds)

@@ -14,11 +14,14 @@ ENDS = {
 }
 
 
-def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
+def settle(
+    attempt: Attempt, run: Run, attempt_state: str, reason: str, *, lasting: bool = False
+) -> None:
     """Give a run the state that follows from its attempt's end. Campaign and run must be locked.
 
     Void and lost attempts are repeated at once, in their block, up to the run's limit; those that
-    a shutdown or quiet hours interrupted do not count. What was told to stop is not repeated.
+    a shutdown or quiet hours interrupted do not count. What was told to stop is not repeated, nor what
+    is `lasting`: it would end alike.
     A campaign in which too much failed is paused.
     """
     tries = run.attempts.filter(interrupted_at=None).count()
@@ -27,7 +30,7 @@ def settle(attempt: Attempt, run: Run, attempt_state: str, reason: str) -> None:
         run.state, run.reason = ENDS[Attempt.State(attempt_state)], reason
     elif stopping or run.attempts.filter(pk=attempt.pk, cancel_requested_at__isnull=False).exists():
         run.state, run.reason = Run.State.CANCELLED, run.reason or run.campaign.state_reason
-    elif tries < run.attempts_allowed:
+    elif tries < run.attempts_allowed and not lasting:
         run.state, run.reason, run.started_at = Run.State.PLANNED, "", None
     else:
         run.state = Run.State.VOID

@@ -55,6 +55,7 @@ class Outcome:
 
     environment_after: facts as they were after the run, of each side that was asked again.
     facts_unread: why a side could not be asked again.
+    lasting: another attempt would end alike.
     """
 
     state: str
@@ -70,6 +71,7 @@ class Outcome:
     facts_unread: str = ""
     measure_started_at: datetime | None = None
     measure_finished_at: datetime | None = None
+    lasting: bool = False
 
 
 def storable(text: str) -> str:

@@ -44,9 +44,23 @@ PLACES = {
 }
 
 
+ORDER, ELSEWHERE, FEW, SESSIONS, STAND_IN = "order", "elsewhere", "few", "sessions", "stand_in"
+CAUSES = {
+    ORDER: "Levels were measured one after the other",
+    ELSEWHERE: "Measured elsewhere, and not recorded there",
+    FEW: "Few runs",
+    SESSIONS: "Few sessions",
+    STAND_IN: "Measured on a simulator",
+}
+"""Why several checks may warn; what the author writes on one of a cause is on all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of one campaign, by its key. number: what decides, as text; words: what it means."""
+    """One check of one campaign, by its key. number: what decides, as text; words: what it means.
+
+    cause: one of CAUSES, of a warning that has it in common with others.
+    """
 
     name: str
     campaign: int
@@ -54,6 +68,7 @@ class Check:
     number: str
     words: str
     link: str = ""
+    cause: str = ""
 
     @property
     def key(self) -> str:

@@ -18,7 +18,18 @@ from campaigns.queries.amendments import amendments_of
 from campaigns.queries.data_stamp import exclusions_of
 from campaigns.queries.environment import stand_ins_of
 from campaigns.reviews.between import between
-from campaigns.reviews.check import FAIL, PASS, WARN, Check, State
+from campaigns.reviews.check import (
+    ELSEWHERE,
+    FAIL,
+    FEW,
+    ORDER,
+    PASS,
+    SESSIONS,
+    STAND_IN,
+    WARN,
+    Check,
+    State,
+)
 from campaigns.reviews.stored_checks import of_findings
 
 FEWEST_RUNS = 3
@@ -84,7 +95,7 @@ def _all(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
     yield _sessions(campaign, results)
     if found := stand_ins_of(campaign):
         words = f"Measured on a {' and a '.join(found)}, not on a real server."
-        yield Check("stand_in", campaign.pk, WARN, "stand-in", words)
+        yield Check("stand_in", campaign.pk, WARN, "stand-in", words, cause=STAND_IN)
 
 
 def _results(campaign: Campaign) -> dict[str, Any]:
@@ -113,7 +124,7 @@ def _runs(campaign: Campaign, cells: Iterable[Mapping[str, Any]]) -> Check:
     )
     if state != PASS:
         words += f" Fewer than {FEWEST_RUNS if state == WARN else 2} allow no sound interval."
-    return Check("n", campaign.pk, state, span, words)
+    return Check("n", campaign.pk, state, span, words, cause=FEW if state == WARN else "")
 
 
 def _order(campaign: Campaign) -> Check:
@@ -128,6 +139,7 @@ def _order(campaign: Campaign) -> Check:
         WARN,
         order,
         "All runs of a level were made one after the other: level and time of day cannot be told apart.",
+        cause=ORDER,
     )
 
 
@@ -152,7 +164,9 @@ def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
         return Check(name, campaign.pk, FAIL, share, words)
     if counts["proved"] < counts["runs"] or not counts["runs"]:
         words = f"{share} runs have a proof of {what}; of the others nobody knows."
-        return Check(name, campaign.pk, WARN, share, words)
+        return Check(
+            name, campaign.pk, WARN, share, words, cause=ELSEWHERE if campaign.source else ""
+        )
     return Check(name, campaign.pk, PASS, share, f"Every run has a proof of {what}.")
 
 
@@ -201,7 +215,7 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
     number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
     if number == 1:
         words = "One session: it never confirms, as nobody knows how the target differs tomorrow."
-        return Check("sessions", campaign.pk, WARN, "1", words)
+        return Check("sessions", campaign.pk, WARN, "1", words, cause=SESSIONS)
     standings = _standings(compared)
     fewest = min((int(each["sessions"]) for each in standings), default=number)
     below = sum(each["sessions"] < 2 for each in standings)
@@ -220,7 +234,8 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
     else:
         words = f"{fewest} sessions stand behind it."
     state = WARN if below or open_ones else PASS
-    return Check("sessions", campaign.pk, state, str(fewest), words)
+    cause = SESSIONS if state == WARN else ""
+    return Check("sessions", campaign.pk, state, str(fewest), words, cause=cause)
 
 
 def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:

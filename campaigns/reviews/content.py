@@ -1,7 +1,7 @@
 """What a person writes of a conclusion, as values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from campaigns.models import Conclusion
@@ -27,6 +27,11 @@ class Content:
     limits: str = ""
     supersedes: int | None = None
     words: Mapping[str, str] = field(default_factory=dict)
+
+
+def revised(conclusion: Conclusion) -> dict[str, Any]:
+    """Give what the revision of a conclusion's text is made of."""
+    return asdict(content_of(conclusion))
 
 
 def content_of(conclusion: Conclusion) -> Content:

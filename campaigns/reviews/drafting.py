@@ -10,12 +10,13 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.definition.errors import Invalid
+from campaigns.definition.revisions import Seen, require_seen
 from campaigns.models import CheckWord, Conclusion, Evidence
 from campaigns.queries.rights import Right
 from campaigns.queries.rights import require as require_right
 from campaigns.reviews.checking import checked
 from campaigns.reviews.checklist import checklist
-from campaigns.reviews.content import Cited, Content
+from campaigns.reviews.content import Cited, Content, revised
 from campaigns.reviews.errors import Moved, ReviewRefused
 from campaigns.reviews.rows import locked, require
 
@@ -48,11 +49,18 @@ def create(user: User, content: Content) -> Conclusion:
 
 
 @transaction.atomic
-def edit(key: int, user: User, content: Content, seen: datetime | None = None) -> Conclusion:
+def edit(
+    key: int,
+    user: User,
+    content: Content,
+    seen: datetime | None = None,
+    revision: Seen = None,
+) -> Conclusion:
     """Change what a conclusion says; whoever does so is one of its writers from then on.
 
-    seen: when what was edited had last changed; None: whatever it was. Raise Moved where somebody
-    else changed it since, ReviewRefused while others decide on it, Invalid, NotVisible, NotAllowed.
+    seen: when what was edited had last changed; None: whatever it was. revision: what it said then.
+    Raise Moved or Changed where somebody else changed it since, ReviewRefused while others decide on
+    it, Invalid, NotVisible, NotAllowed.
     """
     conclusion = locked(key)
     require(user, conclusion, Right.WRITE)
@@ -66,6 +74,7 @@ def edit(key: int, user: User, content: Content, seen: datetime | None = None) -
             "Somebody changed the conclusion since you opened it; nothing of yours was stored. Open it "
             "again, and carry over what you wrote."
         )
+    require_seen(conclusion, revised(conclusion), revision)
     campaigns = checked(user, content)
     if campaigns[0].team_id != conclusion.team_id:
         raise Invalid(
@@ -99,10 +108,11 @@ def edit(key: int, user: User, content: Content, seen: datetime | None = None) -
 
 
 @transaction.atomic
-def delete(key: int, user: User) -> None:
-    """Delete a draft that was never sent to review. Raise ReviewRefused, NotVisible, NotAllowed."""
+def delete(key: int, user: User, revision: Seen = None) -> None:
+    """Delete a draft that was never sent to review. Raise ReviewRefused, Changed, NotVisible, NotAllowed."""
     conclusion = locked(key)
     require(user, conclusion, Right.WRITE)
+    require_seen(conclusion, revised(conclusion), revision)
     if conclusion.state != Conclusion.State.DRAFT or conclusion.revision:
         raise ReviewRefused(
             "Only a draft that was never sent to review is deleted; of this one there is a record. "

@@ -5,11 +5,11 @@ from typing import Any
 
 from campaigns.charts.formats import counted
 from campaigns.models import Campaign
-from campaigns.reviews.check import FAIL, PASS, WARN, Check, State
+from campaigns.reviews.check import ELSEWHERE, FAIL, FEW, ORDER, PASS, WARN, Check, State
 
 Stored = Mapping[str, Any]
 STATES: Mapping[str, State] = {"pass": PASS, "warn": WARN, "fail": FAIL, "not_possible": WARN}
-DRIFTS = ("block_drift", "drift")
+DRIFTS = ("block_drift", "drift", "drift_within")
 PLACES = ("order_in_block", "cold_start")
 FEWEST_RUNS_FOR_DRIFT, FEWEST_BLOCKS_FOR_DRIFT = 8, 5
 """Those of stats.validity, which few pages need to load."""
@@ -40,17 +40,27 @@ def _confounding(campaign: Campaign, check: Stored | None) -> Check:
             if several
             else "There is one cell only: nothing to be confounded with."
         )
-        return Check("confounding", campaign.pk, WARN if several else PASS, "—", words)
+        state = WARN if several else PASS
+        cause = _not_recorded(campaign) or ORDER if several else ""
+        return Check("confounding", campaign.pk, state, "—", words, cause=cause)
     switches = f"{check['figures']['switches']:.0f} of {check['figures']['most']:.0f}"
     words = f"{switches} possible switches of level in the order in which runs were made."
     if check["outcome"] != "pass":
         words += " Level and time of day are fully confounded."
-    return Check("confounding", campaign.pk, _state(check), f"{check['value']:.2f}", words)
+    state = _state(check)
+    cause = ORDER if state == WARN else ""
+    return Check("confounding", campaign.pk, state, f"{check['value']:.2f}", words, cause=cause)
 
 
 def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
     if check is None or check["outcome"] == "not_possible":
-        return Check("drift", campaign.pk, WARN, "—", _no_drift(campaign, runs))
+        words, cause = _no_drift(campaign, runs)
+        return Check("drift", campaign.pk, WARN, "—", words, cause=cause)
+    if check["name"] == "drift_within":
+        words = "No drift within levels; between levels it cannot be determined in this order."
+        if check["outcome"] != "pass":
+            words = "Runs of one level drift, so levels measured one after the other differ by that, too."
+        return Check("drift", campaign.pk, WARN, f"p {check['value']:.2g}", words, cause=ORDER)
     number = f"τ {check['figures']['tau']:.2f}, p {check['value']:.2g}"
     if check["outcome"] == "pass":
         return Check("drift", campaign.pk, PASS, number, "No trend with time is shown.")
@@ -60,18 +70,20 @@ def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
     return Check("drift", campaign.pk, _state(check), number, words)
 
 
-def _no_drift(campaign: Campaign, runs: int) -> str:
-    """What is missing for it: blocks where levels take turns within them, else runs."""
+def _no_drift(campaign: Campaign, runs: int) -> tuple[str, str]:
+    """What is missing for it, and the cause of that: blocks where levels take turns within them, else runs."""
     in_blocks = campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     word = campaign.block_word
     there, needed = campaign.blocks.count(), FEWEST_BLOCKS_FOR_DRIFT
     if not in_blocks:
         word, there, needed = "run", runs, FEWEST_RUNS_FOR_DRIFT
     if there < needed:
-        return f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
-    return (
+        words = f"Too few to see a drift: it takes {counted(needed, word)}, and there are {there}."
+        return words, FEW
+    words = (
         "Whether there is a drift cannot be said: too little of the values is left to judge it by."
     )
+    return words, "" if in_blocks else ORDER
 
 
 def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
@@ -94,7 +106,8 @@ def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
 def _saturation(campaign: Campaign, check: Stored | None) -> Check:
     if check is None or check["outcome"] == "not_possible":
         words = "What came in holds no health of the generator."
-        return Check("saturation", campaign.pk, WARN, "—", words)
+        cause = _not_recorded(campaign)
+        return Check("saturation", campaign.pk, WARN, "—", words, cause=cause)
     number = f"{check['value']:.0f}"
     if check["outcome"] == "pass":
         words = "The generator was not saturated in any run."
@@ -107,7 +120,8 @@ def _saturation(campaign: Campaign, check: Stored | None) -> Check:
 def _environment(campaign: Campaign, check: Stored | None) -> Check:
     if check is None or check["outcome"] == "not_possible":
         words = "No facts of target or generator were stored."
-        return Check("environment", campaign.pk, WARN, "—", words)
+        cause = _not_recorded(campaign)
+        return Check("environment", campaign.pk, WARN, "—", words, cause=cause)
     facts = counted(int(check["figures"]["facts"]), "fact")
     if check["value"]:
         changes = counted(int(check["value"]), "change")
@@ -117,7 +131,8 @@ def _environment(campaign: Campaign, check: Stored | None) -> Check:
         words = f"{facts}, the same before the first and after the last run."
         return Check("environment", campaign.pk, PASS, "0", words)
     words = f"{facts}, described by the import, not captured with each run."
-    return Check("environment", campaign.pk, WARN, "as text", words)
+    cause = _not_recorded(campaign)
+    return Check("environment", campaign.pk, WARN, "as text", words, cause=cause)
 
 
 def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
@@ -138,7 +153,13 @@ def sensitivity_check(campaign: Campaign, stored: Stored) -> Check:
     ]
     flipping, tried = (sum(part[name] for part in parts) for name in ("flipping", "tried"))
     number = f"{flipping} of {tried}" if tried else "—"
-    return Check("sensitivity", campaign.pk, state, number, stored["sentence"])
+    cause = FEW if stored["status"] == "too_few" else ""
+    return Check("sensitivity", campaign.pk, state, number, stored["sentence"], cause=cause)
+
+
+def _not_recorded(campaign: Campaign) -> str:
+    """The cause where something is not known of results that were measured elsewhere."""
+    return ELSEWHERE if campaign.source else ""
 
 
 def _state(check: Stored) -> State:

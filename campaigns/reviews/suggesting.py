@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.charts.labels import contrast_words
 from campaigns.models import Campaign, Finding
 from campaigns.queries.compared import sides_of
-from campaigns.queries.pages import findings_of
+from campaigns.queries.pages import findings_of, shown_findings
 from campaigns.queries.recommended import favoured_by
 from campaigns.reviews.checking import LONGEST_CLAIM
 from campaigns.reviews.content import Cited, Content
@@ -64,11 +64,9 @@ def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
             [each.pk for each in campaigns],
             {each.team_id for each in campaigns if each.team_id},
         )
-        if all(side.cells for side in sides):
+        if all(side.cells and not side.campaign.withheld for side in sides):
             return answer_of(compare_campaigns(sides))
-    found = (
-        Finding.objects.filter(campaign=campaigns[0], name="answer").first() if campaigns else None
-    )
+    found = shown_findings(campaigns[0]).filter(name="answer").first() if campaigns else None
     return found.result if found else {}
 
 
@@ -78,6 +76,8 @@ def _main_finding(campaign: Campaign) -> str:
 
 
 def _recommended(campaign: Campaign) -> Iterator[str]:
+    if campaign.withheld:
+        return
     for each in favoured_by(findings_of(campaign, "", brief=True), campaign.primary_contrast):
         levels = ", ".join(f"{name} {level}" for name, level in each.levels.items())
         where = ", ".join(f"{name} {level}" for name, level in each.at.items())

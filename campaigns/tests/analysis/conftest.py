@@ -28,13 +28,14 @@ def target(settings):
 def interleaved(target):
     """Launch an interleaved downloader campaign over levels of concurrency; nothing runs."""
 
-    def make(levels, **others):
+    def make(levels, repetitions=3, order="interleaved", **others):
         data = {
             "question": "How many connections?",
             "kind": "downloader",
             "target": target.pk,
             "factors": {"concurrency": levels, **others},
-            "repetitions": 3,
+            "repetitions": repetitions,
+            "order": order,
             "seed": 1,
         }
         return life.launch(drafts.create(checking.check(data), None), None)

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -76,19 +77,66 @@ def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):
     assert answer["facts"] == []
 
 
-def test_a_cell_of_two_runs_that_has_a_verdict_is_not_said_to_have_none(interleaved):
+def test_a_cell_of_two_runs_has_neither_verdict_nor_rank(interleaved):
     campaign = interleaved([2, 4, 8, 12])
     store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0, 12: 10.0}, sd=0.01))
-    owner = somebody("ann")
-    life.exclude(campaign.runs.order_by("position").first(), owner, "The disk was full.")
+    life.exclude(
+        campaign.runs.filter(cell=cells_with(campaign, concurrency=12)[0]).first(),
+        somebody("ann"),
+        "The disk was full.",
+    )
 
     found = findings(campaign)
 
     (group,) = found["levels"]["groups"]
-    assert {row["comparison"]["verdict"]["word"] for row in group["comparisons"]} == {"better"}
-    assert found["answer"]["caveat"] == (
-        "Some cells have fewer than 3 runs: what is said of them rests on the noise of the others."
+    words = [row["comparison"]["verdict"]["word"] for row in group["comparisons"]]
+    assert words == ["better", "better", "not_enough_data"]
+    assert found["answer"]["sentence"].startswith(
+        "Concurrency 8 is the fastest of the 3 settings that can be ranked (20.1 s)"
     )
+    assert "12 has fewer than 3 runs, so no rank" in found["answer"]["sentence"]
+    assert found["answer"]["caveat"].startswith(
+        "1 of 4 cells has fewer than 3 runs: no verdict is given for it."
+    )
+
+
+@pytest.mark.parametrize("order", ["interleaved", "blocked", "random"])
+def test_settings_of_one_or_two_runs_are_not_ranked(interleaved, order):
+    campaign = interleaved([2, 4, 8])
+    Campaign.objects.update(order=order)
+    campaign.runs.filter(block__number__gt=2).delete()
+    last = campaign.runs.filter(cell=cells_with(campaign, concurrency=8)[0]).last()
+    campaign.runs.filter(pk=last.pk).delete()
+    store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0}))
+
+    found = findings(campaign)
+
+    answer = found["answer"]
+    assert answer["sentence"].startswith(
+        "No setting is ranked: 3 of 3 settings have fewer than 3 runs. Duration is 20.1 s to 80.7 s on average."
+    )
+    assert [fact["label"] for fact in answer["facts"]] == [
+        "concurrency 2",
+        "concurrency 4",
+        "concurrency 8",
+    ]
+    assert answer["caveat"].startswith("3 of 3 cells have fewer than 3 runs")
+    assert found["levels"]["groups"][0]["best"] is None
+
+
+def test_a_cancelled_campaign_ranks_nothing(interleaved):
+    campaign = interleaved([2, 4, 8], engine=["futures", "asyncio"])
+    store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0}))
+    Campaign.objects.update(state=Campaign.State.CANCELLED)
+
+    found = findings(campaign)
+
+    assert found["answer"]["sentence"].startswith(
+        "No setting is ranked: the campaign was cancelled before its stop rule was met."
+    )
+    assert all(group["best"] is None for group in found["levels"]["groups"])
+    rows = [row for each in found["matrix"]["factors"].values() for row in each["rows"]]
+    assert {(row["best"], row["recommended"]) for row in rows} == {(None, None)}
 
 
 def test_the_best_of_unlike_rows_says_that_not_all_was_measured(interleaved):
@@ -108,5 +156,16 @@ def test_the_cost_of_a_knee_is_told_beside_it(published):
 
     assert knee.endswith(
         "To stay at 5, where two of three methods put it, costs +71.4 % against 20 "
-        "(at most +92.7 %)."
+        "(at most +107.9 %)."
+    )
+
+
+def test_the_bounds_of_a_knee_are_told_as_computed(published):
+    found = findings(published)
+    (knee,) = [text for text in texts(found) if text.startswith("The knee lies")]
+
+    low, high = found["levels"]["groups"][0]["knee"]["uncertainty"]["interval"]
+    assert (low, 7 < high < 10) == (pytest.approx(5.0), True)
+    assert knee.startswith(
+        f"The knee lies between 5 and 10 (5 to {math.ceil(high * 100) / 100:g}, "
     )

@@ -20,13 +20,15 @@ def test_the_published_campaign_is_found_blocked_and_its_drift_unseen():
     found = checks(campaign)
 
     assert (found["interleaving"]["outcome"], found["interleaving"]["value"]) == ("warn", 0.0)
-    assert found["drift"]["outcome"] == "pass"
-    assert found["drift"]["value"] == pytest.approx(0.820089851129, rel=1e-6)
+    assert "drift" not in found
+    assert found["drift_within"]["outcome"] == "pass"
     assert found["rows"]["outcome"] == "pass"
     assert len(found["rows"]["positions"]) == 2
     assert found["saturation"]["outcome"] == "not_possible"
     assert found["environment"]["outcome"] == "warn"
     assert found["autocorrelation"]["outcome"] == "not_possible"
+    assert found["equal_noise"]["outcome"] == "pass"
+    assert found["equal_noise"]["figures"]["apart"] == 2
 
 
 def test_interleaved_runs_are_checked_block_by_block(interleaved):

@@ -255,10 +255,11 @@ def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
 @pytest.mark.parametrize(
     ("value_of", "word"),
     [
-        (lambda run: 10.0, Word.EQUIVALENT),
-        (lambda run: 10.0 * (1 + run.campaign.pk % 2), None),
+        (lambda run: 10.0, Word.NOT_ENOUGH_DATA),
+        (lambda run: 10.0 * (1 + run.campaign.pk % 2), Word.NOT_ENOUGH_DATA),
         (lambda run: 0.0, Word.INVALID_VALUES),
     ],
+    ids=["all alike", "alike on each side", "zeros"],
 )
 def test_values_without_noise_and_without_logs_have_their_word(interleaved, value_of, word):
     campaigns = [interleaved([5, 10]) for _ in range(2)]

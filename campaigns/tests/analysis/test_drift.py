@@ -1,6 +1,7 @@
 import math
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from campaigns.importers import demonstration
@@ -68,3 +69,48 @@ def test_the_worker_of_each_run_is_stored(interleaved):
     runs = [run for cell in findings(campaign)["cells"]["cells"] for run in cell["runs"]]
 
     assert {run["worker"] for run in runs} == {"import"}
+
+
+def blocked_levels(interleaved, an_hour, levels=(2, 4, 8), sd=0.01):
+    """Levels without any difference, one after the other, on a target that drifts."""
+    campaign = interleaved(list(levels), repetitions=6, order="blocked")
+    rng = np.random.default_rng(5)
+    store(
+        campaign,
+        lambda run: float(10 * math.exp(an_hour * (run.position - 1) / 60 + rng.normal(0, sd))),
+    )
+    return campaign
+
+
+def test_drift_of_levels_one_after_the_other_is_no_difference_of_levels(interleaved):
+    found = findings(blocked_levels(interleaved, an_hour=0.8))
+
+    rows = [row["comparison"]["verdict"] for row in found["levels"]["groups"][0]["comparisons"]]
+    assert {(row["word"], row["reason"]) for row in rows} == {
+        ("not_enough_data", "drift_confounded")
+    }
+    assert all(row["ci_pct"][0] > 0 for row in rows)  # what the intervals alone would say
+    assert found["levels"]["groups"][0]["best"] is None
+    assert "the fastest setting measured" not in found["answer"]["sentence"]
+    assert "cannot be told from that" in found["answer"]["sentence"]
+    (check,) = (each for each in found["checks"]["checks"] if each["name"] == "drift_within")
+    assert check["outcome"] == "warn"
+
+
+def test_without_drift_the_answer_says_what_that_order_leaves_open(interleaved):
+    found = findings(blocked_levels(interleaved, an_hour=0.0))
+
+    assert found["levels"]["drift"]["shown"] is False
+    assert found["answer"]["sentence"].endswith(
+        "No drift within levels; between levels it cannot be determined in this order."
+    )
+
+
+def test_interleaved_levels_are_judged_whatever_the_drift(interleaved):
+    campaign = interleaved([2, 4, 8], repetitions=6)
+    store(campaign, lambda run: float(10 * math.exp(0.01 * run.position)))
+
+    found = findings(campaign)
+
+    assert found["levels"]["drift"] is None
+    assert "drift" not in found["answer"]["sentence"]

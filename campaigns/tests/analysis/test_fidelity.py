@@ -27,7 +27,8 @@ def analysed(fidelity: str, times: list[float], **definition) -> Campaign:
     return campaign
 
 
-TIMES = [1.0 + 0.01 * place for place in range(25)]
+TIMES = [1.0 + 0.01 * (7 * place % 25) for place in range(25)]
+"""Written in steps of .01, and without a trend."""
 
 
 def said(campaign: Campaign) -> dict[str, tuple[str, str]]:
@@ -75,3 +76,57 @@ def test_values_that_are_too_coarse_for_the_effect_of_interest_fail_the_check():
     tone, text = said(campaign)["What the numbers are"]
     assert tone == "fail"
     assert "A difference of 5 %, the smallest of interest, cannot be seen." in text
+    (row,) = result(campaign, "levels")["groups"][0]["comparisons"]
+    verdict = row["comparison"]["verdict"]
+    assert (verdict["word"], verdict["reason"]) == ("not_enough_data", "resolution")
+
+
+def word_of(campaign: Campaign) -> tuple[str, str]:
+    (row,) = result(campaign, "levels")["groups"][0]["comparisons"]
+    verdict = row["comparison"]["verdict"]
+    return verdict["word"], verdict["reason"]
+
+
+def test_values_of_whole_seconds_are_not_called_equivalent_whatever_is_declared():
+    """Truly 5 % apart, and rounded to 3 s, 16 of 17 times."""
+    times = [3.0] * 16 + [2.0]
+    submitted = Submitted(
+        runs=[
+            SubmittedRun({"engine": engine}, {"latency": value})
+            for engine in ("old", "new")
+            for value in times * 20
+        ],
+        metrics=[SubmittedMetric("latency", "Latency", "s", True, "raw")],
+        definition={"question": "Which?"},
+    )
+    campaign = create(submitted, None).campaign
+    analysis.analyse(campaign)
+
+    assert word_of(campaign) == ("not_enough_data", "resolution")
+    answer = result(campaign, "answer")["sentence"]
+    assert "may be as good" in answer
+    assert said(campaign)["What the numbers are"][0] == "fail"
+
+
+def test_a_difference_clear_of_a_coarse_step_stands():
+    assert word_of(analysed("rounded", [10.0, 11.0, 10.0, 9.0, 11.0])) == ("better", "")
+
+
+def test_equal_values_are_not_enough_data_in_the_answer():
+    assert word_of(analysed("raw", [1.234] * 5)) == ("not_enough_data", "identical_values")
+
+
+def test_what_is_counted_may_be_equal():
+    submitted = Submitted(
+        runs=[
+            SubmittedRun({"engine": engine}, {"requests": 40.0})
+            for engine in ("old", "new")
+            for _ in range(5)
+        ],
+        metrics=[SubmittedMetric("requests", "Requests", "count", True, "raw")],
+        definition={"question": "Which?"},
+    )
+    campaign = create(submitted, None).campaign
+    analysis.analyse(campaign)
+
+    assert word_of(campaign) == ("equivalent", "")

@@ -6,7 +6,7 @@ import pytest
 from campaigns import histogram, results
 from campaigns.analysis import scalability
 from campaigns.importers import demonstration
-from campaigns.models import Attempt, Distribution, Measurement, Series
+from campaigns.models import Attempt, Campaign, Distribution, Measurement, Run, Series
 from campaigns.tests.analysis.conftest import START, findings
 from campaigns.tests.stored import import_run
 
@@ -120,6 +120,37 @@ def test_four_levels_have_no_law(interleaved, closed_loop):
 
     assert (found["missing"], found["law"], found["curve"]) == ("not_enough_levels", None, [])
     assert found["left_out"] == {"bound": 0, "not_steady": 0, "failures": 12}
+
+
+def test_a_level_of_which_runs_failed_is_in_no_fit_with_those_that_came_through(closed_loop):
+    (level,) = closed_loop.cells.filter(levels_by_factor__concurrency=2)
+    lost = closed_loop.runs.filter(cell=level).values_list("pk", flat=True)[:2]
+    Attempt.objects.filter(run__in=list(lost)).update(state=Attempt.State.FAILED)
+    Measurement.objects.filter(attempt__run__in=list(lost)).delete()
+    Run.objects.filter(pk__in=list(lost)).update(state=Run.State.FAILED)
+
+    found = group(closed_loop)
+
+    assert found["left_out"]["failures"] == 1
+    assert 2 not in [row["n"] for row in found["levels_measured"]]
+
+
+def test_no_limit_is_recommended_from_levels_of_two_runs(closed_loop):
+    (level,) = closed_loop.cells.filter(levels_by_factor__concurrency=2)
+    one = closed_loop.runs.filter(cell=level).first()
+    Run.objects.filter(pk=one.pk).update(state=Run.State.VOID)
+
+    found = group(closed_loop)
+
+    assert found["unranked"] == "1 of 8 levels have fewer than 3 runs that count"
+    assert (found["law"]["throttle"], found["bounds"]["throttle"]) == (None, None)
+    assert "recommended limit" not in found["places"]
+
+
+def test_no_limit_is_recommended_from_a_cancelled_campaign(closed_loop):
+    Campaign.objects.update(state=Campaign.State.CANCELLED)
+
+    assert group(closed_loop)["law"]["throttle"] is None
 
 
 def test_saturated_runs_and_those_that_were_not_steady_are_in_no_fit(closed_loop):

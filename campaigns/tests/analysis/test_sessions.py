@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from campaigns import analysis
-from campaigns.models import Attempt, EnvironmentFact, Run
+from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 from campaigns.queries.compared import sides_of
 from campaigns.queries.environment import environment_of, stretches_of
 from campaigns.tests.analysis.conftest import findings, noisy, store
@@ -220,3 +221,174 @@ def test_what_changed_is_asked_for_once_however_many_facts_changed(nine, django_
     assert [len(changes) for changes in found.begun] == [4]
     assert found.of_run[6] == 0
     assert found.of_run[7] == 1
+
+
+def on_three_days(campaign):
+    """Put each third of the repetitions on a day of its own."""
+    for run in campaign.runs.select_related("block"):
+        day = timedelta(days=(run.block.repetition - 1) * 3 // campaign.repetitions)
+        Run.objects.filter(pk=run.pk).update(started_at=run.started_at + day)
+
+
+@pytest.fixture
+def contradicting(paired):
+    """Pairs of three days that say -6, +1 and -5.5 %: within them the interval leaves 0 out."""
+    campaign = paired(["/a"], 12)
+    changes = (0.94, 1.01, 0.945)
+    noise = (-0.004, 0.002, 0.004, -0.002)
+
+    def value(run):
+        place = run.block.repetition - 1
+        candidate = run.cell.levels_by_factor["engine"] == "asyncio"
+        return 10 * changes[place // 4] * (1 + noise[place % 4]) if candidate else 10.0
+
+    store(campaign, value)
+    on_three_days(campaign)
+    Campaign.objects.update(state=Campaign.State.FINISHED)
+    campaign.refresh_from_db()
+    return campaign
+
+
+def test_three_sessions_of_pairs_are_judged_by_what_differs_between_them(contradicting):
+    found = findings(contradicting)
+
+    (stratum,) = found["pairs"]["strata"]
+    verdict, standing = stratum["comparison"]["verdict"], stratum["standing"]
+    assert stratum["comparison"]["geo_ci_pct"][1] < 0
+    assert (verdict["word"], verdict["n"]) == ("not_enough_data", 3)
+    assert verdict["ci_pct"][0] < -10 < 0 < verdict["ci_pct"][1]
+    assert standing["ci_pct"] == verdict["ci_pct"]
+    assert standing["within"]["ci_pct"] == pytest.approx(stratum["comparison"]["geo_ci_pct"])
+    assert (standing["standing"], standing["between"]) == ("not_confirmed", True)
+    assert "faster" not in found["answer"]["sentence"]
+    assert found["sensitivity"]["as_judged"]["decided"] == 0
+
+
+def test_the_views_say_what_is_between_sessions(contradicting):
+    analysis.analyse(contradicting)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT verdict, low_pct, high_pct FROM perfdash_views.verdicts")
+        ((word, low, high),) = cursor.fetchall()
+
+    assert word == "not_enough_data"
+    assert low < -10 < 0 < high
+
+
+def test_three_sessions_of_levels_are_judged_by_what_differs_between_them(interleaved):
+    campaign = interleaved([2, 4], repetitions=9)
+    effects = (0.94, 1.01, 0.945)
+
+    def value(run):
+        session = (run.block.repetition - 1) // 3
+        return noisy({2: 10.0, 4: 10.0 * effects[session]}, sd=0.002, seed=run.position)(run)
+
+    store(campaign, value)
+    on_three_days(campaign)
+
+    found = findings(campaign)
+
+    ((row,),) = (group["comparisons"] for group in found["levels"]["groups"])
+    assert row["standing"]["within"]["ci_pct"][1] < 0
+    assert row["comparison"]["verdict"]["word"] == "not_enough_data"
+    assert row["comparison"]["verdict"]["ci_pct"] == row["standing"]["ci_pct"]
+    (group,) = found["levels"]["groups"]
+    assert len(group["best"]["possibly"]) == 2
+    assert group["best"]["df"] == 2
+
+
+def test_levels_of_two_factors_improve_by_the_interval_between_sessions(interleaved):
+    campaign = interleaved([2, 4], engine=["asyncio", "futures"], repetitions=9)
+    effects = (0.94, 1.01, 0.945)
+
+    def value(run):
+        session = (run.block.repetition - 1) // 3
+        return noisy({2: 10.0, 4: 10.0 * effects[session]}, sd=0.002, seed=run.position)(run)
+
+    store(campaign, value)
+    on_three_days(campaign)
+
+    matrix = findings(campaign)["matrix"]["factors"]["concurrency"]
+
+    words = {cell["word"] for row in matrix["rows"] for cell in row["cells"] if cell["word"]}
+    assert words == {"not_enough_data"}
+
+
+def test_the_primary_contrast_of_pairs_tells_whether_sessions_confirm_it(contradicting):
+    contradicting.primary_contrast = {
+        "factor": "engine",
+        "baseline": "futures",
+        "candidate": "asyncio",
+        "at": {},
+    }
+    contradicting.save()
+
+    primary = findings(contradicting)["pairs"]["primary"]
+
+    assert primary["comparison"]["verdict"]["word"] == "not_enough_data"
+    assert (primary["standing"]["standing"], primary["standing"]["sessions"]) == (
+        "not_confirmed",
+        3,
+    )
+
+
+def test_the_answer_names_between_how_many_sessions_it_is(contradicting):
+    answer = findings(contradicting)["answer"]
+
+    assert "Between 3 sessions it is −3.6 % (" in answer["sentence"]
+    assert answer["caveat"] == (
+        "3 sessions do not confirm a verdict; the sessions differ by more than their noise."
+    )
+
+
+def test_the_answer_names_what_each_of_two_sessions_says(six_pairs):
+    for run in six_pairs.runs.filter(position__gt=6):
+        Run.objects.filter(pk=run.pk).update(started_at=run.started_at + timedelta(days=1))
+
+    answer = findings(six_pairs)["answer"]
+
+    assert "The two sessions say −" in answer["sentence"]
+    assert answer["caveat"] == "2 sessions confirm “faster”."
+
+
+def test_a_mean_over_strata_has_the_interval_between_sessions(paired):
+    campaign = paired(["/a", "/b"], 9)
+    changes = (0.94, 1.01, 0.945)
+
+    def value(run):
+        place = run.block.repetition - 1
+        candidate = run.cell.levels_by_factor["engine"] == "asyncio"
+        return 10 * changes[place // 3] * (1 + 0.001 * (run.position % 3)) if candidate else 10.0
+
+    store(campaign, value)
+    on_three_days(campaign)
+
+    found = findings(campaign)
+
+    low, high = found["pairs"]["overall"]["geometric_ci"]
+    assert low < -10 < 0 < high
+    assert found["pairs"]["overall"]["average_ci"] is None
+    assert found["answer"]["facts"][0]["note"].endswith("between 3 sessions")
+    assert "All intervals are those between 3 sessions." in found["answer"]["sentence"]
+
+
+def test_two_sessions_name_the_level_that_is_best_in_each(interleaved):
+    campaign = interleaved([2, 4, 8], repetitions=6)
+
+    def value(run):
+        best = 8 if run.block.repetition > 3 else 4
+        level = run.cell.levels_by_factor["concurrency"]
+        return noisy({2: 10.0, 4: 9.0, 8: 9.0}, seed=run.position)(run) * (
+            0.8 if level == best else 1
+        )
+
+    store(campaign, value)
+    for run in campaign.runs.filter(block__repetition__gt=3):
+        Run.objects.filter(pk=run.pk).update(started_at=run.started_at + timedelta(days=1))
+
+    answer = findings(campaign)["answer"]
+
+    assert (
+        "Of the two sessions the first alone has 4 as the best, the second 8." in answer["sentence"]
+    )
+    assert "0 of 2 comparisons are confirmed by 2 sessions" in answer["caveat"]
