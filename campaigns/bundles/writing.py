@@ -83,7 +83,7 @@ def _told(campaign: Campaign, redactor: Redactor) -> Told:
     if stored is None or stored.versions.get("methods") != METHODS:
         raise NotReady(
             f"“{campaign.name}” has not been analysed by this version yet; it is on its way. Look "
-            "whether the worker of the queue control runs, and try again."
+            "whether the worker of the queue analysis runs, and try again."
         )
     document = document_of(campaign)
     if data_hash(**document) != stored.data_hash or campaign.analysis_requested_at is not None:

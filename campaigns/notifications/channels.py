@@ -94,6 +94,12 @@ def save_channel(
     return row, secret
 
 
+def revised(channel: Channel) -> dict[str, Any]:
+    """Give what the revision of a channel is made of, with its address as it is stored."""
+    names = ("name", "address", "is_on", "kinds", "teams")
+    return {name: getattr(channel, name) for name in names}
+
+
 def delete_channel(channel: Channel) -> None:
     """Delete a channel with its deliveries. Raise NotPossible for that of the account."""
     if is_default(channel):

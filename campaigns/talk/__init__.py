@@ -13,6 +13,7 @@ from campaigns.talk.threads import (
     reopen,
     reply,
     resolve,
+    revised,
     see_all_mentions,
     see_mentions,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "reopen",
     "reply",
     "resolve",
+    "revised",
     "see_all_mentions",
     "see_mentions",
     "words_of",

@@ -1,6 +1,7 @@
 """Begin, answer, change, delete, resolve. Whoever deletes a comment takes its text away, not its place."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -55,6 +56,11 @@ def reply(thread: Thread, text: str, user: User) -> Said:
     _record(Action.COMMENT_MADE, locked, user)
     see_mentions(locked, user)
     return said
+
+
+def revised(comment: Comment) -> dict[str, Any]:
+    """Give what the revision of a comment is made of."""
+    return {"text": comment.text}
 
 
 @transaction.atomic

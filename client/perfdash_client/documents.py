@@ -5,6 +5,7 @@ YAML is read strictly: `off` and `no` are words, 10:30 and 2026-01-01 are text, 
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ MOST_BYTES_OF_YAML = 1_000_000
 MOST_BYTES = 200_000_000
 MOST_NODES = 100_000
 DEEPEST = 16
+QUOTED = re.compile(r"(alias|anchor|tag handle) '[^']*'")
+"""What a message repeats of a value that begins with *, & or !, as a password may."""
 
 
 @dataclass(slots=True)
@@ -91,11 +94,16 @@ def read_yaml(path: Path) -> Document:
     except DuplicateKeyError as error:
         _refuse(name, error, str(error.problem).partition(" with value")[0] + "; take one out")
     except (MarkedYAMLError, MarkedYAMLFutureWarning) as error:
-        _refuse(name, error, str(error.problem or error.context))
+        _refuse(name, error, QUOTED.sub(r"\1", str(error.problem or error.context)))
     except RecursionError:
         raise BadUse(f"{name} is nested deeper than {DEEPEST} levels.") from None
-    except (YAMLError, ValueError) as error:
+    except YAMLError as error:
         raise BadUse(f"{name} is no YAML: {str(error).partition(chr(10))[0]}") from None
+    except (ValueError, KeyError):  # of Python, which quote the value
+        raise BadUse(
+            f"{name} holds a number that is too long, or a value that its tag, such as !!int, does not"
+            " allow."
+        ) from None
     if len(found) != 1:
         raise BadUse(f"{name} holds {len(found)} documents (---); write one to a file.")
     document = Document(name, None)
@@ -204,9 +212,10 @@ class _Plain:
             if not math.isfinite(node):
                 self._stop(path, "infinity and .nan are no values")
             return float(node)
-        tag = getattr(getattr(node, "tag", None), "value", None) or type(node).__name__
+        tagged = getattr(getattr(node, "tag", None), "value", None)
+        what = "a value with a tag (!)" if tagged else type(node).__name__
         return self._stop(
-            path, f"{tag} cannot be read here; write text, a number, a list or fields"
+            path, f"{what} cannot be read here; write text, a number, a list or fields"
         )
 
     def _stop(self, path: str, what: str) -> NoReturn:

@@ -1,6 +1,5 @@
 """Turns what a server answered, or did not, into sentences that say what, which and what to do."""
 
-import json
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
@@ -52,7 +51,7 @@ def problem_of(response: httpx.Response) -> dict[str, Any] | None:
 
 
 def errors_of(problem: Mapping[str, Any], lines: Lines, file: str) -> Iterator[str]:
-    """One line a field: where it stands, its value, what is wrong with it."""
+    """One line a field: where it stands, what is wrong with it."""
     errors = problem.get("errors")
     errors = (
         [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
@@ -61,10 +60,7 @@ def errors_of(problem: Mapping[str, Any], lines: Lines, file: str) -> Iterator[s
         path = str(error.get("field", ""))
         line = line_of(path, lines)
         place = f"{file}:{line}: " if line else ""
-        value = ""
-        if "value" in error:
-            value = f" = {json.dumps(error['value'], ensure_ascii=False)}"
-        yield f"{place}{path}{value}: {error.get('message', '')}".removeprefix(": ")
+        yield f"{place}{path}: {error.get('message', '')}".removeprefix(": ")
     if len(errors) > MOST_ERRORS:
         yield f"… and {len(errors) - MOST_ERRORS} more."
 

@@ -35,7 +35,10 @@ def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The geometric mean with its 95 % interval, or the mean where it has none."""
+    """The geometric mean with its 95 % interval, or the mean where it has none.
+
+    at_least: a lower bound instead of them, where runs timed out.
+    """
     summary = cell["summary"]
     has_geometric = summary["gmean"] is not None
     low, high = (summary["gmean_ci"] or (None, None)) if has_geometric else (None, None)
@@ -47,6 +50,7 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
         "average": summary["gmean"] if has_geometric else summary["mean"],
         "low": low,
         "high": high,
+        "at_least": cell.get("counts", {}).get("at_least"),
     }
 
 
@@ -80,7 +84,7 @@ def show(out: Output, campaign: Mapping[str, Any]) -> None:
         for amended in answer.get("amended", ()):
             out.line(amended if isinstance(amended, str) else str(amended))
     else:
-        out.line("Nothing has been analysed yet.")
+        out.line(campaign.get("answer_withheld") or "Nothing has been analysed yet.")
     if found["cells"]:
         out.line()
         _show_cells(out, found["cells"], found["metric"], found["unit"])
@@ -117,12 +121,18 @@ def _show_cells(out: Output, cells: Sequence[Mapping[str, Any]], metric: str, un
             *(columns[name][place] for name in factors),
             cell["n"],
             *([cell["failed"], cell["lost"]] if lost else []),
-            amount(cell["average"], unit),
+            _average(cell, unit),
             span(cell["low"], cell["high"], unit) or "—",
         ]
         for place, cell in enumerate(cells)
     ]
     out.table(head, rows, right=["runs", "failed", "lost", metric], whole=[INTERVAL])
+
+
+def _average(cell: Mapping[str, Any], unit: str) -> str:
+    if cell["at_least"] is not None:
+        return f"≥ {amount(cell['at_least'], unit)}"
+    return amount(cell["average"], unit)
 
 
 def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:

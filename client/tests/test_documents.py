@@ -68,6 +68,17 @@ def test_what_is_wrong_is_told_with_its_line(complaint, text, told):
     assert told in complaint(text)
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["*hunter2", "!hunter2", "!!hunter2", "!<hunter2> x", "!!int hunter2", "!!bool hunter2"],
+)
+def test_a_value_that_cannot_be_read_is_not_repeated(complaint, value):
+    text = complaint(f"passwordx: {value}\n")
+
+    assert text
+    assert "hunter2" not in text
+
+
 def test_a_billion_laughs_stay_a_sentence(complaint):
     lines = ["a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]

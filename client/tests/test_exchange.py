@@ -71,6 +71,19 @@ def test_a_submission_in_yaml_is_taken_and_its_errors_have_lines(perfdash, writt
     assert (right.code, Campaign.objects.count()) == (0, 1), right.err
 
 
+@pytest.mark.parametrize("name", ["results.yaml", "results.json"])
+def test_a_mistyped_name_is_named_without_its_value(perfdash, written, name):
+    run = {"tags": {"parser": "old"}, "values": {"duration": 1.5}, "passwordy": "hunter2"}
+    text = json.dumps(SUBMISSION | {"passwordx": "hunter2", "runs": [run]})
+
+    ran = perfdash("submit", written(text, name))
+
+    assert ran.code == 3
+    assert "passwordx: There is no field" in ran.words
+    assert "runs.0.passwordy: There is no field" in ran.words
+    assert "hunter2" not in ran.words
+
+
 def test_a_large_submission_is_sent_compressed(perfdash, written):
     runs = [
         {"tags": {"size": size}, "values": {"duration": [float(n + 1) for n in range(100)]}}
@@ -92,7 +105,16 @@ def test_broken_json_is_not_sent(call, written):
 
 @pytest.mark.parametrize(
     "name",
-    ["hyperfine-1.20.json", "pytest-benchmark.json", "jmeter.jtl", "oha.json", "pgbench-15.txt"],
+    [
+        *(
+            "hyperfine-1.20.json",
+            "pytest-benchmark.json",
+            "jmeter.jtl",
+            "oha.json",
+            "pgbench-15.txt",
+        ),
+        *("fio-depths.json", "go-bench.txt", "vegeta-results.ndjson.gz"),
+    ],
 )
 def test_files_of_other_tools_are_imported(perfdash, name):
     dry = perfdash("import", DATA / name, "--dry-run", "--json")
@@ -123,9 +145,10 @@ def test_columns_of_a_csv_are_mapped_by_a_file(perfdash, written):
 def test_what_nobody_can_read_is_refused(perfdash, written):
     ran = perfdash("import", written("what is this\n", "notes.txt"))
     format_name = perfdash("import", written("a\n", "n.txt"), "--format", "telepathy")
-    fact = perfdash("import", written("a\n", "n.txt"), "--fact", "disk")
+    fact = perfdash("import", written("a\n", "n.txt"), "--fact", "disk=SSD", "--fact", "disk")
 
     assert [ran.code, format_name.code, fact.code] == [3, 3, 2]
+    assert "--fact, number 2: it is not written as NAME=VALUE." in fact.words
     assert 'format: "telepathy" is not a valid choice' in format_name.words
 
 

@@ -52,6 +52,18 @@ def test_a_result_is_sentence_cells_verdicts_caveat_and_link(perfdash, measured)
     assert ran.err == ""
 
 
+def test_a_campaign_that_is_measured_has_no_answer_yet(perfdash, measured):
+    number = measured(9.0)
+    Campaign.objects.filter(pk=number).update(state="running")
+
+    ran = perfdash("campaign", "result", number)
+    found = perfdash("campaign", "result", number, "--json").data
+
+    assert "no answer is given before its stop rule is met" in ran.words
+    assert (found["answer"], found["verdicts"]) == (None, [])
+    assert "than futures" not in ran.words + str(found)
+
+
 def test_a_result_is_data_too(perfdash, measured):
     found = perfdash("campaign", "result", measured(9.0), "--json").data
 
@@ -126,7 +138,7 @@ def test_levels_are_shown_with_each_step(perfdash, published):
     assert ran.code == 1
     assert "5 against 3" in ran.words
     assert "29:10" in ran.words
-    assert "not_enough_data: concurrency 15 against 10" in ran.words
+    assert "not_enough_data: concurrency 10 against 7; and 1 more" in ran.words
 
 
 @pytest.mark.parametrize(

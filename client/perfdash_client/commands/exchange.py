@@ -139,10 +139,10 @@ def _mapping(path: Path) -> str:
 def _facts(given: list[str]) -> dict[str, str]:
     """Read NAME=VALUE. Raise BadUse."""
     found = {}
-    for text in given:
+    for number, text in enumerate(given, start=1):
         name, separator, value = text.partition("=")
         if not (separator and name.strip() and value.strip()):
-            raise BadUse(f"--fact “{text}” is not written as NAME=VALUE.")
+            raise BadUse(f"--fact, number {number}: it is not written as NAME=VALUE.")
         found[name.strip()] = value.strip()
     return found
 
