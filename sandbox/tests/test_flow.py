@@ -27,6 +27,7 @@ def test_a_slow_reader_grows_no_memory(sandbox: Sandbox) -> None:
     assert after - before < 8 * MEGABYTE
 
 
+@pytest.mark.system
 def test_slow_readers_over_tls_grow_little_memory(certificate: tuple[Path, Path]) -> None:
     with running(tls=certificate) as sandbox, requests.Session() as session:
         session.trust_env = False

@@ -17,6 +17,8 @@ from sandbox.server import start
 from sandbox.tests.conftest import wait_until
 from sandbox.tests.sockets import bodies, connected, read_to_the_end, request
 
+pytestmark = pytest.mark.system
+
 PROJECT = Path(__file__).parents[2]
 
 

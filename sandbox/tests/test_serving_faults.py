@@ -173,6 +173,7 @@ def test_more_than_the_allowed_connections_are_told_to_come_later(sandbox: Sandb
     assert sandbox.stats()["all"]["in_flight_max"] == 4
 
 
+@pytest.mark.system
 def test_a_redirect_leads_to_the_same_file_elsewhere(session: requests.Session) -> None:
     with running(host="127.0.0.2") as elsewhere, running() as here:
         address = urlsplit(elsewhere.base_url).netloc
@@ -247,6 +248,7 @@ def test_a_manifest_can_be_reset(sandbox: Sandbox) -> None:
     assert was_reset
 
 
+@pytest.mark.system
 def test_faults_come_through_tls(certificate: tuple[Path, Path]) -> None:
     with running(tls=certificate) as sandbox, requests.Session() as session:
         session.trust_env = False

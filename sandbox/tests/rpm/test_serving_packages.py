@@ -48,6 +48,7 @@ def test_a_package_can_be_asked_for_before_the_repodata(
     assert sha256(package) == in_primary(session, url)[0].digest
 
 
+@pytest.mark.system
 def test_another_process_serves_the_same_bytes(session: requests.Session) -> None:
     with running() as one, running() as other:
         urls = [sandbox.rpm(packages=3, size="5kB") for sandbox in (one, other)]
@@ -139,6 +140,7 @@ def test_a_package_can_be_reset_or_stall_half_way(sandbox: Sandbox) -> None:
     assert sandbox.stats()["all"]["broken_off"] == 2
 
 
+@pytest.mark.system
 def test_a_redirect_leads_to_the_same_package_elsewhere(session: requests.Session) -> None:
     with running(host="127.0.0.2") as elsewhere, running() as here:
         address = urlsplit(elsewhere.base_url).netloc
@@ -226,6 +228,7 @@ def test_a_client_of_some_concurrency_has_so_many_in_flight(
         assert tally["statuses"] == {"200": count + 2}
 
 
+@pytest.mark.system
 def test_repodata_of_many_packages_are_made_in_little_memory() -> None:
     program = """
 import re
