@@ -77,6 +77,7 @@ def test_this_kernel_tells():
     assert kernel.most_open_files() <= (hard if hard != resource.RLIM_INFINITY else 65_536)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_who_asks_for_it_ends_with_its_parent():
     command = [sys.executable, "-c", CHILD_OF_A_CHILD]
@@ -87,6 +88,7 @@ def test_who_asks_for_it_ends_with_its_parent():
         assert parent.stdout.read() == ""  # the child held it open until its own end
 
 
+@pytest.mark.system
 def test_who_asks_too_late_ends_at_once():
     code = "from campaigns import kernel; kernel.die_with_parent(1 << 22); print('lives')"
 

@@ -193,6 +193,8 @@ def test_the_owner_can_add_an_address():
         "http://ex ample/",
         "http://a.example\\@b.example/",
         "http://a.example/\r\nHost: b",
+        "http://a.example/\x7f",
+        "http://a.example/\u202e",
         "http://ex\u00e4mple/",
         "http://-a.example/",
         "http://a.example/" + "x" * 2000,

@@ -44,9 +44,14 @@ def test_an_exclusion_takes_out_every_cell_that_matches_it():
     )
 
 
+def test_an_exclusion_that_names_nothing_takes_out_nothing():
+    assert len(cells_of(design(excluded=[{}]))) == 6
+
+
 def test_excluding_everything_is_refused():
-    with pytest.raises(Unplannable, match="Every combination"):
+    with pytest.raises(Unplannable, match=r"\AEvery combination is excluded; leave") as caught:
         cells_of(design(excluded=[{"engine": "asyncio"}, {"engine": "futures"}]))
+    assert caught.value.field == "excluded"
 
 
 def test_every_interleaved_block_holds_each_cell_once_in_another_order():
@@ -63,6 +68,15 @@ def test_every_order_runs_each_cell_as_often_as_asked(order):
     plan = plan_runs(design(order=order))
 
     assert Counter(run.cell for run in plan.runs) == dict.fromkeys(range(6), 4)
+
+
+def test_a_random_plan_is_drawn_over_all_of_its_repetitions():
+    orders = [[run.cell for run in plan_runs(design(order="random", seed=n)).runs] for n in (1, 2)]
+
+    assert orders[0] != orders[1]
+    for cells in orders:
+        assert cells != sorted(cells)
+        assert any(len(set(cells[start : start + 6])) < 6 for start in range(0, 24, 6))
 
 
 def test_a_blocked_plan_runs_level_after_level():
@@ -90,6 +104,18 @@ def test_pairs_run_back_to_back_and_alternate_within_each_stratum():
     assert all(
         begins[index] != begins[index + 1] for begins in firsts.values() for index in range(3)
     )
+
+
+def test_who_begins_the_first_pair_is_drawn_for_each_stratum():
+    drawn = []
+    for seed in range(40):
+        plan = plan_runs(design(order="paired", paired_factor="engine", repetitions=1, seed=seed))
+        begins = {plan.cells[run.cell]["concurrency"]: run.cell for run in plan.runs[::2]}
+        drawn.append([plan.cells[begins[level]]["engine"] for level in LEVELS["concurrency"]])
+
+    for of_stratum in zip(*drawn, strict=True):
+        assert 10 <= Counter(of_stratum)["asyncio"] <= 30
+    assert any(len(set(of_seed)) == 2 for of_seed in drawn)
 
 
 def test_a_pair_names_its_stratum():
@@ -140,8 +166,10 @@ def test_a_pair_that_lost_a_side_to_an_exclusion_is_refused():
 
 
 def test_warm_ups_come_first_in_a_block_of_their_own():
-    plan = plan_runs(design(warm_ups=8, repetitions=1))
+    plan = plan_runs(design(warm_ups=8, repetitions=1), first_position=5)
 
+    assert [run.position for run in plan.runs] == list(range(5, 5 + 8 + 6))
+    assert (plan.blocks[0].repetition, plan.blocks[0].stratum) == (0, {})
     assert [run.warm_up for run in plan.runs] == [True] * 8 + [False] * 6
     assert {run.block for run in plan.runs[:8]} == {0}
     assert [block.number for block in plan.blocks] == [0, 1]

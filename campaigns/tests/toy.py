@@ -1,6 +1,7 @@
 """A kind for tests of everything that does not depend on one: each type of parameter, no I/O."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django import forms
@@ -109,10 +110,9 @@ def target(toy, db, settings) -> TargetRow:
 
 @pytest.fixture
 def worker(db) -> Worker:
-    """A worker that is present; without one nothing is queued."""
-    return Worker.objects.create(
-        name="measure@here", host="here", pools=["measure"], seen_at=timezone.now()
-    )
+    """A worker that is present, however long the test takes; without one nothing is queued."""
+    later = timezone.now() + timedelta(hours=1)
+    return Worker.objects.create(name="measure@here", host="here", pools=["measure"], seen_at=later)
 
 
 def definition(**changes: object) -> dict[str, object]:

@@ -92,9 +92,7 @@ class Command(RecordedCommand):
 def _fact(text: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not (separator and name.strip() and value.strip()) or len(name) > 100:
-        raise CommandError(
-            f"--fact {text!r} is not written as NAME=VALUE (name: 1 to 100 letters)."
-        )
+        raise CommandError("A --fact is not written as NAME=VALUE (name: 1 to 100 letters).")
     return name.strip(), value.strip()
 
 

@@ -37,7 +37,7 @@ class Command(RecordedCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make what is missing, and say what was made. A database of a newer version is refused."""
-        self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
+        self.check(tags=[Tags.database, Tags.files], databases=[DEFAULT_DB_ALIAS])
         with transaction.atomic():
             default_team()
             owner = _owner(options["owner_name"])

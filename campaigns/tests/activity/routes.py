@@ -154,6 +154,7 @@ DEEDS: dict[str, str | tuple[A, ...]] = {
     "campaign-plan": STORES_NOTHING,
     "campaign-edit": (A.CAMPAIGN_EDITED,),
     "campaign-clone": (A.CAMPAIGN_CLONED,),
+    "campaign-repeat": (A.CAMPAIGN_CLONED,),
     "campaign-delete": (A.CAMPAIGN_DELETED,),
     "campaign-launch": (A.CAMPAIGN_LAUNCHED, A.LAUNCH_ASKED),
     "campaign-try": (A.CAMPAIGN_TRIED, A.LAUNCH_ASKED),

@@ -27,6 +27,8 @@ from campaigns.clients.tls import Tls
 from campaigns.network import parse_rules
 from campaigns.tests.clients import ssh_server
 
+pytestmark = pytest.mark.system
+
 NASTY = ["it's", 'a "b"', "$(touch /tmp/never)", "`id`", "a\nb", "; rm -rf x", "--help", "*", ""]
 
 

@@ -12,6 +12,8 @@ from campaigns.clients.tls import Tls
 from campaigns.network import parse_rules
 from sandbox.process import running
 
+pytestmark = pytest.mark.system
+
 WRITTEN = (
     "set -o pipefail && curl --silent --show-error  --insecure 'https://server/register?activation_keys="
     "bench-ak&force=true&location_id=2' --header 'Authorization: Bearer eyJ0.eyJ1.c2ln-_' | bash"

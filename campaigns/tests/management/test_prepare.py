@@ -53,19 +53,19 @@ def test_the_published_campaign_has_its_answer(prepared):
     assert means == {3: 1752, 5: 1095, 7: 930, 10: 813, 15: 751, 20: 639}
 
 
-def test_the_draft_can_be_launched_as_it_is_and_has_30_runs(prepared):
+def test_the_draft_can_be_launched_as_it_is_and_has_12_runs(prepared):
     campaign = life.launch(demo(), None)
 
-    assert campaign.runs.count() == 30
-    assert campaign.blocks.count() == 15
+    assert campaign.runs.count() == 12
+    assert campaign.blocks.count() == 6
     assert campaign.target == Target.objects.get()
-    assert (campaign.paired_factor, campaign.baseline) == ("engine", "futures")
+    assert (campaign.paired_factor, campaign.baseline) == ("concurrency", 2)
 
 
 def test_the_draft_is_one_that_the_form_takes(prepared):
     planned = preview.preview(checking.check(drafts.as_data(demo())))
 
-    assert planned.measured_runs == 30
+    assert planned.measured_runs == 12
     assert not [text for tone, text in planned.remarks if "no verdict" in text]
 
 

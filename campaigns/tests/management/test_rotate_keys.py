@@ -157,6 +157,7 @@ def test_a_second_factor_that_no_key_opens_is_told_by_whose_it_is_and_forgotten_
     assert not second_factor.is_on(user)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_rotation_that_is_killed_in_the_middle_leaves_all_as_it_was(targets, manage, settings):

@@ -19,6 +19,8 @@ from campaigns.notifications.channels import save_channel
 from campaigns.tests.notifications.conftest import deliver_all, tell
 from campaigns.tests.notifications.receiver import receiving
 
+pytestmark = pytest.mark.system
+
 TOKEN = "abcdefghijklmnopqrstuvwxyz"  # noqa: S105
 EVERYTHING = parse_rules("*:*")
 

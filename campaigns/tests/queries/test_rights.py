@@ -1,9 +1,9 @@
 import pytest
 from django.contrib.auth.models import User
 
-from campaigns.models import Campaign, Membership, Role, Team
-from campaigns.queries import rights
-from campaigns.queries.rights import Right
+from campaigns.models import Campaign, Conclusion, Evidence, Membership, Role, Team
+from campaigns.queries import owners, rights
+from campaigns.queries.rights import May, Right
 from campaigns.tests.people import join, somebody
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +59,22 @@ def test_an_account_that_is_switched_off_may_nothing(team):
     assert list(rights.people_with(team, Right.SEE)) == []
 
 
+def test_an_owner_of_the_installation_who_is_switched_off_sees_no_rows(team):
+    Campaign.objects.create(team=team, name="seen", kind="sync", primary_metric="x")
+    owner = User.objects.create_superuser("root", is_active=False)
+
+    assert not rights.visible(Campaign.objects.all(), owner).exists()
+    assert May(owner).see == frozenset()
+
+
+def test_a_page_knows_the_rights_of_whoever_looks_at_it_alone(team):
+    somebody("operator", "operator", team=team)
+    viewer = somebody("viewer", "viewer", team=Team.objects.create(name="Katello"))
+
+    assert May(viewer).see == {viewer.memberships.get().team_id}
+    assert May(viewer).operate == frozenset()
+
+
 def test_lists_hold_what_somebody_may_see(team):
     hidden = Team.objects.create(name="Katello")
     seen = Campaign.objects.create(team=team, name="seen", kind="sync", primary_metric="x")
@@ -79,9 +95,35 @@ def test_the_owner_of_the_installation_may_everything_everywhere(team):
 def test_people_are_found_by_what_they_may(team):
     reviewer = somebody("reviewer", "viewer", "reviewer", team=team)
     somebody("author", "author", team=team)
-    join(somebody("admin", team=team), "viewer", team=Team.objects.create(name="Katello"))
+    other = Team.objects.create(name="Katello")
+    join(somebody("admin", team=team), "viewer", team=other)
+    somebody("reviewer elsewhere", "reviewer", team=other)
 
     assert {user.username for user in rights.people_with(team, Right.REVIEW)} == {
         reviewer.username,
         "admin",
     }
+
+
+def test_a_row_is_found_by_the_role_in_its_own_team(team):
+    seen = Campaign.objects.create(team=team, name="seen", kind="sync", primary_metric="x")
+    other = somebody("admin elsewhere", "admin", team=Team.objects.create(name="Katello"))
+
+    assert owners.find(Campaign.objects.all(), somebody("viewer", "viewer", team=team)) == seen
+    with pytest.raises(rights.NotVisible):
+        owners.find(Campaign.objects.all(), other, pk=seen.pk)
+
+
+def test_a_conclusion_on_what_another_team_measured_is_hidden_beside_one_that_is_not(team):
+    viewer = somebody("viewer", "viewer", team=team)
+    elsewhere = Team.objects.create(name="Katello")
+    measured = Campaign.objects.create(team=elsewhere, name="x", kind="sync", primary_metric="x")
+    plain, hidden = (
+        Conclusion.objects.create(team=team, author=viewer, claim=claim)
+        for claim in ("As fast.", "Faster.")
+    )
+    Evidence.objects.create(conclusion=hidden, position=1, campaign=measured)
+
+    assert owners.find(Conclusion.objects.all(), viewer, pk=plain.pk) == plain
+    with pytest.raises(rights.NotVisible):
+        owners.find(Conclusion.objects.all(), viewer, pk=hidden.pk)

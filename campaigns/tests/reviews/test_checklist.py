@@ -4,6 +4,8 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
+from campaigns.charts.formats import counted
+from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Campaign, Run
 from campaigns.reviews.checklist import checklist, checks_of, without_word
 from campaigns.tests.analysis.conftest import noisy, paired, store
@@ -26,16 +28,18 @@ def a_day_later(campaign, after):
 def test_sessions_that_no_comparison_rests_on_confirm_nothing(interleaved):
     campaign = interleaved(list(LEVELS))
     store(campaign, noisy(LEVELS))
-    a_day_later(campaign, 3)  # one block before: it says nothing of any noise
+    a_day_later(campaign, 3)  # one block before: it has an estimate, and no word of its own
 
     check = check_of(finished(campaign), "sessions")
 
     levels = campaign.findings.get(name="levels").result
     assert levels["sessions"] == 2
     rows = [row["standing"] for group in levels["groups"] for row in group["comparisons"]]
-    assert {row["standing"] for row in rows} == {"one_session"}
-    assert (check.state, check.number) == ("warn", "1")
-    assert f"{len(rows)} of {len(rows)} comparisons rest on one" in check.words
+    assert {row["standing"] for row in rows} == {"not_confirmed"}
+    assert (check.state, check.number) == ("warn", "2")
+    assert (
+        f"they leave {len(rows)} of {counted(len(rows), 'comparison')} not confirmed" in check.words
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,3 +96,14 @@ def test_a_drift_of_runs_in_no_blocks_says_how_many_it_takes(interleaved):
     words = check_of(finished(campaign), "drift").words
 
     assert words == "Too few to see a drift: it takes 8 runs, and there are 6."
+
+
+def test_of_levels_measured_one_after_the_other_the_drift_within_them_is_told():
+    campaign, _ = published_campaign(None)
+
+    check = check_of(finished(campaign), "drift")
+
+    assert (check.state, check.number) == ("warn", "p 0.32")
+    assert check.words == (
+        "No drift within levels; between levels it cannot be determined in this order."
+    )

@@ -1,6 +1,7 @@
 """Each stored version, restored and migrated once; every test gets a copy of its own."""
 
 import gzip
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,7 +48,8 @@ def books() -> Books:
 
 
 def name_of(version: str, use: str) -> str:
-    return f"upgrade_{use}_{version.replace('.', '_')}"
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    return f"upgrade_{use}_{version.replace('.', '_')}_{worker}"
 
 
 def make_database(name: str, *, template: str = "template0") -> None:
