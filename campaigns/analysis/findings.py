@@ -223,8 +223,10 @@ def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:
 
 @transaction.atomic
 def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at: datetime) -> None:
-    """Replace the findings, unless those that are there rest on newer data."""
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    """Replace the findings, unless those that are there rest on newer data, or the campaign ended since."""
+    now = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if campaign.state in Campaign.ACTIVE and now.state not in Campaign.ACTIVE:
+        return
     if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
         return
     versions = versions_now()

@@ -66,10 +66,10 @@ def require_answer(campaign: Mapping[str, Any]) -> None:
         raise NoAnswer(
             f"Campaign {number} ended, and none of its {runs['total']} runs came through{reason}."
         )
-    if "answer" not in campaign["findings"]:
-        raise NoAnswer(f"Campaign {number} ended, and its runs have not been analysed.")
     if campaign.get("analysis_pending"):
         raise NotEnded(f"Campaign {number} ended, and is being analysed. Ask again in a while.")
+    if "answer" not in campaign["findings"]:
+        raise NoAnswer(f"Campaign {number} ended, and its runs have not been analysed.")
     if failure := campaign.get("analysis_failure"):
         raise NoAnswer(f"Campaign {number} has findings of before its last runs. {failure}")
 

@@ -55,7 +55,7 @@ def test_a_campaign_is_defined_launched_watched_paused_and_read(page, perfdash):
     expect(page.locator("main .badge").first).to_have_text("Running")
     wait_for(lambda: finished_runs(page) > before, "a run after the pause")
 
-    # The page turns into the result by itself.
+    # The page turns into the result by itself, and tells nothing of a part of the runs.
     sentence = page.locator(".answer .sentence")
     expect(sentence).to_be_visible(timeout=LONG)
     stored = perfdash.api("GET", f"campaigns/{campaign}")["findings"]

@@ -9,7 +9,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from campaigns import dispatch, execution
+from campaigns import analysis, dispatch, execution
+from campaigns.analysis import findings
 from campaigns.definition import life
 from campaigns.dispatch import sending
 from campaigns.execution.claim import claim
@@ -17,6 +18,7 @@ from campaigns.models import (
     Attempt,
     Campaign,
     Dispatcher,
+    Finding,
     GeneratorLease,
     LogLine,
     Run,
@@ -24,7 +26,7 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.tests.execution.going_on import run_all
+from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -131,6 +133,38 @@ def test_a_campaign_runs_to_its_end_and_is_finished(launched):
     assert Attempt.objects.filter(state=Attempt.State.ACCEPTED).count() == 6
     assert not TargetLease.objects.exclude(attempt=None).exists()
     assert not GeneratorLease.objects.exclude(attempt=None).exists()
+
+
+def test_what_a_part_of_the_runs_said_is_no_answer_of_a_campaign_that_ended(launched):
+    campaign = launched(repetitions=3)
+    for _ in range(4):
+        execute_next()
+    analysis.analyse(campaign)
+    assert campaign.findings.filter(name="answer").exists()
+
+    run_all(campaign)
+    assert campaign.state == Campaign.State.FINISHED
+    assert not campaign.findings.filter(name__in=Finding.JUDGING).exists()
+    assert campaign.findings.filter(name="cells").exists()
+
+    analysis.analyse(campaign)
+    assert campaign.findings.filter(name="answer").exists()
+
+
+def test_an_analysis_that_read_a_part_of_the_runs_stores_nothing_after_the_end(launched):
+    campaign = launched(repetitions=3)
+    for _ in range(4):
+        execute_next()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            findings, "compare", lambda *_: run_all(Campaign.objects.get(pk=campaign.pk))
+        )
+        analysis.analyse(campaign)
+
+    assert not campaign.findings.exists()
+    campaign.refresh_from_db()
+    assert campaign.analysis_requested_at is not None
 
 
 def test_the_cool_down_keeps_the_next_run_back(launched):
