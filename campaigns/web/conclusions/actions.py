@@ -37,7 +37,7 @@ def conclusion_new(request: HttpRequest) -> HttpResponse:
     """Begin one from campaigns (`?campaign=`), or from an older conclusion (`?supersedes=`)."""
     if request.method == "GET":
         return _draw(request, _begun(request), {})
-    content = read(request.POST)
+    content = read(request)
     try:
         made = create(user_of(request), content)
     except Invalid as invalid:
@@ -59,7 +59,7 @@ def conclusion_edit(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("conclusion", pk)
     if request.method == "GET":
         return _draw(request, content_of(conclusion), {}, conclusion)
-    content = read(request.POST)
+    content = read(request)
     try:
         edit(pk, user_of(request), content, revision=seen_in(request))
     except Changed as changed:

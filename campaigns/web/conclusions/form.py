@@ -30,8 +30,9 @@ LEFT_OVER = (
 Errors = Mapping[str, Sequence[str]]
 
 
-def read(post: QueryDict) -> Content:
+def read(request: HttpRequest) -> Content:
     """What was typed. Rows without a campaign are left out."""
+    post, launched = request.POST, _launched(request)
     older = post.get("supersedes", "")
     return Content(
         claim=_text(post, "claim"),
@@ -39,7 +40,7 @@ def read(post: QueryDict) -> Content:
         limits=_text(post, "limits"),
         evidence=[
             Cited(
-                campaign=_key_in(post.get(f"campaign-{place}", "")),
+                campaign=_key_in(post.get(f"campaign-{place}", ""), launched),
                 contrast=_contrast(post.get(f"contrast-{place}", "")),
                 finding=post.get(f"finding-{place}", "")[:200],
                 view=post.get(f"view-{place}", "").strip()[:1000],
@@ -108,10 +109,19 @@ def _named(campaign: Campaign) -> str:
     return f"{campaign.name} ({campaign.pk})"
 
 
-def _key_in(text: str) -> int:
-    """Read a campaign as the list offers it, or its number; 0 where it is neither."""
-    found = re.fullmatch(r"(?:.*\()?#?(\d{1,17})\)?", text.strip(), re.DOTALL | re.ASCII)
-    return int(found[1]) if found else 0
+def _key_in(text: str, launched: QuerySet[Campaign]) -> int:
+    """Read a campaign as the list offers it, or its number; 0 where it is neither.
+
+    A name may itself end in a number in brackets: "Nightly (2)" is not campaign 2.
+    """
+    found = re.fullmatch(r"(.*) \((\d{1,17})\)|#?(\d{1,17})", text.strip(), re.DOTALL | re.ASCII)
+    if found is None:
+        return 0
+    name, offered, number = found.groups()
+    if number:
+        return int(number)
+    names = launched.filter(pk=int(offered)).values_list("name", flat=True)
+    return int(offered) if name in names else 0
 
 
 def _launched(request: HttpRequest) -> QuerySet[Campaign]:

@@ -414,6 +414,17 @@ def test_words_that_are_no_campaign_are_told_with_what_to_do(author, campaign, t
     assert page.named("campaign-0")[0]["value"] == typed
 
 
+@pytest.mark.parametrize("name", ["Nightly", "", "\x00"])
+def test_a_name_that_ends_in_a_number_is_not_the_campaign_of_that_number(author, campaign, name):
+    typed = f"{name} ({campaign.pk})"
+
+    response = browser(author).post("/conclusions/new/", {"claim": "A.", "campaign-0": typed})
+
+    assert response.status_code == 422
+    assert "is no campaign of the list" in Page(response).text
+    assert not Conclusion.objects.exists()
+
+
 def test_evidence_whose_field_is_empty_is_removed(author, draft, campaign):
     response = browser(author).post(
         f"/conclusions/{draft.pk}/edit/", {"claim": "20 wins.", "campaign-0": "  "}
