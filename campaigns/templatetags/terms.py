@@ -13,8 +13,14 @@ register = Library()
 
 
 @register.simple_tag(takes_context=True)
-def term(context: Context, name: str, text: str = "") -> SafeString:
-    """Link a word of the glossary, where the page has not linked it yet; text: how it is written here."""
+def term(context: Context, name: str, text: str = "", part: str = "") -> SafeString:
+    """Link a word of the glossary, where the page has not linked it yet; text: how it is written here.
+
+    part: of the page, where it is asked for again and again: the link is always there, and has an id,
+    by which it keeps the focus.
+    """
+    if part:
+        return _link(name, text or name, f"{part}-{name}")
     return _linked(context, name, text or name)
 
 
@@ -35,8 +41,14 @@ def _linked(context: Context, name: str, text: str) -> SafeString:
     if found.address in linked:
         return conditional_escape(text)
     linked.add(found.address)
+    return _link(name, text)
+
+
+def _link(name: str, text: str, key: str = "") -> SafeString:
+    found = glossary()[name.lower()]
     return format_html(
-        '<a class="term" href="{}" target="glossary" title="{}">{}</a>',
+        '<a class="term"{} href="{}" target="glossary" title="{}">{}</a>',
+        format_html(' id="{}"', key.replace(" ", "-")) if key else "",
         found.address,
         found.hint,
         text,

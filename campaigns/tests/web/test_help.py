@@ -158,6 +158,14 @@ def test_a_word_is_linked_where_a_page_uses_it_first(request_of_nobody):
     assert "<a " not in written('{% term "cell" %}', request)
 
 
+def test_a_link_in_a_part_that_is_asked_for_again_is_always_there_and_has_an_id(request_of_nobody):
+    request = request_of_nobody
+    again = '{% term "timed out" part="matrix-word" %}'
+
+    assert written('{% term "timed out" %}' + again, request).count("<a ") == 2
+    assert 'id="matrix-word-timed-out"' in written(again, request)
+
+
 def test_a_template_that_is_included_knows_what_the_page_has_linked(request_of_nobody):
     text = written(
         '{% term "pair" %} {% include "campaigns/parts/_howto.html" with strata=1 only %}',
