@@ -1,5 +1,8 @@
 # Sourced by its neighbours. POSIX sh.
 
+# Programs are started by the dozen: with this, each would compile all that it imports.
+unset PYTHONDONTWRITEBYTECODE
+
 # Find Python, make the virtual environment of the requirements file $1, and set `root` and `venv`.
 activate() {
   root=$(cd "$(dirname "$0")/.." && pwd)
