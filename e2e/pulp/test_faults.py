@@ -69,7 +69,8 @@ def test_a_database_that_is_started_again_makes_the_run_void(pulp, real_pulp, fe
         stop_database(real_pulp)
         real_pulp.start()
 
-    with pytest.raises(TargetUnavailable, match=r"worker gone.*Pulp's worker was"):
+    # The worker is gone; or the API, asked in its last moments, answers 500 to more than looks at the task.
+    with pytest.raises(TargetUnavailable, match=rf"worker gone.*Pulp's worker was|{NO_DATABASE}"):
         measured_while(bounce)
 
     the_next_run_is_good(pulp, feed)
