@@ -43,10 +43,12 @@ class Family:
         criteria: Criteria,
         cells: Sequence[Cell],
         runs: Sequence[ObservedRun],
+        hard: Sequence[str] | None = None,
     ) -> None:
+        """hard: the factors that are hard to change, where somebody has read them."""
         self.metric, self.criteria, self.cells = metric, criteria, cells
-        self.hard = hard_factors(campaign)
-        self.places = places_of(campaign, cells)
+        self.hard = hard_factors(campaign) if hard is None else hard
+        self.places = places_of(self.hard, cells)
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
         self.cancelled = campaign.state == Campaign.State.CANCELLED
         self.place = {cell.pk: place for place, cell in enumerate(cells)}

@@ -43,6 +43,9 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
 
+ROWS_AT_ONCE = 10
+"""Findings in a statement: those of many runs are megabytes each."""
+
 
 def analyse(campaign: Campaign) -> None:
     """Compute and store the findings of what is there, and note that it was done.
@@ -230,15 +233,22 @@ def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at:
     if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
         return
     versions = versions_now()
-    for name, result in results.items():
-        Finding.objects.update_or_create(
+    rows = [
+        Finding(
             campaign=campaign,
             name=name,
-            defaults={
-                "result": result,
-                "data_hash": hashed,
-                "versions": versions,
-                "computed_at": read_at,
-            },
+            result=result,
+            data_hash=hashed,
+            versions=versions,
+            computed_at=read_at,
         )
+        for name, result in results.items()
+    ]
+    Finding.objects.bulk_create(
+        rows,
+        batch_size=ROWS_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["campaign", "name"],
+        update_fields=["result", "data_hash", "versions", "computed_at"],
+    )
     Finding.objects.filter(campaign=campaign).exclude(name__in=results).delete()

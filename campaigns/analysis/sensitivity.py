@@ -11,6 +11,7 @@ from campaigns.analysis.matrix import ties_of
 from campaigns.analysis.pairs import family_of
 from campaigns.analysis.primary import compare_with_primary, strata_of
 from campaigns.analysis.sensitivity_told import LEVELS, sentence_of, status_of
+from campaigns.analysis.whole_plots import hard_factors
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Finding
 from campaigns.plan import BLIND_LABEL
@@ -143,6 +144,7 @@ class _Judge:
         self.factor = next(iter(comparable_factors(campaign)), None)
         self.groups = groups_of(self.factor, self.cells) if self.factor else []
         self.paired = campaign.order == Campaign.Order.PAIRED
+        self.hard = hard_factors(campaign)
 
     def cost(self, runs: Sequence[ObservedRun]) -> float:
         """Estimate what one judgement takes, in ms or so."""
@@ -172,7 +174,7 @@ class _Judge:
             yield "together", self._word(what, mean.word, mean.reason)
 
     def _of_levels(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Said]]:
-        family = Family(self.campaign, self.metric, self.criteria, self.cells, runs)
+        family = Family(self.campaign, self.metric, self.criteria, self.cells, runs, self.hard)
         wanted = [pair for group in self.groups for pair in group.pairs]
         compared, primary = compare_with_primary(self.campaign, family, wanted)
         rows = dict(zip(wanted, compared.comparisons, strict=True))

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Count
+
 from campaigns.models import Campaign, Cell
 from campaigns.stats.compared import Comparisons
 from campaigns.stats.fit import Fit
@@ -19,13 +21,15 @@ def hard_factors(campaign: Campaign) -> list[str]:
     """Factors that are changed as seldom as possible within a block, of several levels."""
     if campaign.order != Campaign.Order.INTERLEAVED:
         return []
-    factors = campaign.factors.prefetch_related("levels")
-    return [each.name for each in factors if each.hard_to_change and each.levels.count() > 1]
+    factors = campaign.factors.filter(hard_to_change=True).annotate(several=Count("levels"))
+    return [each.name for each in factors if each.several > 1]
 
 
-def places_of(campaign: Campaign, cells: Sequence[Cell]) -> list[Place] | None:
-    """Where each cell stands in whole plots; None where every run is a plot of its own, or none is."""
-    hard = hard_factors(campaign)
+def places_of(hard: Sequence[str], cells: Sequence[Cell]) -> list[Place] | None:
+    """Where each cell stands in whole plots; None where every run is a plot of its own, or none is.
+
+    hard: the factors that are hard to change.
+    """
     if not hard:
         return None
     keys = [
