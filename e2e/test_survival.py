@@ -3,10 +3,14 @@
 What is killed and broken there is in e2e/faults.
 """
 
+import json
+
 import psutil
 import pytest
 
-from e2e.conftest import FAST, served, wait_for
+from e2e.conftest import FAST, free_port, served, wait_for
+from perfdash.local.directory import DataDirectory
+from perfdash.local.serve import STAND_IN_PORTS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -27,8 +31,8 @@ REASONS = """
 """
 
 
-def launch(perfdash, label):
-    """A campaign of two cells whose runs take about 2 s each."""
+def launch(perfdash, label, files=40, repetitions=2):
+    """A campaign of two cells whose runs take about 2 s each, for 40 files."""
     targets = perfdash.api("GET", "targets")["results"]
     sandbox = next(target["id"] for target in targets if target["name"] == "sandbox")
     campaign = perfdash.api(
@@ -39,12 +43,12 @@ def launch(perfdash, label):
             "kind": "downloader",
             "target": sandbox,
             "parameters": {
-                "manifest": f"/repo/files=40,size=2000,label={label}/latency=500/PULP_MANIFEST",
+                "manifest": f"/repo/files={files},size=2000,label={label}/latency=500/PULP_MANIFEST",
                 "concurrency": 10,
             },
             "factors": {"engine": ["asyncio", "futures"]},
             "order": "interleaved",
-            "repetitions": 2,
+            "repetitions": repetitions,
             "seed": 1,
             "launch": True,
         },
@@ -88,9 +92,12 @@ def test_cancelling_stops_the_load_for_good(perfdash):
 
 def test_after_ctrl_c_the_next_start_goes_on_at_once(tmp_path):
     data = tmp_path / "data"
+    # Ports that no other perfdash begins with: it could take them between the two starts.
+    ports = [free_port() for _ in STAND_IN_PORTS]
+    (DataDirectory(data).path / "ports.json").write_text(json.dumps(ports))
     patient = FAST | {"LEASE_SECONDS": "600", "LEASE_GRACE_SECONDS": "600"}
     with served(data, **patient) as perfdash:
-        campaign = launch(perfdash, "ctrl-c")
+        campaign = launch(perfdash, "ctrl-c", files=160, repetitions=1)
         until_measuring(perfdash, campaign, "ctrl-c")
         everything = psutil.Process(perfdash.process.pid).children(recursive=True)
 
@@ -101,5 +108,5 @@ def test_after_ctrl_c_the_next_start_goes_on_at_once(tmp_path):
         until_finished(perfdash, campaign)
         rows = perfdash.rows(ATTEMPTS, campaign)
         reasons = perfdash.rows(REASONS, campaign)
-    assert sorted(row[0] for row in rows if row[3] == "accepted") == [1, 2, 3, 4]
+    assert sorted(row[0] for row in rows if row[3] == "accepted") == [1, 2], rows
     assert reasons == [("the worker was shut down",)]

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from campaigns.definition import checking, drafts, servers
 from campaigns.importers.files import About, import_file
+from campaigns.importers.stand_ins import paused_where_it_was
 from campaigns.models import Campaign, Target
 
 PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
@@ -66,11 +67,8 @@ def sandbox_target(base_url: str, author: User | None) -> str:
     taken_over = found.family != "http" or found.username or found.password
     if taken_over or found.base_url == base_url:
         return ""
-    if Campaign.objects.filter(target=found, state__in=Campaign.ACTIVE).exists():
-        return (
-            f"The target {SANDBOX} stays at {found.base_url}, where a campaign is measuring it; "
-            f"the sandbox listens at {base_url} now."
-        )
+    if said := paused_where_it_was(found, base_url):
+        return said
     kept = {name: getattr(found, name) for name in servers.OWNERS_LIMITS}
     servers.save_target(_server(base_url, found.notes) | kept, found)
     return f"The target {SANDBOX} is at {base_url} now."

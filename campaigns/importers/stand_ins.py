@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from campaigns.clients.actions import PLACE
-from campaigns.definition import servers
+from campaigns.definition import life, servers
 from campaigns.definition.target_settings import save_setting
 from campaigns.models import Campaign, Target
 
@@ -24,6 +24,8 @@ _NOTES = (
     "A stand-in of Foreman with Katello that comes with perfdash: what it measures says nothing of a "
     "real one. Hosts register with the activation key bench-ak of the organization ACME."
 )
+
+WHAT_TO_DO = "End what has the port, start perfdash again, and resume the campaign; or cancel it."
 
 
 def certificates_in(text: str) -> str:
@@ -50,13 +52,27 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
     same = found.base_url == base_url and found.ca_bundle.split() == ca_bundle.split()
     if taken_over or same:
         return ""
-    if Campaign.objects.filter(target=found, state__in=Campaign.ACTIVE).exists():
-        return (
-            f"The target {KATELLO} stays at {found.base_url}, where a campaign is measuring it; the "
-            f"stand-in listens at {base_url} now."
-        )
+    if said := paused_where_it_was(found, base_url):
+        return said
     servers.save_target(servers.as_data(found) | _server(base_url, ca_bundle, found.notes), found)
     return f"The target {KATELLO} is at {base_url} now."
+
+
+def paused_where_it_was(target: Target, base_url: str) -> str:
+    """Pause what is measured at a stand-in that listens at another address now, and say so.
+
+    Its address cannot change meanwhile, and every run there would be void. Empty where nothing is measured.
+    """
+    active = Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE)
+    if not active.exists():
+        return ""
+    why = (
+        f"The target {target.name} stays at {target.base_url}, where a campaign is measuring it; "
+        f"it listens at {base_url} now, since something else has the port"
+    )
+    for campaign in active.filter(state=Campaign.State.RUNNING):
+        life.pause(campaign, reason=f"stopped by itself: {why}. {WHAT_TO_DO}")
+    return f"{why}. {WHAT_TO_DO}"
 
 
 def _setting(name: str) -> dict[str, object]:

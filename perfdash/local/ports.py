@@ -1,6 +1,9 @@
 """Free ports of this machine, and who holds the others."""
 
+import json
 import socket
+from collections.abc import Sequence
+from pathlib import Path
 
 import psutil
 
@@ -33,6 +36,22 @@ def hold_first(port: int) -> socket.socket:
         if held := hold(candidate):
             return held
     raise PortTaken(f"No port from {port} to {port + 99} is free; name one with --port.")
+
+
+def hold_again(file: Path, first: Sequence[int]) -> list[socket.socket]:
+    """Hold the ports that `file` names from the last time, where they are free; else as `hold_first`.
+
+    What is stored of a server, such as the address of a target, then holds after the next start, too.
+    """
+    try:
+        before = [int(port) for port in json.loads(file.read_text())]
+    except (OSError, ValueError, TypeError):
+        before = []
+    if len(before) != len(first) or not all(0 < port < 65536 for port in before):
+        before = list(first)
+    held = [hold(last) or hold_first(port) for last, port in zip(before, first, strict=True)]
+    file.write_text(json.dumps([number(each) for each in held]))
+    return held
 
 
 def number(held: socket.socket) -> int:

@@ -21,10 +21,8 @@ from perfdash.local.state import State, needed
 from perfdash.local.supervisor import StartFailed, Stopped, Supervisor
 
 WEB_PORT = 8000
-SANDBOX_PORT = 8099
-PULP_PORT = 8199
-KATELLO_PORT = 8299
-KATELLO_TLS_PORT = 8399
+STAND_IN_PORTS = (8099, 8199, 8299, 8399)
+"""Of the sandbox, its Pulp, its Katello without and with TLS."""
 INTERRUPT_SECONDS = 10.0
 
 
@@ -42,10 +40,7 @@ def serve(directory: DataDirectory, port: int | None) -> int:
     look_at_machine(directory, ours, journal)
     held = [
         _hold_web_port(port, journal),
-        ports.hold_first(SANDBOX_PORT),
-        ports.hold_first(PULP_PORT),
-        ports.hold_first(KATELLO_PORT),
-        ports.hold_first(KATELLO_TLS_PORT),
+        *ports.hold_again(directory.path / "ports.json", STAND_IN_PORTS),
     ]
     chosen = Ports(*map(ports.number, held))
     variables = services.with_servers(services.environment(directory, ours), chosen, directory)

@@ -104,13 +104,18 @@ def test_the_limits_of_its_owner_move_with_the_target(prepared, manage):
     assert Target.objects.filter(name="sandbox", address="127.0.0.1:9001", **limits).exists()
 
 
-def test_the_target_stays_where_a_campaign_measures_it(prepared, manage):
-    life.launch(demo(), None)
+def test_the_target_stays_where_a_campaign_measures_it_which_pauses_and_says_why(prepared, manage):
+    launched = life.launch(demo(), None)
 
-    printed = manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
+    for _ in range(2):
+        printed = manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
 
     assert Target.objects.get().base_url == URL
     assert "a campaign is measuring it" in printed
+    launched.refresh_from_db()
+    assert launched.state == Campaign.State.PAUSED
+    assert "it listens at http://127.0.0.1:9001 now" in launched.state_reason
+    assert launched.log.filter(text__contains="resume the campaign").count() == 1
 
 
 def test_a_deleted_draft_does_not_come_back(prepared, manage):
