@@ -78,12 +78,12 @@ def test_the_page_and_its_chart_are_small(page, large):
 
 
 def drag(page, chart):
-    """Draw a rectangle over the middle of the chart."""
+    """Draw a rectangle over the middle of the chart, down to where most runs are."""
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"])
     page.mouse.down()
-    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.8 * box["height"], steps=5)
     page.mouse.up()
 
 
