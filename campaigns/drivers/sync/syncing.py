@@ -127,7 +127,7 @@ def sync_all(
     """
     started_at = time.monotonic()
     hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
-    syncs = Syncs({href: pulp.task(href) for href in hrefs}, started_at)
+    syncs = Syncs({href: _first_look(pulp, href) for href in hrefs}, started_at)
     last_answer = time.monotonic()
     syncs.saw(0.0, last_answer - started_at)
     syncs.parts.look(last_answer - started_at, syncs.tasks.values())
@@ -143,11 +143,7 @@ def sync_all(
                 if not task.ended:
                     syncs.tasks[href] = pulp.task(href)
         except (NoAnswer, Unavailable) as error:
-            away = time.monotonic() - last_answer
-            if away > AWAY_SECONDS:
-                raise TargetUnavailable(
-                    f"Pulp was away for more than {AWAY_SECONDS:g} s in the middle of the sync: {error}"
-                ) from None
+            _require_back(last_answer, error)
             continue
         last_answer = time.monotonic()
         syncs.saw(began, last_answer - started_at)
@@ -156,6 +152,24 @@ def sync_all(
         context.progress(_progress(syncs, pairs))
     syncs.wall_seconds = time.monotonic() - started_at
     return syncs
+
+
+def _first_look(pulp: Pulp, href: str) -> Task:
+    """Look at a task that was asked for just now; Pulp may go away before that as well."""
+    last_answer = time.monotonic()
+    while True:
+        try:
+            return pulp.task(href)
+        except (NoAnswer, Unavailable) as error:
+            _require_back(last_answer, error)
+            pulp.rest(time.monotonic() - last_answer)
+
+
+def _require_back(last_answer: float, error: Exception) -> None:
+    if time.monotonic() - last_answer > AWAY_SECONDS:
+        raise TargetUnavailable(
+            f"Pulp was away for more than {AWAY_SECONDS:g} s in the middle of the sync: {error}"
+        ) from None
 
 
 def class_of(task: Task) -> str:

@@ -87,6 +87,20 @@ def test_a_pulp_that_is_restarted_is_waited_for(pulp, feed):
     assert measured.values["task_duration"] > 0
 
 
+def test_a_pulp_that_goes_away_before_the_first_look_is_waited_for(pulp, feed, monkeypatch):
+    values = begin(pulp, feed)
+    start = syncing.start_sync
+
+    def start_and_go_away(*arguments):
+        href = start(*arguments)
+        feed.pulp.restart(1.0)
+        return href
+
+    monkeypatch.setattr(syncing, "start_sync", start_and_go_away)
+
+    assert pulp.measure(values).values["task_duration"] > 0
+
+
 @pytest.mark.parametrize("fault", [{"unavailable": True}, {"database": False}])
 def test_a_pulp_that_stays_away_makes_the_run_void(pulp, feed, monkeypatch, fault):
     monkeypatch.setattr(syncing, "AWAY_SECONDS", 0.5)
