@@ -206,30 +206,21 @@ class _Told:
         """The best value, and what the cheaper settings cost."""
         found = []
         overall = self.levels["overall"]
-        for each in overall[:MOST_FACTS]:
-            best = each["best"]
-            rows = sorted(
-                zip(best["cells"], best["cost_pct"], best["upper_pct"], strict=True),
-                key=lambda row: row[1],
-            )
-            for cell, cost, upper in rows[: MOST_FACTS if len(overall) == 1 else 1]:
-                seen = cell == best["seen"]
-                value = amount(self._centre(cell), self.metric.unit)
-                shown = (value, "best of all") if seen else self._cost(value, cost, upper)
-                found.append({"label": self.names[cell], "value": shown[0], "note": shown[1]})
-        for group in () if overall else groups[:MOST_FACTS]:
+        shown = overall or groups
+        for group in shown[:MOST_FACTS]:
             best = group["best"]
             rows = sorted(
                 zip(best["cells"], best["cost_pct"], best["upper_pct"], strict=True),
                 key=lambda row: row[1],
             )
-            for cell, cost, upper in rows[: MOST_FACTS if len(groups) == 1 else 1]:
-                seen = cell == best["seen"]
-                value = amount(self._centre(cell), self.metric.unit)
-                shown = (value, "best measured") if seen else self._cost(value, cost, upper)
-                found.append(
-                    {"label": self._setting(group, cell), "value": shown[0], "note": shown[1]}
-                )
+            for cell, cost, upper in rows[: MOST_FACTS if len(shown) == 1 else 1]:
+                value, note = amount(self._centre(cell), self.metric.unit), "best measured"
+                if overall:
+                    note = "best of all"
+                if cell != best["seen"]:
+                    value, note = self._cost(value, cost, upper)
+                label = self.names[cell] if overall else self._setting(group, cell)
+                found.append({"label": label, "value": value, "note": note})
         return found[:MOST_FACTS]
 
     def _cost(self, value: str, cost: float, upper: float) -> tuple[str, str]:
