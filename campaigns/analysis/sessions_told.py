@@ -101,8 +101,8 @@ def _best_of_each(group: Mapping[str, Any]) -> str:
     levels = [group["values"][group["cells"].index(cell)] for cell in group["best_of_each"]]
     first, second = (number(each) if isinstance(each, float) else str(each) for each in levels)
     if first == second:
-        return f"Of each of the two sessions alone {first} is the best, too."
-    return f"Of the two sessions the first alone has {first} as the best, the second {second}."
+        return f"Each of the two sessions alone measured {first} as the best, too."
+    return f"The first of the two sessions measured {first} as the best, the second {second}."
 
 
 def _parted(campaign: Campaign, runs: Sequence[ObservedRun]) -> int:

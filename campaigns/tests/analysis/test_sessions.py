@@ -389,6 +389,6 @@ def test_two_sessions_name_the_level_that_is_best_in_each(interleaved):
     answer = findings(campaign)["answer"]
 
     assert (
-        "Of the two sessions the first alone has 4 as the best, the second 8." in answer["sentence"]
+        "The first of the two sessions measured 4 as the best, the second 8." in answer["sentence"]
     )
     assert "0 of 2 comparisons are confirmed by 2 sessions" in answer["caveat"]
