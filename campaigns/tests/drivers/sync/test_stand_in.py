@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from campaigns.drivers.base import STAND_IN, NotClean, Target, TargetUnavailable
-from campaigns.drivers.sync import driver, steps, syncing
+from campaigns.drivers.sync import driver, making, steps, syncing
 from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
 from campaigns.tests.drivers.sync.suite import Place, parameters
 from campaigns.tests.drivers.sync.suite_feeds import *  # noqa: F403
@@ -89,7 +89,7 @@ def test_a_pulp_that_is_restarted_is_waited_for(pulp, feed):
 
 def test_a_pulp_that_goes_away_before_the_first_look_is_waited_for(pulp, feed, monkeypatch):
     values = begin(pulp, feed)
-    start = syncing.start_sync
+    start = making.start_sync
 
     def start_and_go_away(*arguments):
         href = start(*arguments)
