@@ -75,6 +75,15 @@ def test_quiet_runs_end_with_the_first_eight_blocks(launched, noisy):
     assert "is made as one of 9" in ended
 
 
+def test_warm_up_runs_do_not_hold_its_end_back(launched, noisy):
+    noisy(0.002)
+
+    campaign = go_on(adaptive(launched, warm_ups=2))
+
+    assert (campaign.state, campaign.repetitions) == ("finished", 8)
+    assert campaign.runs.exclude(purpose=Run.Purpose.MEASURED).exists()
+
+
 def test_noisy_runs_get_block_after_block_in_the_same_session(launched, noisy):
     noisy(0.06, seed=4)
 
@@ -148,11 +157,32 @@ def test_a_paused_campaign_waits_for_its_next_block(launched, noisy):
         execution.execute(attempt.pk, "measure@here", "here")
     life.pause(campaign, None)
 
-    campaign = go_on(campaign)
+    for _ in range(2):  # what is analysed in the first one asks for a block in the second one
+        campaign = go_on(campaign)
 
     assert (campaign.state, campaign.repetitions) == ("paused", 8)
     life.resume(campaign, None)
     assert go_on(campaign).repetitions == 12
+
+
+def test_no_block_is_added_on_an_analysis_that_is_asked_for_anew(launched, noisy):
+    noisy(0.3)
+    campaign = adaptive(launched)
+    for _ in range(16):
+        dispatch.dispatch()
+        attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
+        execution.execute(attempt.pk, "measure@here", "here")
+    analysis.analyse(campaign)
+
+    dispatch.request_analysis(campaign)
+    dispatch.dispatch()
+    campaign.refresh_from_db()
+    assert campaign.repetitions == 8
+
+    analysis.analyse(campaign)
+    dispatch.dispatch()
+    campaign.refresh_from_db()
+    assert campaign.repetitions == 9
 
 
 def test_a_cancelled_campaign_gets_no_further_block(launched, noisy):

@@ -10,12 +10,15 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from campaigns import analysis, dispatch, execution
+from campaigns.activity import Action
 from campaigns.analysis import findings
 from campaigns.definition import life
-from campaigns.dispatch import sending
+from campaigns.dispatch import closing, sending
+from campaigns.dispatch.untouched import untouched
 from campaigns.execution.claim import claim
 from campaigns.models import (
     Attempt,
+    AuditEvent,
     Campaign,
     Dispatcher,
     Finding,
@@ -133,6 +136,8 @@ def test_a_campaign_runs_to_its_end_and_is_finished(launched):
     assert Attempt.objects.filter(state=Attempt.State.ACCEPTED).count() == 6
     assert not TargetLease.objects.exclude(attempt=None).exists()
     assert not GeneratorLease.objects.exclude(attempt=None).exists()
+    ended = AuditEvent.objects.get(campaign_key=campaign.pk, action=Action.CAMPAIGN_ENDED)
+    assert ended.details["state"] == "finished"
 
 
 def test_what_a_part_of_the_runs_said_is_no_answer_of_a_campaign_that_ended(launched):
@@ -305,6 +310,37 @@ def test_a_paused_campaign_starts_nothing_and_goes_on_when_resumed(launched, ope
     life.resume(campaign)
     run_all(campaign)
     assert campaign.state == Campaign.State.FINISHED
+
+
+def test_a_campaign_that_is_paused_during_its_last_run_is_finished(launched):
+    campaign = launched(repetitions=1)
+    for _ in range(2):
+        execute_next()
+    life.pause(campaign)
+
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.FINISHED
+
+
+def test_a_run_that_is_asked_for_while_the_end_is_decided_keeps_the_campaign_open(
+    launched, monkeypatch
+):
+    campaign = launched(repetitions=1)
+    for _ in range(2):
+        execute_next()
+
+    def locked_after_somebody_asked(campaigns):
+        listed = list(untouched(campaigns))
+        campaign.runs.filter(position=1).update(state=Run.State.PLANNED, finished_at=None)
+        return listed
+
+    monkeypatch.setattr(closing, "untouched", locked_after_somebody_asked)
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.RUNNING
 
 
 def test_a_paused_campaign_does_not_keep_the_target_from_another_one(launched):
