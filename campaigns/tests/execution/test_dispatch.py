@@ -17,6 +17,7 @@ from campaigns.dispatch import closing, sending
 from campaigns.dispatch.untouched import untouched
 from campaigns.execution.claim import claim
 from campaigns.models import (
+    Announcement,
     Attempt,
     AuditEvent,
     Campaign,
@@ -285,6 +286,18 @@ def test_after_an_outage_nobody_is_taken_as_lost_for_one_time_to_live(launched):
     assert Attempt.objects.filter(state=Attempt.State.LOST).count() == 1
 
 
+def test_after_a_new_start_of_the_database_nobody_is_taken_as_lost_at_once(launched):
+    launched()
+    dispatch.dispatch()
+    Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now(), worker="cut off")
+    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    Dispatcher.objects.update(database_started_at=timezone.now() - timedelta(days=1))
+
+    dispatch.dispatch()
+
+    assert Attempt.objects.get().state == Attempt.State.RUNNING
+
+
 def test_nobody_leases_again_before_the_grace_is_over(launched, settings):
     launched()
     dispatch.dispatch()
@@ -370,6 +383,7 @@ def test_a_cancelled_campaign_withdraws_what_is_queued_and_ends(launched):
     assert campaign.state == Campaign.State.CANCELLED
     assert campaign.state_reason == "wrong server"
     assert set(campaign.runs.values_list("state", flat=True)) == {Run.State.CANCELLED}
+    assert not Announcement.objects.exists()
     assert not TargetLease.objects.exclude(attempt=None).exists()
 
 
