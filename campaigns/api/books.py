@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import Case, Value, When
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,14 +12,25 @@ from campaigns import dispatch
 from campaigns.api import evidence_outputs as outputs
 from campaigns.api import filters
 from campaigns.api.campaigns import CampaignApi
-from campaigns.api.inputs import ExcludeInput, NoQuery
+from campaigns.api.input_fields import (
+    Input,
+    NoQuery,
+)
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.views import Api
 from campaigns.definition import life
+from campaigns.errors import NotPossible
 from campaigns.models import Exclusion, Finding, LogLine, Worker
 from campaigns.queries.pages import shown_findings
 from campaigns.queries.rights import Right
 from campaigns.queries.workers import present
+
+
+class ExcludeInput(Input):
+    """Which run is taken out of the analysis, and why."""
+
+    run = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    reason = serializers.CharField(max_length=1000)
 
 
 class Findings(CampaignApi):
@@ -118,7 +129,7 @@ class Withdraw(CampaignApi):
         """Let the run count again; the record of the exclusion stays."""
         campaign, found = self.campaign(pk), exclusion_of(pk, exclusion)
         if found.withdrawn_at is not None:
-            raise life.NotPossible("This exclusion is withdrawn already.")
+            raise NotPossible("This exclusion is withdrawn already.")
         with transaction.atomic():
             life.include(found.run, self.user)
             dispatch.request_analysis(campaign)

@@ -12,22 +12,16 @@ from rest_framework.response import Response
 
 from campaigns import dispatch
 from campaigns.api import filters
-from campaigns.api.inputs import (
-    AmendInput,
-    CancelInput,
-    ConfirmInput,
-    ExtendInput,
-    LaunchQuery,
-    NewCampaignInput,
-)
+from campaigns.api.input_fields import CancelInput, ConfirmInput
+from campaigns.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.api.views import Api
 from campaigns.definition import amending, checking, drafts, life
 from campaigns.definition.allowing import team_for
-from campaigns.definition.errors import Invalid
 from campaigns.definition.revisions import revision_of
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, LaunchRequest, Run, Target
 from campaigns.queries import records
 from campaigns.queries.owners import find

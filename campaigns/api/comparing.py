@@ -5,22 +5,57 @@ from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.comparing_outputs import ComparisonOutput
 from campaigns.api.exports import ByQuery
-from campaigns.api.inputs import CompareQuery
+from campaigns.api.input_fields import (
+    Input,
+    Word,
+)
 from campaigns.api.openapi import CONFLICT, operation
 from campaigns.api.selection import picked, selected
 from campaigns.api.views import READING, Api, checked
-from campaigns.definition.life import NotPossible
+from campaigns.errors import NotPossible
 from campaigns.models import Cell
-from campaigns.queries.compare_choice import Choice, there_is, why_unusable
+from campaigns.queries.compare_choice import (
+    MOST_CAMPAIGNS,
+    MOST_CELLS,
+    Choice,
+    there_is,
+    why_unusable,
+)
 from campaigns.queries.compared import Side, sides_of
 from campaigns.queries.csv_lines import lines_of
 from campaigns.queries.rights import May
+
+CELL = r"^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$"
+
+
+NO_CELL = "Give a campaign and the position of its cell, such as 12:1."
+
+
+class CompareQuery(Input):
+    """`?campaign=1&campaign=2`, or `?cell=1:1&cell=2:1`: cells by campaign and position."""
+
+    campaign = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**31 - 1),
+        required=False,
+        min_length=2,
+        max_length=MOST_CAMPAIGNS,
+    )
+    cell = serializers.ListField(
+        child=serializers.RegexField(CELL, error_messages={"invalid": NO_CELL}),
+        required=False,
+        min_length=2,
+        max_length=MOST_CELLS,
+    )
+    metric = Word(max_length=50)
+    format = serializers.ChoiceField(choices=["json", "csv"], default="json")
+
 
 LISTS = ("campaign", "cell")
 """Names that the query may hold several times."""

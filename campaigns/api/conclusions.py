@@ -26,7 +26,7 @@ from campaigns.api.conclusion_outputs import (
     ConclusionOutput,
     prefetched,
 )
-from campaigns.api.inputs import NoQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import picked, selected
 from campaigns.api.views import Api

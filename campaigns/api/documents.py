@@ -11,7 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
-from campaigns.api.inputs import NoQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import document, operation
 from campaigns.api.views import Api
 from campaigns.queries.owners import for_everybody

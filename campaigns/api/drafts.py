@@ -18,6 +18,7 @@ from campaigns.api.run_outputs import RunOutput
 from campaigns.api.selection import selected
 from campaigns.api.shapes import PreviewOutput
 from campaigns.definition import calibrating, checking, drafts, life, preview
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, LaunchRequest, Run, Scope
 from campaigns.queries import live, records
 from campaigns.queries.rights import Right
@@ -161,7 +162,7 @@ class Try(CampaignApi):
         if position is not None:
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
-                raise checking.Invalid({"cell": [f"This campaign has no cell {position}."]})
+                raise Invalid({"cell": [f"This campaign has no cell {position}."]})
         run = life.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
             return self.asked(run)

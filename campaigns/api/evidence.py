@@ -12,9 +12,9 @@ from campaigns.api import evidence_outputs as outputs
 from campaigns.api import filters
 from campaigns.api.campaigns import CampaignApi
 from campaigns.api.filters import FilterSet
-from campaigns.api.inputs import NoQuery, PercentilesQuery, RunQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.run_outputs import AttemptOutput
+from campaigns.api.run_outputs import AttemptOutput, PercentilesQuery, RunQuery
 from campaigns.api.selection import Selectable
 from campaigns.api.shapes import CellOutput
 from campaigns.models import Attempt, Distribution, Measurement, Proof, Series

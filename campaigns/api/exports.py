@@ -5,16 +5,26 @@ from collections.abc import Iterable
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from campaigns.api.campaigns import TAG, CampaignApi
-from campaigns.api.inputs import ExportQuery
+from campaigns.api.input_fields import (
+    Input,
+)
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.definition import drafts
 from campaigns.models import Campaign
 from campaigns.queries import exports
+from campaigns.queries.exports import FORMATS
+
+
+class ExportQuery(Input):
+    """`?format=csv`, `json` or `parquet`."""
+
+    format = serializers.ChoiceField(choices=list(FORMATS), default="json")
 
 
 class ByQuery(BaseContentNegotiation):

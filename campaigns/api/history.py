@@ -11,11 +11,22 @@ from rest_framework.response import Response
 
 from campaigns.api import shapes
 from campaigns.api.campaigns import CampaignApi
-from campaigns.api.inputs import HistoryQuery
+from campaigns.api.input_fields import (
+    Input,
+    Word,
+)
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.selection import Selectable, picked, selected
 from campaigns.models import Campaign, Run
 from campaigns.queries.history import history_of
+
+
+class HistoryQuery(Input):
+    """Of which metric and cell, and how many values at most."""
+
+    metric = Word(max_length=50)
+    cell = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    limit = serializers.IntegerField(min_value=1, max_value=10_000, default=1000)
 
 
 def column(child: Any) -> serializers.ListField:

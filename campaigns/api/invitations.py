@@ -9,12 +9,12 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import Input
+from campaigns.api.input_fields import Input
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
 from campaigns.definition import invitations
-from campaigns.definition.life import NotPossible
+from campaigns.errors import NotPossible
 from campaigns.models import Invitation, Role, Team
 from campaigns.queries.rights import Right
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.campaigns import CampaignApi
-from campaigns.api.inputs import Input, Number
+from campaigns.api.input_fields import Input, Number
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail
 from campaigns.api.selection import Selectable

@@ -11,11 +11,12 @@ from rest_framework.response import Response
 
 from campaigns import dispatch
 from campaigns.api import filters
-from campaigns.api.inputs import Input, NoQuery
+from campaigns.api.input_fields import Input, NoQuery
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.views import Api
 from campaigns.definition import life
+from campaigns.errors import NotPossible
 from campaigns.models import LaunchRequest
 from campaigns.queries.owners import find
 from campaigns.queries.rights import Right
@@ -74,7 +75,7 @@ class Decision(Api):
         row = act(find(rows(), self.user, Right.OPERATE, pk=pk), self.user, words)
         dispatch.dispatch()
         if row.state == LaunchRequest.State.OUTDATED:
-            raise life.NotPossible(f"It is void, and nothing began. {row.words}")
+            raise NotPossible(f"It is void, and nothing began. {row.words}")
         return Response(self.shown(row, LaunchRequestOutput))
 
 

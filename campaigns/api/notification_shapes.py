@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.inputs import Flag, Input, Text
+from campaigns.api.input_fields import Flag, Input, Text
 from campaigns.api.selection import Selectable
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.notifications import channels

@@ -17,7 +17,7 @@ from rest_framework.permissions import SAFE_METHODS
 
 from campaigns.api import paging, repeating
 from campaigns.api.filters import Filter, FilterSet
-from campaigns.api.inputs import Input
+from campaigns.api.input_fields import Input
 from campaigns.api.problems import MEDIA_TYPE
 from campaigns.api.selection import Selectable, names_of
 from campaigns.models import Scope

@@ -10,14 +10,8 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
 from campaigns.api.refusals import Refusal
-from campaigns.bundles import NotReady
-from campaigns.definition.checking import Invalid
-from campaigns.definition.drafts import NotADraft
-from campaigns.definition.life import NotConfirmed, NotPossible
 from campaigns.definition.revisions import Changed
-from campaigns.importers.known import Differs
-from campaigns.importers.receiving import NotExternal
-from campaigns.readers import BadFile
+from campaigns.errors import BadFile, Differs, Invalid, NotConfirmed, NotPossible
 
 MEDIA_TYPE = "application/problem+json"
 CHANGED = "urn:perfdash:changed"
@@ -70,11 +64,9 @@ def answer(error: Exception, context: Mapping[str, Any]) -> Response | None:
                 HTTPStatus.CONFLICT,
                 str(error),
                 type_=DIFFERS,
-                members={"campaign": error.campaign.pk},
+                members={"campaign": error.campaign},
             )
-        case NotExternal():
-            return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
-        case NotPossible() | NotADraft() | NotReady():
+        case NotPossible():
             return _problem(HTTPStatus.CONFLICT, str(error), type_=NOT_POSSIBLE)
         case Http404():
             return _problem(HTTPStatus.NOT_FOUND, str(error) or "There is nothing here.")

@@ -11,11 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.exports import ByQuery
-from campaigns.api.inputs import Input
+from campaigns.api.input_fields import Input
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
-from campaigns.definition import life, public_links
+from campaigns.definition import public_links
+from campaigns.errors import NotPossible
 from campaigns.models import Conclusion, PublicLink
 from campaigns.queries.rights import Right
 from campaigns.reviews.rows import require_to_see
@@ -115,7 +116,7 @@ class PublicLinks(Api):
         try:
             link, text = public_links.make_link(conclusion, self.user)
         except public_links.NoLink as refusal:
-            raise life.NotPossible(str(refusal)) from None
+            raise NotPossible(str(refusal)) from None
         address = request.build_absolute_uri(reverse("public-report", args=[text]))
         data = {**self.shown(link, PublicLinkOutput), "address": address}
         return Response(data, status=status.HTTP_201_CREATED)

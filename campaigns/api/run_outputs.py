@@ -7,6 +7,11 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.api import shapes
+from campaigns.api.input_fields import (
+    Flag,
+    Input,
+    Percentiles,
+)
 from campaigns.api.outputs import cell_output
 from campaigns.api.selection import Selectable
 from campaigns.models import (
@@ -268,3 +273,15 @@ def standing_attempt(run: Run) -> Attempt | None:
     accepted = [attempt for attempt in attempts if attempt.state == Attempt.State.ACCEPTED]
     failed = [attempt for attempt in attempts if attempt.state == Attempt.State.FAILED]
     return next(reversed(accepted or failed), None)
+
+
+class RunQuery(Input):
+    """`?trial=true`: the try-out at a position, not the planned run."""
+
+    trial = Flag(default=False)
+
+
+class PercentilesQuery(RunQuery):
+    """`?percentiles=50,99.9`: at most 20, with at most three decimals."""
+
+    percentiles = Percentiles()

@@ -7,10 +7,10 @@ from rest_framework.response import Response
 from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.campaigns import CampaignApi
-from campaigns.api.inputs import CancelInput, ConfirmInput, RunQuery
+from campaigns.api.input_fields import CancelInput, ConfirmInput
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput
+from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
 from campaigns.api.selection import selected
 from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.definition import life

@@ -16,7 +16,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import CampaignInput, NoQuery
+from campaigns.api.input_fields import NoQuery
+from campaigns.api.inputs import CampaignInput
 from campaigns.api.kinds import described
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.views import Api, driver_at

@@ -7,7 +7,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import NoQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.inputs import Flag, Input, Scalar, Tags
+from campaigns.api.input_fields import Flag, Input, Scalar, Tags
 from campaigns.api.selection import Selectable
 from campaigns.api.shapes import text
 from campaigns.importers.defining import ORDERS

@@ -39,7 +39,7 @@ from campaigns.api.submission_shapes import (
 )
 from campaigns.api.views import Api
 from campaigns.definition.allowing import team_for
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.importers import waiting
 from campaigns.importers.document import read_submission
 from campaigns.importers.files import About, import_file

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns import talk
-from campaigns.api.inputs import NoQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.talk_filters import Threads
 from campaigns.api.talk_outputs import (

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.inputs import Input
+from campaigns.api.input_fields import Input
 from campaigns.api.selection import Selectable
 from campaigns.markup import to_html
 from campaigns.models import Comment, Thread

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns import dispatch
-from campaigns.api.inputs import NoQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.setting_outputs import (
     AcceptInput,
@@ -22,8 +22,8 @@ from campaigns.api.setting_outputs import (
 )
 from campaigns.api.targets import in_use
 from campaigns.api.views import Api
-from campaigns.definition import hands, life, ssh_logins, target_settings
-from campaigns.definition.errors import Invalid
+from campaigns.definition import hands, ssh_logins, target_settings
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import HandRequest, Setting, SshLogin, Target, TargetStep
 from campaigns.queries.hands import open_requests
 from campaigns.queries.rights import Right
@@ -119,7 +119,7 @@ class ReadBack(Api):
         """Ask a worker to read every setting back and to log in by SSH; look again a moment later."""
         target = in_use(pk)
         if why_not := dispatch.request_look(target):
-            raise life.NotPossible(why_not)
+            raise NotPossible(why_not)
         found = [self.shown(row, TargetSettingOutput) for row in target.setting_rows.all()]
         body = {"next": None, "previous": None, "results": found}
         return Response(body, status=status.HTTP_202_ACCEPTED)
@@ -261,6 +261,6 @@ class HandDone(Api):
         return Response(self.shown(done, HandOutput))
 
 
-def _not_possible(invalid: Invalid) -> life.NotPossible:
+def _not_possible(invalid: Invalid) -> NotPossible:
     texts: list[Any] = [text for messages in invalid.errors.values() for text in messages]
-    return life.NotPossible(" ".join(texts))
+    return NotPossible(" ".join(texts))

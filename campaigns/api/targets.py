@@ -11,10 +11,10 @@ from campaigns.api.inputs import EditTargetInput, NewTargetInput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import TargetAnswer, TargetOutput
 from campaigns.api.views import Api
-from campaigns.definition import life, servers, target_ends
+from campaigns.definition import servers, target_ends
 from campaigns.definition.allowing import team_for
-from campaigns.definition.checking import Invalid
 from campaigns.definition.revisions import revision_of
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Target
 from campaigns.queries.rights import Right
 
@@ -136,7 +136,7 @@ class Retire(Api):
         try:
             servers.retire_target(target)
         except Invalid as invalid:
-            raise life.NotPossible(" ".join(invalid.errors[""])) from None
+            raise NotPossible(" ".join(invalid.errors[""])) from None
         return Response(self.shown(target, TargetOutput))
 
 
@@ -144,5 +144,5 @@ def in_use(pk: int) -> Target:
     """Find a target that may be changed. Raise Http404, or NotPossible for one that is retired."""
     target = get_object_or_404(Target, pk=pk)
     if target.retired_at is not None:
-        raise life.NotPossible(f"“{target.name}” was retired: it is not changed any more.")
+        raise NotPossible(f"“{target.name}” was retired: it is not changed any more.")
     return target

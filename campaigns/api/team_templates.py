@@ -9,12 +9,14 @@ from rest_framework.response import Response
 
 from campaigns.api import filters
 from campaigns.api.campaigns import CampaignApi
-from campaigns.api.inputs import CampaignInput, Input, Text
+from campaigns.api.input_fields import Input, Text
+from campaigns.api.inputs import CampaignInput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
-from campaigns.definition import life, templates
+from campaigns.definition import templates
+from campaigns.errors import NotPossible
 from campaigns.models import Campaign, Template
 from campaigns.queries.owners import find
 from campaigns.queries.rights import Right, visible
@@ -86,7 +88,7 @@ class Templates(Api):
         try:
             made = templates.make_template(campaign, data, self.user)
         except templates.NoTemplate as refusal:
-            raise life.NotPossible(str(refusal)) from None
+            raise NotPossible(str(refusal)) from None
         return Response(self.shown(made, TemplateOutput), status=status.HTTP_201_CREATED)
 
 
@@ -117,7 +119,7 @@ class OneTemplate(Api):
             with self.unchanged(template, templates.said_of):
                 templates.change_template(template, data, self.user)
         except templates.NoTemplate as refusal:
-            raise life.NotPossible(str(refusal)) from None
+            raise NotPossible(str(refusal)) from None
         return Response(self.shown(template, TemplateOutput))
 
 
@@ -154,5 +156,5 @@ class BeginWithTemplate(CampaignApi):
         try:
             draft = templates.begin(get_object_or_404(Template, pk=pk), changes, self.user)
         except templates.NoTemplate as refusal:
-            raise life.NotPossible(str(refusal)) from None
+            raise NotPossible(str(refusal)) from None
         return self.answer(draft, status.HTTP_201_CREATED)

@@ -9,13 +9,12 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import Flag, Input
+from campaigns.api.input_fields import Flag, Input
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
 from campaigns.definition import teams
-from campaigns.definition.errors import Invalid
-from campaigns.definition.life import NotPossible
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Membership, Role, Team
 from campaigns.queries.owners import find
 from campaigns.queries.rights import Right, rights_in, teams_with

@@ -23,7 +23,7 @@ from rest_framework.views import APIView
 from campaigns.api import paging, problems, repeating, scopes
 from campaigns.api.authentication import BrowserAuthentication, TokenAuthentication
 from campaigns.api.filters import FilterSet, narrowed, refuse_unknown
-from campaigns.api.inputs import Input, NoQuery
+from campaigns.api.input_fields import Input, NoQuery
 from campaigns.api.kinds import described
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.parsing import StrictJSONParser

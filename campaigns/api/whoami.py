@@ -4,7 +4,7 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import NoQuery
+from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import operation
 from campaigns.api.scopes import scopes_of
 from campaigns.api.selection import picked, selected

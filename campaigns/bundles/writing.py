@@ -17,6 +17,7 @@ from campaigns.bundles.rows import as_objects, text_of
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import FINDINGS, TABLES
 from campaigns.definition import drafts
+from campaigns.errors import NotPossible
 from campaigns.models import Campaign, Finding
 from campaigns.queries.analyses import failure_of
 from campaigns.stats.hashing import data_hash
@@ -29,7 +30,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file: one campaign gives one bundle, byte by byte, whenever it is written."""
 
 
-class NotReady(ValueError):
+class NotReady(NotPossible):
     """The findings of a campaign are not those of its data, or not there yet; the words say why."""
 
 

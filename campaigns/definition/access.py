@@ -9,8 +9,9 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.credentials import new_token, token_hash
-from campaigns.definition.errors import Invalid, messages_of
+from campaigns.definition.errors import messages_of
 from campaigns.definition.forms import Text
+from campaigns.errors import Invalid
 from campaigns.models import ApiToken, Scope, SignInLink
 
 MAY = {

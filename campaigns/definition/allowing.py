@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from campaigns.activity import acting
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Membership, Target, Team
 from campaigns.queries.rights import NotAllowed, Right, refusal_anywhere, require, teams_with
 

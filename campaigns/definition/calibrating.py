@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import Definition, check
-from campaigns.definition.errors import Invalid
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.plan import BLIND_LABEL, BLIND_LEVELS, cells_of, told_to_driver
 

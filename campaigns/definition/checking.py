@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from campaigns import network
 from campaigns.definition.contrasts import read_contrast
-from campaigns.definition.errors import Invalid, is_list_of_words, many_for_one, messages_of
+from campaigns.definition.errors import is_list_of_words, many_for_one, messages_of
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.limits import excess_at, words_of
 from campaigns.definition.parts import (
@@ -24,6 +24,7 @@ from campaigns.definition.parts import (
 from campaigns.definition.variables import variables_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.plan import Design, Unplannable, plan_runs, possible_cells, told_to_driver
 from campaigns.queries.allowed import Allowed, allowed_on

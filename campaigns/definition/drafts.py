@@ -9,15 +9,16 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_of_asker, require_right
-from campaigns.definition.checking import Definition, Invalid
+from campaigns.definition.checking import Definition
 from campaigns.definition.revisions import Seen, require_seen
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
 from campaigns.plan import BLIND_LABEL, cells_of
 from campaigns.queries.pools import MEASURE
 from campaigns.queries.rights import Right
 
 
-class NotADraft(ValueError):
+class NotADraft(NotPossible):
     """The campaign was launched already; what was asked for is only possible before."""
 
 

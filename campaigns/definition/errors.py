@@ -1,22 +1,10 @@
 """What is wrong with what somebody typed or sent, field by field."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-
-
-class Invalid(ValueError):
-    """What was sent cannot be a campaign. `errors`: messages by field path.
-
-    Paths: `question`, `kind`, `target`, `parameters.<name>`, `factors.<name>`, `excluded`,
-    `primary_metric`, and the names of DesignForm's fields.
-    """
-
-    def __init__(self, errors: Mapping[str, Sequence[str]]) -> None:
-        self.errors = {path: list(messages) for path, messages in errors.items()}
-        super().__init__("; ".join(f"{p}: {' '.join(m)}" for p, m in self.errors.items()))
 
 
 def messages_of(form: forms.Form) -> dict[str, list[str]]:

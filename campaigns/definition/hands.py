@@ -6,8 +6,8 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_right
-from campaigns.definition.life import NotPossible
 from campaigns.definition.life.rows import log, name_of
+from campaigns.errors import NotPossible
 from campaigns.models import Campaign, FoundSetting, HandRequest, Setting
 from campaigns.queries.hands import open_requests
 from campaigns.queries.rights import Right

@@ -14,8 +14,9 @@ from django.db.models.functions import Now
 from campaigns import activity
 from campaigns.activity import Action
 from campaigns.credentials import new_token, token_hash
-from campaigns.definition.errors import Invalid, messages_of
+from campaigns.definition.errors import messages_of
 from campaigns.definition.forms import Text
+from campaigns.errors import Invalid
 from campaigns.models import Invitation, Membership, Role, Team
 from campaigns.queries.rights import Right, may, require
 

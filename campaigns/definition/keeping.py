@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
-from campaigns.definition.errors import Invalid, messages_of
-from campaigns.definition.life import NotPossible
+from campaigns.definition.errors import messages_of
 from campaigns.definition.life.rows import log, name_of
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Retention, Team
 
 LONGEST_DAYS = 36_500

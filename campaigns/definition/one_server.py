@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from campaigns import names, network
-from campaigns.definition.errors import Invalid
 from campaigns.engines.health import is_here
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target, TargetLease
 
 ONE_SAVER = 7_363_002  # key of the advisory lock

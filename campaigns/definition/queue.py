@@ -8,8 +8,8 @@ from django.db import transaction
 
 from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_right
-from campaigns.definition.life import NotPossible
 from campaigns.definition.life.rows import name_of
+from campaigns.errors import NotPossible
 from campaigns.models import Campaign, LogLine
 from campaigns.queries.naming import quoted_campaign
 from campaigns.queries.order import ORDER

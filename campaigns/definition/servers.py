@@ -12,7 +12,7 @@ from campaigns import credentials, network, redaction
 from campaigns.activity import Action, record
 from campaigns.clients.tls import BadCertificate, Tls, context_of
 from campaigns.definition.allowing import require_of_asker
-from campaigns.definition.errors import Invalid, messages_of
+from campaigns.definition.errors import messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
 from campaigns.definition.own_services import own_addresses
@@ -21,6 +21,7 @@ from campaigns.definition.revisions import Seen, require_seen
 from campaigns.definition.target_record import record_saved, stored
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target, Team
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.naming import TARGET

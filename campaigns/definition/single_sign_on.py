@@ -16,8 +16,8 @@ from django.db.models import QuerySet
 from campaigns import activity
 from campaigns.activity import Action
 from campaigns.definition import invitations
-from campaigns.definition.errors import Invalid
 from campaigns.definition.own_account import LONGEST_NAME, NAME, is_taken, new_user
+from campaigns.errors import Invalid
 from campaigns.models import Team
 
 if TYPE_CHECKING:

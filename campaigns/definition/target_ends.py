@@ -5,8 +5,8 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from campaigns.activity import Action, record
-from campaigns.definition.life import NotPossible
 from campaigns.definition.production import require_to_unmark
+from campaigns.errors import NotPossible
 from campaigns.models import Target
 from campaigns.queries.dependants import dependants_of
 

@@ -17,12 +17,13 @@ from campaigns.clients.actions import (
     Role,
     parse,
 )
-from campaigns.definition.errors import Invalid, messages_of
+from campaigns.definition.errors import messages_of
 from campaigns.definition.servers import rules_for
 from campaigns.definition.setting_forms import SettingForm, StepForm
 from campaigns.definition.ssh_logins import require_admin
 from campaigns.definition.variables import field_of
 from campaigns.drivers import all_kinds
+from campaigns.errors import Invalid
 from campaigns.models import (
     Campaign,
     FoundSetting,

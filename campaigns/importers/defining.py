@@ -10,6 +10,7 @@ from campaigns.definition import checking
 from campaigns.definition.contrasts import read_contrast
 from campaigns.definition.forms import Text
 from campaigns.drivers import driver_of
+from campaigns.errors import Invalid
 from campaigns.importers.submitted import Submitted
 from campaigns.models import Campaign
 
@@ -24,7 +25,7 @@ def source_of(submitted: Submitted) -> str:
     try:
         return str(Text(max_length=300).clean(given))
     except ValidationError as error:
-        raise checking.Invalid({"source": error.messages}) from None
+        raise Invalid({"source": error.messages}) from None
 
 
 def definition_of(submitted: Submitted) -> checking.Definition:
@@ -32,9 +33,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
     given = submitted.definition
     order = given.get("order") or Campaign.Order.BLOCKED
     if order not in ORDERS:
-        raise checking.Invalid(
-            {"order": [f"“{str(order)[:40]}” is none; there are {', '.join(ORDERS)}."]}
-        )
+        raise Invalid({"order": [f"“{str(order)[:40]}” is none; there are {', '.join(ORDERS)}."]})
     plain = (
         "question",
         "name",
@@ -68,7 +67,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         kind, work = driver_of(KIND), submitted.work
         contrast = read_contrast(asked, kind, factors, cells, paired, errors, work)
     if errors:
-        raise checking.Invalid(errors)
+        raise Invalid(errors)
     return replace(
         checked,
         order=order,

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.definition.errors import Invalid, is_list_of_words
+from campaigns.definition.errors import is_list_of_words
+from campaigns.errors import Invalid
 from campaigns.importers.fields import (
     FACT_LETTERS,
     SHOWN,

@@ -45,7 +45,7 @@ def import_file(
 ) -> Received:
     """Read a file and store it as a finished campaign of a team (the default one unless given); one that is stored already is given.
 
-    Raise readers.BadFile where it cannot be read, checking.Invalid where what was said of it cannot
+    Raise readers.BadFile where it cannot be read, Invalid where what was said of it cannot
     be a campaign.
     """
     digest = digest_of(content, about)

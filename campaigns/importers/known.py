@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from campaigns.errors import Differs
 from campaigns.importers.submitted import SubmittedRun
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Measurement, Run
-
-
-class Differs(ValueError):
-    """Something is stored under this name with other content; nothing was stored or changed."""
-
-    def __init__(self, message: str, campaign: Campaign) -> None:
-        super().__init__(message)
-        self.campaign = campaign
 
 
 def new_among(
@@ -35,7 +28,7 @@ def new_among(
             raise Differs(
                 f"runs.{number}: the run “{run.external_id}” is in this request twice, first as "
                 f"runs.{seen[run.external_id]}. Give each run an id of its own.",
-                campaign,
+                campaign.pk,
             )
         former = stored.get(run.external_id) if run.external_id else None
         if former is None:
@@ -45,7 +38,7 @@ def new_among(
                 f"runs.{number}: the run “{run.external_id}” is stored already (run "
                 f"{former.position}), with {different}. What is stored is not overwritten: send it "
                 "under an id of its own, and exclude the other one with a reason.",
-                campaign,
+                campaign.pk,
             )
     return new, len(runs) - len(new)
 

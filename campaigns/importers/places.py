@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from campaigns import results
-from campaigns.definition.errors import Invalid
 from campaigns.definition.levels import MOST_BYTES
 from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
+from campaigns.errors import Invalid
 from campaigns.importers.submitted import Scalar, Submitted, SubmittedRun
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 

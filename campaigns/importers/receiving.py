@@ -9,10 +9,11 @@ from django.db.models.functions import Now
 
 from campaigns import results
 from campaigns.activity import Action, record
-from campaigns.definition import checking, drafts
+from campaigns.definition import drafts
 from campaigns.definition.allowing import require_right
+from campaigns.errors import Differs, Invalid, NotPossible
 from campaigns.importers.defining import KIND, definition_of, source_of
-from campaigns.importers.known import Differs, new_among
+from campaigns.importers.known import new_among
 from campaigns.importers.places import Places
 from campaigns.importers.submitted import (
     MOST_METRICS,
@@ -56,7 +57,7 @@ def create(
 
     One that was submitted before under its external_id is given as it is. waiting: what was noted
     of them when they came, while nobody had read them yet. Raise Differs where it was another one,
-    checking.Invalid with the path of everything that is wrong.
+    Invalid with the path of everything that is wrong.
     """
     team = team or Team.objects.get(pk=default_team())
     if submitted.external_id:
@@ -97,7 +98,7 @@ def append(key: int, submitted: Submitted, author: User | None) -> Received:
     return _add(campaign, submitted, author, Places(campaign, submitted))
 
 
-class NotExternal(ValueError):
+class NotExternal(NotPossible):
     """The campaign takes no runs from outside."""
 
 
@@ -120,7 +121,7 @@ def _add(
                 "with its unit and which way is better."
             ]
     if errors:
-        raise checking.Invalid(errors)
+        raise Invalid(errors)
     places.store()
     moment = database_now()
     values = results.store_received(
@@ -200,7 +201,7 @@ def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
             f"“{submitted.external_id}” was submitted before, with other content: it is campaign "
             f"{campaign.pk}. What is stored is not overwritten; append runs to that campaign, or "
             "send this one under an id of its own.",
-            campaign,
+            campaign.pk,
         )
     return Received(campaign, first, 0, 0, len(submitted.runs), made=False)
 
@@ -235,10 +236,10 @@ def _declare(campaign: Campaign, submitted: Submitted) -> dict[str, DeclaredMetr
                 f"{_direction(former.lower_is_better)}, {former.fidelity}; it was sent as "
                 f"{metric.unit}, {_direction(metric.lower_is_better)}, {metric.fidelity}. Send it in "
                 "the same way, or under another name.",
-                campaign,
+                campaign.pk,
             )
     if new and len(known) > MOST_METRICS:
-        raise checking.Invalid(
+        raise Invalid(
             {"metrics": [f"That makes {len(known):,} metrics; a campaign has {MOST_METRICS:,}."]}
         )
     if new:
@@ -254,14 +255,14 @@ def _direction(lower_is_better: bool | None) -> str:
 
 def _require_metrics(metrics: Sequence[SubmittedMetric]) -> None:
     if not metrics:
-        raise checking.Invalid(
+        raise Invalid(
             {"metrics": ["Declare at least one metric, with its unit and which way is better."]}
         )
 
 
 def _require_room(runs: int) -> None:
     if runs > MOST_RUNS:
-        raise checking.Invalid(
+        raise Invalid(
             {
                 "runs": [
                     f"That makes {runs:,} runs; a campaign has {MOST_RUNS:,} at most. Send them as "

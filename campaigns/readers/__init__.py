@@ -10,7 +10,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import IO, Any
 
-from campaigns.readers.base import BadFile, Options, Read, Reader, Source, refuse
+from campaigns.errors import BadFile
+from campaigns.readers.base import Options, Read, Reader, Source, refuse
 
 MAPPED = "plain_csv"
 """The format that takes a mapping of columns, and that is meant by one."""

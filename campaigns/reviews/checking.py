@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Factor
 from campaigns.queries.rights import visible
 from campaigns.reviews.content import Cited, Content

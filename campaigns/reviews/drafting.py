@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
-from campaigns.definition.errors import Invalid
 from campaigns.definition.revisions import Seen, require_seen
+from campaigns.errors import Invalid
 from campaigns.models import CheckWord, Conclusion, Evidence
 from campaigns.queries.rights import Right
 from campaigns.queries.rights import require as require_right

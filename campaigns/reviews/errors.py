@@ -1,6 +1,6 @@
 """Why a step in the life of a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated > AnalysisFailed."""
 
-from campaigns.definition.life import NotPossible
+from campaigns.errors import NotPossible
 from campaigns.models import Campaign
 
 

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from campaigns.activity import Action, record
 from campaigns.announcing import announce
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import Announcement, Campaign, Conclusion, Reviewer
 from campaigns.queries.rights import Right
 from campaigns.reviews.checking import wrong_letters

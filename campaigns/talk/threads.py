@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from campaigns.activity import Action, record
 from campaigns.announcing import announce, unsay
-from campaigns.definition.life import NotPossible
+from campaigns.errors import NotPossible
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.talk.mentions import mentioned
 from campaigns.talk.places import Place, words_of

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import access
-from campaigns.definition.checking import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import ApiToken, Scope
 from campaigns.queries.clock import database_now
 from campaigns.queries.rights import Right

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns import dispatch
 from campaigns.definition import amending, drafts, life
-from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.revisions import Changed, changed
+from campaigns.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.metrics import metrics_of
@@ -68,9 +68,9 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
     except Changed as overtaken:
         now = _stored(Campaign.objects.get(pk=pk))
         return _draw(request, campaign, entered, {}, now, overtaken)
-    except life.NotConfirmed as refusal:
+    except NotConfirmed as refusal:
         return _draw(request, campaign, entered, {"confirmed_name": [str(refusal)]}, was)
-    except life.NotPossible as refusal:
+    except NotPossible as refusal:
         messages.warning(request, str(refusal))
         return redirect("campaign", pk)
     dispatch.dispatch()

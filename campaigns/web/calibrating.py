@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST
 
 from campaigns.charts.formats import counted
 from campaigns.definition import calibrating
-from campaigns.definition.checking import Invalid
 from campaigns.drivers import all_kinds
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.queries.noise import Calibrations, calibrations_on
 from campaigns.queries.rights import Right

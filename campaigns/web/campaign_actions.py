@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
 from campaigns.definition import drafts, life
+from campaigns.errors import NotConfirmed, NotPossible
 from campaigns.models import Campaign
 from campaigns.queries.rights import Right
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
@@ -18,7 +19,7 @@ from campaigns.web.launches import ANYWAY, kept_back, told_if_asked
 from campaigns.web.people import takes, user_of
 
 LONGEST_REASON = 2000
-REFUSALS = (life.NotPossible, drafts.NotADraft)
+REFUSALS = (NotPossible, drafts.NotADraft)
 
 
 @require_http_methods(["GET", "POST"])
@@ -166,7 +167,7 @@ def _load(
         return ask_for_name(request, campaign, step)
     try:
         answer = _steer(request, campaign, lambda found: act(found, typed_name(request)))
-    except life.NotConfirmed:
+    except NotConfirmed:
         return ask_for_name(request, campaign, step)
     if asks:
         told_if_asked(request, campaign)
@@ -179,7 +180,7 @@ def _steer(
     """Do it, let dispatch look, and go back to the campaign. Raise NotConfirmed."""
     try:
         act(campaign)
-    except life.NotConfirmed:
+    except NotConfirmed:
         raise
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))

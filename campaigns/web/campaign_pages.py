@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from campaigns.definition import drafts, life
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
 from campaigns.definition.preview import preview
+from campaigns.errors import Invalid
 from campaigns.models import Campaign
 from campaigns.queries import live
 from campaigns.queries.amendments import amendments_of

@@ -13,9 +13,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns import dispatch
 from campaigns.definition import drafts, life
 from campaigns.definition.calibrating import calibration_of
-from campaigns.definition.checking import Definition, Invalid, check
+from campaigns.definition.checking import Definition, check
 from campaigns.definition.preview import preview
 from campaigns.definition.revisions import Changed
+from campaigns.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, Target
 from campaigns.queries.refusals import refused_levels
 from campaigns.queries.rights import NotAllowed, Right
@@ -153,10 +154,10 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
             life.launch(stored, user)
         elif act == "try":
             life.try_or_ask(stored, user)
-    except life.NotConfirmed:
+    except NotConfirmed:
         messages.info(request, f"“{stored.name}” is saved as a draft.")
         return redirect(f"campaign-{act}", stored.pk)
-    except (life.NotPossible, drafts.NotADraft, NotAllowed) as refusal:
+    except (NotPossible, drafts.NotADraft, NotAllowed) as refusal:
         messages.warning(request, f"Saved as a draft. {refusal}")
         return redirect("campaign-edit", stored.pk)
     if act == "save":

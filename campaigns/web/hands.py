@@ -6,7 +6,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from campaigns import dispatch
-from campaigns.definition import hands, life
+from campaigns.definition import hands
+from campaigns.errors import NotPossible
 from campaigns.models import HandRequest
 from campaigns.queries.rights import Right
 from campaigns.web.people import takes, user_of
@@ -19,7 +20,7 @@ def done(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(HandRequest, pk=pk)
     try:
         hands.confirm(row, user_of(request))
-    except life.NotPossible as refusal:
+    except NotPossible as refusal:
         messages.warning(request, str(refusal))
     else:
         messages.success(request, f"Done: {row.words}")

@@ -15,14 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns import dispatch
 from campaigns.definition.allowing import team_for
-from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import Text
+from campaigns.errors import BadFile, Invalid
 from campaigns.importers import waiting
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
 from campaigns.models import Campaign, Submission
 from campaigns.queries.rights import Right, visible
-from campaigns.readers import BadFile, all_readers
+from campaigns.readers import all_readers
 from campaigns.templatetags.formats import direction
 from campaigns.web.fields import Field, from_form
 from campaigns.web.people import takes, team_field, user_of

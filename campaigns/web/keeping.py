@@ -8,9 +8,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.definition import keeping, target_ends
-from campaigns.definition.errors import Invalid
-from campaigns.definition.life import NotPossible
 from campaigns.definition.revisions import Changed, held, revision_of
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Target, Team
 from campaigns.queries.dependants import dependants_of
 from campaigns.queries.rights import Right, teams_with

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from campaigns import dispatch
 from campaigns.definition import life
+from campaigns.errors import NotPossible
 from campaigns.execution.probing import missing_at
 from campaigns.models import Campaign, LaunchRequest, Run
 from campaigns.queries.owners import find
@@ -89,7 +90,7 @@ def _decide(request: HttpRequest, pk: int, act: Decide, done: str) -> HttpRespon
         decided = act(row, user, words)
     except NotAllowed:
         raise
-    except life.NotPossible as refusal:
+    except NotPossible as refusal:
         messages.warning(request, str(refusal))
     else:
         if decided.state == LaunchRequest.State.OUTDATED:

@@ -9,9 +9,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.definition.errors import Invalid
-from campaigns.definition.life import NotPossible
 from campaigns.definition.revisions import Changed, held
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Channel
 from campaigns.notifications import channels, confirming, defaults
 from campaigns.notifications.told import deliveries_of, told

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns import dispatch
-from campaigns.definition import life, queue
+from campaigns.definition import queue
+from campaigns.errors import NotPossible
 from campaigns.models import Campaign
 from campaigns.queries import queues
 from campaigns.queries.rights import Right
@@ -54,7 +55,7 @@ def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:
     refusal = ""
     try:
         move(campaign, user_of(request))
-    except life.NotPossible as error:
+    except NotPossible as error:
         refusal = str(error)
     else:
         dispatch.dispatch()

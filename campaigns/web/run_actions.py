@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
 from campaigns.definition import life
+from campaigns.errors import NotConfirmed
 from campaigns.models import Campaign, Run
 from campaigns.queries.details import run_at
 from campaigns.queries.rights import Right
@@ -44,7 +45,7 @@ def again(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     name = typed_name(request)
     try:
         answer = _steer(request, run, lambda found: life.run_again(found, user, name))
-    except life.NotConfirmed:
+    except NotConfirmed:
         return ask_for_name(request, run.campaign, step)
     if told_if_asked(request, run.campaign):
         return redirect("campaign", pk)
@@ -115,7 +116,7 @@ def _steer(
             act(run)
             if analyse:
                 dispatch.request_analysis(run.campaign)
-    except life.NotConfirmed:
+    except NotConfirmed:
         raise
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))

@@ -12,9 +12,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import talk
-from campaigns.definition.errors import Invalid
-from campaigns.definition.life import NotPossible
 from campaigns.definition.revisions import Changed, held, revision_of
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
 from campaigns.queries.rights import Right
 from campaigns.queries.rights import may as may_in

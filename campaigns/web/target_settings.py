@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import dispatch
 from campaigns.definition import ssh_logins, target_settings
-from campaigns.definition.errors import Invalid
 from campaigns.definition.revisions import Changed, Data, held
 from campaigns.definition.setting_forms import SettingForm, SshForm, StepForm
+from campaigns.errors import Invalid
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.queries.rights import Right
 from campaigns.web.action_fields import action_fields, entered_action, stored_action

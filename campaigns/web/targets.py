@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns import credentials, dispatch
 from campaigns.definition import servers
 from campaigns.definition.allowing import team_for
-from campaigns.definition.checking import Invalid
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.production import is_kept
 from campaigns.definition.revisions import Changed
+from campaigns.errors import Invalid
 from campaigns.models import Target
 from campaigns.queries.home import TargetRow, target_rows
 from campaigns.queries.queues import queue_of

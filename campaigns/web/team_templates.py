@@ -9,9 +9,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import templates
-from campaigns.definition.errors import Invalid
 from campaigns.definition.revisions import Changed, held
 from campaigns.drivers import all_kinds
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Template
 from campaigns.queries.rights import Right, visible
 from campaigns.web.fields import Choice, Field, from_form, is_key

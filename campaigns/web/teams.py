@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import teams
-from campaigns.definition.errors import Invalid
 from campaigns.definition.revisions import Changed, Data, held, revision_of
+from campaigns.errors import Invalid
 from campaigns.models import Membership, Role, Team
 from campaigns.queries import teams as queries
 from campaigns.queries.owners import find

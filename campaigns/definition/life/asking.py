@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 from campaigns.activity import Action, record
 from campaigns.announcing import announce
 from campaigns.definition.drafts import as_data
-from campaigns.definition.life.guards import NotPossible
 from campaigns.definition.life.rows import log, name_of
+from campaigns.errors import NotPossible
 from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.queries.allowed import same_server
 from campaigns.queries.rights import Right, people_with

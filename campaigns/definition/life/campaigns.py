@@ -12,7 +12,7 @@ from campaigns.definition.allowing import require_right
 from campaigns.definition.drafts import require_draft
 from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.definition.life import asking
-from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
+from campaigns.definition.life.guards import require_confirmed, require_executable
 from campaigns.definition.life.planning import design_of, new_session, planned_sessions, store_plan
 from campaigns.definition.life.rows import (
     counted_anew,
@@ -23,6 +23,7 @@ from campaigns.definition.life.rows import (
     open_for_dispatch,
     stop_everything,
 )
+from campaigns.errors import NotPossible
 from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
 from campaigns.plan import plan_runs
 from campaigns.queries.rights import Right

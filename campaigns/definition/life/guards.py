@@ -4,18 +4,11 @@ from campaigns import network
 from campaigns.definition.limits import excess_at
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
+from campaigns.errors import NotConfirmed, NotPossible
 from campaigns.models import Campaign, Target
 from campaigns.plan import told_to_driver
 from campaigns.queries.allowed import allowed_on
 from campaigns.queries.naming import quoted_target
-
-
-class NotPossible(ValueError):
-    """The campaign or run is not in a state for it; the message says which one it is in."""
-
-
-class NotConfirmed(NotPossible):
-    """The target is a production server, and nobody typed its name."""
 
 
 def require_executable(campaign: Campaign) -> None:

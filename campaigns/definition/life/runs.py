@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_right
 from campaigns.definition.life import asking
-from campaigns.definition.life.guards import NotPossible, require_confirmed, require_executable
+from campaigns.definition.life.guards import require_confirmed, require_executable
 from campaigns.definition.life.rows import (
     locked_run,
     log,
@@ -15,6 +15,7 @@ from campaigns.definition.life.rows import (
     open_for_dispatch,
     withdraw_queued,
 )
+from campaigns.errors import NotPossible
 from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
 from campaigns.queries.rights import Right
 

@@ -11,9 +11,9 @@ from campaigns.announcing import announce
 from campaigns.definition.allowing import require_right
 from campaigns.definition.life import asking
 from campaigns.definition.life.campaigns import extend, launch, try_or_ask
-from campaigns.definition.life.guards import NotPossible
 from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.definition.life.runs import run_again
+from campaigns.errors import NotPossible
 from campaigns.models import Announcement, Campaign, LaunchRequest, Run
 from campaigns.queries.rights import NotAllowed, NotVisible, Right, may
 

@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from campaigns.definition.checking import Invalid
 from campaigns.dispatch import request_analysis
+from campaigns.errors import BadFile, Invalid
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Campaign
-from campaigns.readers import BadFile, all_readers
+from campaigns.readers import all_readers
 
 
 class Command(RecordedCommand):

@@ -10,8 +10,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, transaction
 
 from campaigns.activity import Action, record
-from campaigns.definition.checking import Invalid
 from campaigns.dispatch.analyses import request_outdated
+from campaigns.errors import Invalid
 from campaigns.importers import demonstration, stand_ins
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team

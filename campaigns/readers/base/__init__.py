@@ -4,9 +4,10 @@
 `metrics` names what tools have in common.
 """
 
+from campaigns.errors import BadFile
 from campaigns.readers.base.building import MOST_CELLS, Builder, varying
 from campaigns.readers.base.documents import MOST_VALUES, Node, documents, parsed
-from campaigns.readers.base.problems import BadFile, refuse
+from campaigns.readers.base.problems import refuse
 from campaigns.readers.base.source import MOST_BYTES, MOST_DOCUMENT_BYTES, MOST_LINE_BYTES, Source
 from campaigns.readers.base.values import (
     NOT_SET,

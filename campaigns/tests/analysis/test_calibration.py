@@ -7,6 +7,7 @@ import pytest
 
 from campaigns.definition import checking, drafts, life
 from campaigns.definition.calibrating import calibration_of
+from campaigns.errors import Invalid
 from campaigns.tests.analysis.conftest import findings, store
 
 pytestmark = pytest.mark.django_db
@@ -166,5 +167,5 @@ def test_any_campaign_can_be_turned_into_one(target, settings):
 def test_what_comes_from_outside_cannot_be_made():
     definition = checking.check({"kind": "external", "question": "What?", "repetitions": 1})
 
-    with pytest.raises(checking.Invalid, match="come from outside"):
+    with pytest.raises(Invalid, match="come from outside"):
         calibration_of(definition)

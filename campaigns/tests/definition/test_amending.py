@@ -3,7 +3,8 @@ import pytest
 from campaigns import analysis
 from campaigns.definition import drafts, life
 from campaigns.definition.amending import AMENDABLE, amend
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
+from campaigns.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.importers import demonstration
 from campaigns.models import Campaign, LogLine
 from campaigns.queries.amendments import amendments_of
@@ -140,7 +141,7 @@ def test_a_reason_is_needed(campaign, reason):
 
 
 def test_a_draft_is_edited(draft):
-    with pytest.raises(life.NotPossible, match="edit the draft"):
+    with pytest.raises(NotPossible, match="edit the draft"):
         amend(draft, {"question": "Why?"}, "agreed", None)
 
 
@@ -164,7 +165,7 @@ def test_only_orders_of_blocks_go_on_block_by_block(target):
 def test_a_stop_rule_that_has_ruled_stays(campaign, state):
     Campaign.objects.filter(pk=campaign.pk).update(state=state)
 
-    with pytest.raises(life.NotPossible, match="its stop rule has ruled"):
+    with pytest.raises(NotPossible, match="its stop rule has ruled"):
         amend(campaign, {"stop_rule": "precision"}, "agreed", None)
     assert amend(campaign, {"margin_percent": 1}, "agreed", None)
 
@@ -173,7 +174,7 @@ def test_to_go_on_loading_a_production_server_takes_its_name(campaign):
     campaign.target.is_production = True
     campaign.target.save()
 
-    with pytest.raises(life.NotConfirmed):
+    with pytest.raises(NotConfirmed):
         amend(campaign, {"stop_rule": "precision"}, "agreed", None)
     assert not campaign.amendments.exists()
     assert amend(campaign, {"margin_percent": 1}, "agreed", None)

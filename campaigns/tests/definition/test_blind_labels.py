@@ -1,7 +1,8 @@
 import pytest
 
 from campaigns.definition import drafts, life, preview
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
+from campaigns.errors import Invalid
 from campaigns.queries.expected import expected_seconds
 from campaigns.tests.toy import Toy, definition
 

@@ -9,7 +9,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.definition import drafts
-from campaigns.definition.checking import KNOWN_FIELDS, Invalid, check
+from campaigns.definition.checking import KNOWN_FIELDS, check
+from campaigns.errors import Invalid
 from campaigns.models import Target
 from campaigns.tests.toy import ToyForm, definition
 

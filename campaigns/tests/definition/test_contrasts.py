@@ -1,7 +1,8 @@
 import pytest
 
 from campaigns.definition import drafts
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
+from campaigns.errors import Invalid
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

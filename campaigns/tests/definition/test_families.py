@@ -2,8 +2,9 @@
 
 import pytest
 
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
 from campaigns.drivers import all_kinds
+from campaigns.errors import Invalid
 from campaigns.models import Target
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.api.conftest import api as api

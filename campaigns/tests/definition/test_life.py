@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
 from campaigns.definition.servers import retire_target
+from campaigns.errors import NotConfirmed, NotPossible
 from campaigns.models import Attempt, Campaign, Run, Session, TargetLease
 from campaigns.plan import plan_runs
 from campaigns.tests.people import somebody
@@ -106,26 +107,26 @@ def test_an_extension_opens_a_finished_campaign_again(launched):
 
 @pytest.mark.parametrize("blocks", [0, -1, 201])
 def test_an_extension_by_nonsense_is_refused(launched, blocks):
-    with pytest.raises(life.NotPossible, match="1 to 200"):
+    with pytest.raises(NotPossible, match="1 to 200"):
         life.extend(launched, blocks, None)
 
 
 def test_a_campaign_does_not_grow_for_ever(launched):
     Run.objects.filter(position=7).update(position=19_999)
 
-    with pytest.raises(life.NotPossible, match="at most 20,000"):
+    with pytest.raises(NotPossible, match="at most 20,000"):
         life.extend(launched, 1, None)
 
 
 def test_a_draft_is_not_extended(draft):
-    with pytest.raises(life.NotPossible, match="this one is draft"):
+    with pytest.raises(NotPossible, match="this one is draft"):
         life.extend(draft, 1, None)
 
 
 def test_a_target_that_no_rule_allows_keeps_a_campaign_from_its_launch(draft, settings):
     settings.OWNER_CONFIRMS = False
 
-    with pytest.raises(life.NotPossible, match="PERFDASH_ALLOWED_ADDRESSES"):
+    with pytest.raises(NotPossible, match="PERFDASH_ALLOWED_ADDRESSES"):
         life.launch(draft, None)
 
     draft.refresh_from_db()
@@ -136,7 +137,7 @@ def test_a_target_that_no_rule_allows_keeps_a_campaign_from_its_launch(draft, se
 def test_a_campaign_whose_target_was_retired_is_not_launched(draft):
     retire_target(draft.target)
 
-    with pytest.raises(life.NotPossible, match="was retired"):
+    with pytest.raises(NotPossible, match="was retired"):
         life.launch(draft, None)
 
 
@@ -145,21 +146,21 @@ def test_an_imported_campaign_is_neither_launched_nor_tried():
     campaign = drafts.create(check(sent), None)
 
     for function in (life.launch, life.try_one):
-        with pytest.raises(life.NotPossible, match="come from outside"):
+        with pytest.raises(NotPossible, match="come from outside"):
             function(campaign, None)
 
 
 def test_a_campaign_whose_kind_is_not_installed_any_more_is_not_launched(draft):
     Campaign.objects.update(kind="gone")
 
-    with pytest.raises(life.NotPossible, match="no kind “gone”"):
+    with pytest.raises(NotPossible, match="no kind “gone”"):
         life.launch(draft, None)
 
 
 def test_one_run_is_tried_at_a_time(draft):
     life.try_one(draft, None)
 
-    with pytest.raises(life.NotPossible, match="already"):
+    with pytest.raises(NotPossible, match="already"):
         life.try_one(draft, None)
 
 
@@ -185,16 +186,16 @@ def test_a_try_out_that_waits_is_not_taken_into_the_launch(draft):
 def test_a_try_out_that_goes_on_holds_the_launch_back(draft):
     queued_attempt(life.try_one(draft, None))
 
-    with pytest.raises(life.NotPossible, match="try-out"):
+    with pytest.raises(NotPossible, match="try-out"):
         life.launch(draft, None)
 
 
 def test_pause_and_resume_move_the_state_and_nothing_else(launched):
     assert life.pause(launched).state == Campaign.State.PAUSED
-    with pytest.raises(life.NotPossible, match="paused, not running"):
+    with pytest.raises(NotPossible, match="paused, not running"):
         life.pause(launched)
     assert life.resume(launched).state == Campaign.State.RUNNING
-    with pytest.raises(life.NotPossible, match="running, not paused"):
+    with pytest.raises(NotPossible, match="running, not paused"):
         life.resume(launched)
     assert set(launched.runs.values_list("state", flat=True)) == {"planned"}
 
@@ -232,7 +233,7 @@ def test_one_planned_run_is_cancelled_alone(launched):
 
     assert (run.state, run.reason) == ("cancelled", "not needed")
     assert launched.runs.filter(state=Run.State.PLANNED).count() == 6
-    with pytest.raises(life.NotPossible, match="cancelled already"):
+    with pytest.raises(NotPossible, match="cancelled already"):
         life.cancel_run(run, "again")
 
 
@@ -265,7 +266,7 @@ def test_a_run_that_goes_on_is_asked_to_stop(launched):
 def test_what_is_not_going_on_is_not_cancelled(launched, state):
     Campaign.objects.update(state=state)
 
-    with pytest.raises(life.NotPossible, match=state):
+    with pytest.raises(NotPossible, match=state):
         life.cancel(launched, "x")
 
 
@@ -296,7 +297,7 @@ def test_a_failed_run_is_run_again_with_its_attempts_on_record(launched, user):
 def test_only_a_failed_or_void_run_is_run_again(launched, state):
     Run.objects.update(state=state)
 
-    with pytest.raises(life.NotPossible, match=state):
+    with pytest.raises(NotPossible, match=state):
         life.run_again(launched.runs.get(position=2), None)
 
 
@@ -306,7 +307,7 @@ def test_an_excluded_run_is_included_before_it_is_run_again(launched, user):
     run.refresh_from_db()
     life.exclude(run, user, "my disk was full")
 
-    with pytest.raises(life.NotPossible, match="include it first"):
+    with pytest.raises(NotPossible, match="include it first"):
         life.run_again(run, user)
 
     life.include(run, user)
@@ -330,24 +331,24 @@ def test_everything_that_a_person_does_is_logged_with_the_name(draft, user):
 
 def test_an_exclusion_needs_a_closed_run_and_a_reason(launched, user):
     run = launched.runs.get(position=2)
-    with pytest.raises(life.NotPossible, match="planned"):
+    with pytest.raises(NotPossible, match="planned"):
         life.exclude(run, user, "why not")
     run.state = Run.State.DONE
     run.save(update_fields=["state"])
-    with pytest.raises(life.NotPossible, match="Say why"):
+    with pytest.raises(NotPossible, match="Say why"):
         life.exclude(run, user, "   ")
 
     exclusion = life.exclude(run, user, " disk was full ")
 
     assert (exclusion.reason, exclusion.user) == ("disk was full", user)
-    with pytest.raises(life.NotPossible, match="already"):
+    with pytest.raises(NotPossible, match="already"):
         life.exclude(run, user, "again")
 
 
 def test_a_warm_up_is_not_excluded(launched, user):
     Run.objects.update(state=Run.State.DONE)
 
-    with pytest.raises(life.NotPossible, match="warm-up run is in no analysis"):
+    with pytest.raises(NotPossible, match="warm-up run is in no analysis"):
         life.exclude(launched.runs.get(position=1), user, "too slow")
 
 
@@ -360,7 +361,7 @@ def test_a_withdrawn_exclusion_stays_on_record(launched, user):
     life.include(run)
 
     assert run.exclusions.get().withdrawn_at is not None
-    with pytest.raises(life.NotPossible, match="not excluded"):
+    with pytest.raises(NotPossible, match="not excluded"):
         life.include(run)
 
 
@@ -374,18 +375,18 @@ def production(target):
 @pytest.mark.parametrize("typed", ["", "prod", "Prod "])
 def test_a_production_server_is_loaded_only_when_its_exact_name_was_typed(draft, typed):
     for function in (life.launch, life.try_one):
-        with pytest.raises(life.NotConfirmed, match="“Prod” is a production server"):
+        with pytest.raises(NotConfirmed, match="“Prod” is a production server"):
             function(draft, None, confirmed_name=typed)
     assert not draft.runs.exists()
 
     life.try_one(draft, None, confirmed_name="Prod")
     campaign = life.launch(draft, None, confirmed_name="Prod")
 
-    with pytest.raises(life.NotConfirmed):
+    with pytest.raises(NotConfirmed):
         life.extend(campaign, 1, None, confirmed_name=typed)
     life.extend(campaign, 1, None, confirmed_name="Prod")
     life.pause(campaign)
-    with pytest.raises(life.NotConfirmed):
+    with pytest.raises(NotConfirmed):
         life.resume(campaign, None, confirmed_name=typed)
     life.resume(campaign, None, confirmed_name="Prod")
 
@@ -396,7 +397,7 @@ def test_a_run_on_a_production_server_is_run_again_only_when_its_name_was_typed(
     run = campaign.runs.get(position=2)
     Run.objects.filter(pk=run.pk).update(state="failed", finished_at=Now())
 
-    with pytest.raises(life.NotConfirmed):
+    with pytest.raises(NotConfirmed):
         life.run_again(run, None)
     assert life.run_again(run, None, confirmed_name="Prod").state == Run.State.PLANNED
 

@@ -4,7 +4,8 @@ import pytest
 from django.utils import timezone
 
 from campaigns.definition import drafts, life, servers
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
+from campaigns.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Run, Target
 from campaigns.queries.allowed import allowed_on
 from campaigns.tests.toy import definition
@@ -47,7 +48,7 @@ def test_what_was_drafted_before_the_owner_lowered_the_limit_is_not_launched(tar
     allow(target, 4)
 
     for step in (life.launch, life.try_one):
-        with pytest.raises(life.NotPossible, match=f"At workers 8: {REFUSAL}"):
+        with pytest.raises(NotPossible, match=f"At workers 8: {REFUSAL}"):
             step(draft, None)
 
 
@@ -56,9 +57,9 @@ def test_what_was_launched_before_is_neither_extended_nor_run_again(target):
     Run.objects.filter(position=1).update(state="failed")
     allow(target, 4)
 
-    with pytest.raises(life.NotPossible, match=REFUSAL):
+    with pytest.raises(NotPossible, match=REFUSAL):
         life.extend(campaign, 1, None)
-    with pytest.raises(life.NotPossible, match=REFUSAL):
+    with pytest.raises(NotPossible, match=REFUSAL):
         life.run_again(campaign.runs.get(position=1), None)
 
 
@@ -97,7 +98,7 @@ def test_one_production_mark_suffices_for_a_server(target):
     target.save()
     draft = drafts.create(campaign_of(second_name_of(target)), None)
 
-    with pytest.raises(life.NotConfirmed, match="is the same server as “toy server”"):
+    with pytest.raises(NotConfirmed, match="is the same server as “toy server”"):
         life.launch(draft, None)
     assert life.launch(draft, None, "second name").state == "running"
 

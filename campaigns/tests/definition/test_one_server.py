@@ -6,7 +6,8 @@ import pytest
 
 from campaigns import names
 from campaigns.definition import drafts, life, servers
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.queries.allowed import allowed_on
 from campaigns.tests.toy import definition

@@ -9,6 +9,7 @@ from django.utils import timezone
 from campaigns import dispatch
 from campaigns.definition import drafts, life, queue, servers
 from campaigns.definition.checking import check
+from campaigns.errors import NotPossible
 from campaigns.models import Attempt, Campaign, LogLine
 from campaigns.queries import queues
 from campaigns.tests.people import everywhere, somebody
@@ -82,9 +83,9 @@ def test_a_run_that_is_on_ends_as_planned(launched, worker):
 def test_the_first_does_not_move_up_nor_the_last_down(launched, target):
     first, last = launched("a"), launched("b")
 
-    with pytest.raises(life.NotPossible, match="“a” is the first in its queue already"):
+    with pytest.raises(NotPossible, match="“a” is the first in its queue already"):
         queue.move_up(first, None)
-    with pytest.raises(life.NotPossible, match="“b” is the last in its queue already"):
+    with pytest.raises(NotPossible, match="“b” is the last in its queue already"):
         queue.move_down(last, None)
 
     assert order(target) == ["a", "b"]
@@ -96,14 +97,14 @@ def test_what_waits_for_nothing_is_not_moved(launched, state):
     other = launched("b")
     Campaign.objects.filter(pk=other.pk).update(state=state)
 
-    with pytest.raises(life.NotPossible, match=f"“b” is {state}; it waits in no queue"):
+    with pytest.raises(NotPossible, match=f"“b” is {state}; it waits in no queue"):
         queue.move_up(other, None)
 
 
 def test_a_draft_is_not_moved(target):
     draft = drafts.create(check(definition(target=target.pk)), None)
 
-    with pytest.raises(life.NotPossible, match="is draft; it waits in no queue"):
+    with pytest.raises(NotPossible, match="is draft; it waits in no queue"):
         queue.move_up(draft, None)
 
 
@@ -146,7 +147,7 @@ def test_a_queue_of_another_server_is_left_alone(launched, target):
     launched("a")
     alone = launched("b", on=other)
 
-    with pytest.raises(life.NotPossible, match="first"):
+    with pytest.raises(NotPossible, match="first"):
         queue.move_up(alone, None)
 
     assert order(target) == ["a"]

@@ -9,6 +9,7 @@ from campaigns.definition import drafts, life
 from campaigns.definition.amending import amend
 from campaigns.definition.checking import check
 from campaigns.definition.life.asking import definition_hash
+from campaigns.errors import NotPossible
 from campaigns.models import (
     Announcement,
     AuditEvent,
@@ -108,7 +109,7 @@ def test_a_definition_that_was_changed_since_takes_a_new_yes(draft, target, ann,
     request = asked(draft, ann)
     drafts.change(draft, check(definition(target=target.pk, seed=6)))
 
-    with pytest.raises(life.NotPossible, match="void"):
+    with pytest.raises(NotPossible, match="void"):
         life.approve(request, bob)
     again = asked(draft, ann)
 
@@ -146,7 +147,7 @@ def test_who_asked_takes_it_back(draft, ann, bob):
     with pytest.raises(NotAllowed):
         life.withdraw(request, bob)
     assert life.withdraw(request, ann).state == State.WITHDRAWN
-    with pytest.raises(life.NotPossible, match="withdrawn"):
+    with pytest.raises(NotPossible, match="withdrawn"):
         life.approve(request, bob)
 
 
@@ -158,7 +159,7 @@ def test_to_ask_twice_is_to_ask_once(draft, ann):
 def test_two_people_who_ask_do_not_say_yes_to_each_other_by_accident(draft, ann, bob):
     asked(draft, ann)
 
-    with pytest.raises(life.NotPossible, match="ann"):
+    with pytest.raises(NotPossible, match="ann"):
         life.launch(draft, bob, draft.target.name)
 
 
@@ -204,7 +205,7 @@ def test_a_run_that_was_made_again_meanwhile_is_not_made_twice(failed, ann, bob,
     life.run_again(failed, ann, failed.campaign.target.name)
     Run.objects.filter(pk=failed.pk).update(state="done")
 
-    with pytest.raises(life.NotPossible, match="is done"):
+    with pytest.raises(NotPossible, match="is done"):
         life.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
 
 
@@ -228,7 +229,7 @@ def adaptive(target, ann, bob):
 
 @pytest.mark.parametrize("change", [{"stop_most": 21}, {"stop_width_percent": 4}])
 def test_a_stop_rule_that_may_load_more_is_no_amendment_of_one(adaptive, ann, change):
-    with pytest.raises(life.NotPossible, match="Extend the campaign, or clone it"):
+    with pytest.raises(NotPossible, match="Extend the campaign, or clone it"):
         amend(adaptive, change, "more", ann, adaptive.target.name)
 
     assert not adaptive.amendments.exists()
@@ -237,7 +238,7 @@ def test_a_stop_rule_that_may_load_more_is_no_amendment_of_one(adaptive, ann, ch
 def test_a_fixed_number_of_blocks_does_not_become_open_by_one_person(failed, ann):
     rule = {"stop_rule": "precision", "stop_most": 8}
 
-    with pytest.raises(life.NotPossible, match="second person's yes"):
+    with pytest.raises(NotPossible, match="second person's yes"):
         amend(failed.campaign, rule, "more", ann, failed.campaign.target.name)
 
 
@@ -281,7 +282,7 @@ def test_two_who_say_yes_at_once_launch_it_once(draft, ann, bob):
         together.wait()
         try:
             outcomes.append(life.approve(request, user).state)
-        except life.NotPossible:
+        except NotPossible:
             outcomes.append("too late")
         finally:
             connection.close()

@@ -4,7 +4,8 @@ import pytest
 
 from campaigns import credentials
 from campaigns.definition import drafts, life, servers
-from campaigns.definition.checking import Invalid, check
+from campaigns.definition.checking import check
+from campaigns.errors import Invalid
 from campaigns.models import Target
 from campaigns.network import Refused
 from campaigns.tests.engines.certificates import Authority

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.definition import teams
 from campaigns.definition.allowing import team_for
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import AuditEvent, Membership, Team
 from campaigns.queries.rights import NotAllowed, NotVisible
 from campaigns.tests.people import join, somebody

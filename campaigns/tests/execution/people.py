@@ -2,9 +2,10 @@
 
 from campaigns import dispatch as dispatching
 from campaigns.definition import checking, drafts, life
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Run, Target
 
-REFUSALS = (life.NotPossible, drafts.NotADraft, checking.Invalid)
+REFUSALS = (NotPossible, drafts.NotADraft, Invalid)
 
 
 def nth(rows, n):

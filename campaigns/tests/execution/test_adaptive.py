@@ -6,8 +6,8 @@ import pytest
 from campaigns import analysis, dispatch, execution
 from campaigns.analysis import findings as storing
 from campaigns.definition import checking, drafts, life
-from campaigns.definition.errors import Invalid
 from campaigns.drivers.base import Health, Measured
+from campaigns.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
 
 pytestmark = pytest.mark.django_db

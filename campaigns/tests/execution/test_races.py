@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from campaigns import dispatch, execution
 from campaigns.definition import life
 from campaigns.dispatch import single
+from campaigns.errors import NotPossible
 from campaigns.execution.claim import claim
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.tests.execution.beside import Beside, not_stored_yet
@@ -87,7 +88,7 @@ def test_a_try_out_that_is_being_queued_holds_the_launch_back(draft):
         launching = Beside(life.launch, campaign, None)
         launching.ended(0.3)
 
-    with pytest.raises(life.NotPossible, match="try-out"):
+    with pytest.raises(NotPossible, match="try-out"):
         launching.get()
     campaign.refresh_from_db()
     assert campaign.state == Campaign.State.DRAFT
@@ -170,7 +171,7 @@ def test_a_run_is_excluded_once_however_many_say_so(launched):
     saying = [Beside(life.exclude, run, None, f"reason {n}") for n in range(3)]
 
     assert all(each.ended() for each in saying)
-    assert [type(each.error) for each in saying].count(life.NotPossible) == 2
+    assert [type(each.error) for each in saying].count(NotPossible) == 2
     assert run.exclusions.count() == 1
 
 

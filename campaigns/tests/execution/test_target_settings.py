@@ -10,6 +10,7 @@ from campaigns import dispatch, execution
 from campaigns.clients.actions import fingerprint_of
 from campaigns.definition import hands, life, ssh_logins, target_settings
 from campaigns.dispatch.restoring import claim_restorations
+from campaigns.errors import NotPossible
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -270,12 +271,12 @@ class TestByHand:
         go()
         request = open_requests().get()
         hands.confirm(request, admin)
-        with pytest.raises(life.NotPossible, match="done already, says admin"):
+        with pytest.raises(NotPossible, match="done already, says admin"):
             hands.confirm(request, admin)
         go()
         request = open_requests().get()
         life.cancel(campaign, "enough")
-        with pytest.raises(life.NotPossible, match="Nothing waits for it"):
+        with pytest.raises(NotPossible, match="Nothing waits for it"):
             hands.confirm(request, admin)
 
     def test_a_hand_that_set_something_else_is_seen_and_asked_again(

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from campaigns import analysis, importers, readers
-from campaigns.definition.checking import Invalid
 from campaigns.drivers.base import STAND_IN
+from campaigns.errors import BadFile, Invalid
 from campaigns.importers.files import About, import_file
 from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.runs import observed_runs_by_metric
-from campaigns.readers import BadFile
 from campaigns.tests.readers.files import DATA, FORMATS
 
 pytestmark = pytest.mark.django_db

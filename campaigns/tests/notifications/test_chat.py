@@ -12,7 +12,7 @@ import pytest
 from campaigns.clients import chat
 from campaigns.clients.chat import running, services
 from campaigns.clients.chat.errors import BadAddress
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import Delivery
 from campaigns.network import Refused, parse_rules
 from campaigns.notifications.channels import save_channel

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns.credentials import decrypt
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import Channel, Delivery
 from campaigns.notifications import signing, webhook
 from campaigns.notifications.channels import rotate_secret, save_channel

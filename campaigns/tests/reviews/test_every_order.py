@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from campaigns import analysis, dispatch
 from campaigns.analysis.findings import hash_now
 from campaigns.definition import life
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid, NotPossible
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership, Team
 from campaigns.queries.rights import NotAllowed
 from campaigns.reviews.checklist import checklist
@@ -24,7 +24,7 @@ from campaigns.tests.people import somebody
 from campaigns.tests.reviews.conftest import content, words_on
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-REFUSED = (ReviewRefused, Invalid, NotAllowed, life.NotPossible)
+REFUSED = (ReviewRefused, Invalid, NotAllowed, NotPossible)
 PEOPLE = ("rob", "rita", "rob", "rita", "ann", "eve")
 WORDS = ("approve", "approve", "approve", "approve", "reject")
 

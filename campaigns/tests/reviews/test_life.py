@@ -3,7 +3,7 @@ import re
 import pytest
 from django.db import IntegrityError, transaction
 
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import Announcement, AuditEvent, Conclusion, Decision, Membership, Team
 from campaigns.queries.rights import NotAllowed, NotVisible
 from campaigns.reviews.checklist import checklist, without_word

@@ -8,7 +8,7 @@ from django.db import connection
 
 from campaigns import talk
 from campaigns.activity import Action
-from campaigns.definition.life import NotPossible
+from campaigns.errors import NotPossible
 from campaigns.models import AuditEvent, Campaign, Comment
 from campaigns.tests.people import somebody
 

@@ -3,7 +3,7 @@ import re
 import pytest
 from django.test import Client
 
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.models import (
     Announcement,
     AuditEvent,

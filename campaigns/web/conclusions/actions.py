@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns.definition.errors import Invalid
 from campaigns.definition.revisions import Changed
+from campaigns.errors import Invalid
 from campaigns.models import Campaign, Conclusion
 from campaigns.queries.owners import find
 from campaigns.queries.rights import Right

@@ -14,8 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.definition import invitations
-from campaigns.definition.errors import Invalid
 from campaigns.definition.own_account import NewAccount, make_account
+from campaigns.errors import Invalid
 from campaigns.models import Invitation, Role, Team
 from campaigns.queries.rights import IN_WORDS, RIGHTS, Right
 from campaigns.web.fields import Choice, from_form

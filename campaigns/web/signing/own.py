@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from campaigns.definition import own_account, second_factor, sessions, single_sign_on
-from campaigns.definition.errors import Invalid
+from campaigns.errors import Invalid
 from campaigns.notifications import channels
 from campaigns.queries.rights import Right
 from campaigns.web.fields import Field, from_form

@@ -1,0 +1,158 @@
+"""Fields of what clients send: types only; what a value means is checked later."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
+
+
+NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
+
+
+TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+
+@extend_schema_field({"type": ["string", "number"]})
+class Text(serializers.CharField):
+    """Text, or a number that is taken as text; length and content are checked later."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(
+            required=False, allow_blank=True, allow_null=True, trim_whitespace=False, **named
+        )
+
+
+@extend_schema_field({"type": ["string", "number"], "maxLength": 200})
+class Name(serializers.CharField):
+    """A name that is compared as it was sent; empty where it was not."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False, default="", allow_blank=True, trim_whitespace=False, max_length=200
+        )
+
+
+@extend_schema_field({"type": ["string", "number", "boolean"]})
+class Scalar(serializers.Field[Any, Any, Any, Any]):
+    """One value: text, a number, true or false."""
+
+    default_error_messages = {"many": "Give one value, not a list or an object."}
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(required=False, allow_null=True, **named)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse what holds further values."""
+        if isinstance(data, list | dict):
+            self.fail("many")
+        return data
+
+
+@extend_schema_field({"type": ["string", "number"]})
+class Number(Scalar):
+    """A number; text that looks like one is read later."""
+
+    default_error_messages = {"boolean": "Give a number, not true or false."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse truth values, which Python takes for numbers."""
+        if isinstance(data, bool):
+            self.fail("boolean")
+        return super().to_internal_value(data)
+
+
+class Flag(serializers.BooleanField):
+    """true or false: JSON's own in a body, and these words in a query. Not 0, 1, "yes" or "on"."""
+
+    default_error_messages = {"invalid": "Give true or false."}
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(required=False, **named)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Take what the OpenAPI document calls a boolean, and Python's way to write it in a query."""
+        if self.context.get("query"):
+            data = {"true": True, "false": False}.get(str(data).lower(), data)
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+@extend_schema_field(TAGS)
+class Tags(serializers.Field[Any, Any, Any, Any]):
+    """A list of words, or one text with commas."""
+
+    default_error_messages = {"shape": "Give a list of words, or one text with commas."}
+
+    def __init__(self) -> None:
+        super().__init__(required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse anything else."""
+        texts = data if isinstance(data, list) else [data]
+        if not all(isinstance(text, str) for text in texts):
+            self.fail("shape")
+        return data
+
+
+@extend_schema_field({"type": "string", "minLength": 1, "pattern": r"^[^\u0000\s]+$"})
+class Word(serializers.CharField):
+    """A name in a query."""
+
+    def __init__(self, *, max_length: int) -> None:
+        super().__init__(required=False, max_length=max_length)
+
+
+class Percentiles(serializers.ListField):
+    """Numbers from 0 to less than 100, with commas between them."""
+
+    def __init__(self) -> None:
+        number = serializers.RegexField(PERCENTILE, error_messages={"invalid": NO_PERCENTILE})
+        super().__init__(child=number, max_length=20, required=False)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        """Take them apart."""
+        found: list[str] = super().to_internal_value(str(data).split(","))
+        return found
+
+
+class Input(serializers.Serializer[Any]):
+    """Refuses names that it does not know, so that a slip of the pen does not pass unseen."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Check names and types together."""
+        errors: dict[str, Any] = {}
+        if isinstance(data, Mapping):
+            known = ", ".join(self.fields)
+            errors = {
+                str(name)[:100]: [f"There is no field of that name; there are {known}."]
+                for name in data
+                if name not in self.fields
+            }
+        try:
+            value = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            detail = error.detail if isinstance(error.detail, dict) else {}
+            raise serializers.ValidationError(errors | detail) from None
+        if errors:
+            raise serializers.ValidationError(errors)
+        return value
+
+
+class NoQuery(Input):
+    """Nothing is read of the query but `fields`."""
+
+
+class CancelInput(Input):
+    """Why a campaign is cancelled."""
+
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=1000)
+
+
+class ConfirmInput(Input):
+    """`confirm_target`: the name of a production server, as the one who loads it typed it."""
+
+    confirm_target = Name()
