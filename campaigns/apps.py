@@ -14,7 +14,7 @@ class CampaignsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register checks and receivers, which need the models; keep what is secret out of the log."""
-        from campaigns import checks  # noqa: F401
+        from campaigns import checks, receivers  # noqa: F401
         from campaigns.activity import signing  # noqa: F401
 
         for secret in settings.SECRETS:

@@ -16,7 +16,6 @@ from typing import Any
 
 Levels = dict[str, Any]
 
-BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
 """The factor of an A/A campaign: two names for one and the same, which no driver is told."""
 
 
@@ -80,11 +79,6 @@ def cells_of(design: Design) -> tuple[Levels, ...]:
     if not cells:
         raise Unplannable("excluded", "Every combination is excluded; leave at least one.")
     return cells
-
-
-def told_to_driver(levels: Mapping[str, Any]) -> Levels:
-    """Give the levels of a cell that a driver may know: a blind label stays with perfdash."""
-    return {name: level for name, level in levels.items() if name != BLIND_LABEL}
 
 
 def possible_cells(

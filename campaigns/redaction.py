@@ -85,3 +85,8 @@ def _written(secret: str) -> Iterator[str]:
         if len(inner) >= SHORTEST:
             yield inner
             yield inner.replace("+", "-").replace("/", "_")
+
+
+def storable(text: str) -> str:
+    """Take out secrets, and what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
+    return redact(text).encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -25,9 +25,10 @@ from campaigns import dispatch as dispatching
 from campaigns import execution, kernel, log_context, notifications
 from campaigns.definition import repeating, sessions
 from campaigns.drivers import all_kinds
+from campaigns.events import work_waits
 from campaigns.importers import waiting
 from campaigns.models import Worker
-from campaigns.queries.analyses import holds_runs_back
+from campaigns.queries.analyses import holds_runs_back, request_analysis, request_analysis_after
 from campaigns.results import retention
 from campaigns.reviews.reopening import look_again
 
@@ -54,7 +55,7 @@ def execute_attempt(self: Task, attempt: int) -> None:
             dispatching.ask_generators,
         )
         if run is not None:
-            dispatching.request_analysis_after(run)
+            request_analysis_after(run)
     finally:
         connection.close()
         _look()
@@ -110,7 +111,7 @@ def read_file(submission: int) -> None:
     close_old_connections()
     received = waiting.read_waiting(submission)
     if received is not None:
-        dispatching.request_analysis(received.campaign)
+        request_analysis(received.campaign)
     dispatching.request_dispatch()
 
 
@@ -215,7 +216,7 @@ class Presence(threading.Thread):
     def _begin(self) -> None:
         self._say()
         dispatching.send_again(self.pools)
-        dispatching.dispatch()
+        work_waits.send(sender=None)
 
     def _say(self) -> None:
         Worker.objects.update_or_create(
@@ -257,7 +258,7 @@ def _look() -> None:
     """Look what may start. While the database is away there is nothing to be done."""
     close_old_connections()
     with _without_database():
-        dispatching.dispatch()
+        work_waits.send(sender=None)
 
 
 def give_way(compute: Callable[[], object]) -> None:

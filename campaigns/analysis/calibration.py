@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.charts.formats import counted, percent
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.models import Campaign
-from campaigns.plan import BLIND_LABEL
 from campaigns.stats.calibration import calibrate
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of

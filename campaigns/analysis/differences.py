@@ -6,6 +6,7 @@ from datetime import datetime
 
 from campaigns.analysis.comparability import NOT_SET, fixed_settings
 from campaigns.models import EnvironmentFact
+from campaigns.network import normalised_address
 from campaigns.queries.compared import Side
 
 NOT_RECORDED = "not recorded"
@@ -129,7 +130,7 @@ def _target(side: Side) -> str:
 
 
 def _address(side: Side) -> str:
-    return side.campaign.target.own_address if side.campaign.target else "none"
+    return normalised_address(side.campaign.target.base_url) if side.campaign.target else "none"
 
 
 def _instant(moment: datetime | None) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from campaigns.definition import drafts
 from campaigns.models import Campaign, Exclusion
+from campaigns.network import normalised_address
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria
 
@@ -77,4 +78,4 @@ def hashed_document(
 
 
 def _address(campaign: Campaign) -> str:
-    return campaign.target.own_address if campaign.target else ""
+    return normalised_address(campaign.target.base_url) if campaign.target else ""

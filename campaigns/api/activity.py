@@ -8,10 +8,9 @@ from rest_framework.response import Response
 
 from campaigns.activity import Action
 from campaigns.api import filters
-from campaigns.api.exports import ByQuery
 from campaigns.api.input_fields import Input
 from campaigns.api.openapi import operation
-from campaigns.api.selection import Selectable
+from campaigns.api.selection import ByQuery, Selectable
 from campaigns.api.talk_filters import Events
 from campaigns.api.views import Api
 from campaigns.models import AuditEvent

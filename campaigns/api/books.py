@@ -8,19 +8,21 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api import evidence_outputs as outputs
 from campaigns.api import filters
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.input_fields import (
     Input,
     NoQuery,
 )
+from campaigns.api.of_campaign import CampaignApi
+from campaigns.api.of_run import RunApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.views import Api
 from campaigns.definition import life
 from campaigns.errors import NotPossible
+from campaigns.events import work_waits
 from campaigns.models import Exclusion, Finding, LogLine, Worker
+from campaigns.queries.analyses import request_analysis
 from campaigns.queries.pages import shown_findings
 from campaigns.queries.rights import Right
 from campaigns.queries.workers import present
@@ -64,7 +66,7 @@ class OneFinding(CampaignApi):
         return Response(self.shown(found, outputs.FindingOutput))
 
 
-class Exclusions(CampaignApi):
+class Exclusions(RunApi):
     """GET: who took which run out of the analysis. POST: take one out."""
 
     takes = {"post": Right.WRITE}
@@ -98,8 +100,8 @@ class Exclusions(CampaignApi):
         run = self.run(pk, sent["run"])
         with transaction.atomic():
             made = life.exclude(run, self.user, sent["reason"])
-            dispatch.request_analysis(campaign)
-        dispatch.dispatch()
+            request_analysis(campaign)
+        work_waits.send(sender=None)
         fresh = Exclusion.objects.select_related("run", "user").get(pk=made.pk)
         data = self.shown(fresh, outputs.ExclusionOutput)
         return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
@@ -132,8 +134,8 @@ class Withdraw(CampaignApi):
             raise NotPossible("This exclusion is withdrawn already.")
         with transaction.atomic():
             life.include(found.run, self.user)
-            dispatch.request_analysis(campaign)
-        dispatch.dispatch()
+            request_analysis(campaign)
+        work_waits.send(sender=None)
         return Response(self.shown(exclusion_of(pk, exclusion), outputs.ExclusionOutput))
 
 

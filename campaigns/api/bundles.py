@@ -5,9 +5,9 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
-from campaigns.api.campaigns import TAG, CampaignApi
-from campaigns.api.exports import ByQuery
+from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.api.selection import ByQuery
 from campaigns.api.views import Api
 from campaigns.bundles.sending import bundle_of
 from campaigns.models import Conclusion

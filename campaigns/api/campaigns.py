@@ -1,57 +1,32 @@
 """Campaigns: list, create, launch, steer."""
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
-from django.http import Http404
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.input_fields import CancelInput, ConfirmInput
 from campaigns.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.api.launch_outputs import LaunchRequestOutput
+from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.api.views import Api
-from campaigns.definition import amending, checking, drafts, life
+from campaigns.definition import amending, checking, drafts, keeping, life
 from campaigns.definition.allowing import team_for
 from campaigns.definition.revisions import revision_of
 from campaigns.errors import Invalid
-from campaigns.models import Campaign, LaunchRequest, Run, Target
+from campaigns.events import work_waits
+from campaigns.models import Campaign
 from campaigns.queries import records
-from campaigns.queries.owners import find
-from campaigns.queries.rights import Right, visible
-
-TAG = "campaigns"
+from campaigns.queries.analyses import request_analysis
+from campaigns.queries.rights import Right
 
 
-class CampaignApi(Api):
-    """What views of one campaign share: the rights are those in its team."""
-
-    of: ClassVar[type[Model] | None] = Campaign
-
-    def campaign(self, pk: int, right: Right = Right.SEE) -> Campaign:
-        """Find a campaign that somebody has the right to. Raise NotVisible, NotAllowed."""
-        return find(Campaign.objects.all(), self.user, right, pk=pk)
-
-    def targets(self, campaign: Campaign | None = None) -> QuerySet[Target]:
-        """Those that may be measured: of the campaign's team, or of all teams that one writes in."""
-        if campaign is not None:
-            return Target.objects.filter(team=campaign.team_id)
-        return visible(Target.objects.all(), self.user, right=Right.WRITE)
-
-    def run(self, pk: int, position: int, *, trial: bool = False) -> Run:
-        """Find a run, or a try-out, with what its attempts observed. Raise Http404."""
-        try:
-            return records.run_at(self.campaign(pk), position, trial=trial)
-        except Run.DoesNotExist:
-            what = "try-out" if trial else "run"
-            raise Http404(f"This campaign has no {what} {position}.") from None
+class WholeCampaignApi(CampaignApi):
+    """A view that answers with a campaign and everything that belongs to it."""
 
     def answer(self, campaign: Campaign, code: int = status.HTTP_200_OK) -> Response:
         """Read a campaign as it is now, with everything that belongs to it."""
@@ -66,7 +41,7 @@ class CampaignApi(Api):
     def take(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
         """Take a step in the life of a campaign, then look what may start. Raise NotPossible."""
         campaign = step(self.campaign(pk))
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         return self.answer(campaign)
 
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
@@ -75,17 +50,11 @@ class CampaignApi(Api):
         waiting = life.waiting_of(campaign)
         if waiting is not None:
             return self.asked(waiting)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         return self.answer(campaign)
 
-    def asked(self, waiting: LaunchRequest) -> Response:
-        """Say what waits for a second person's yes."""
-        data = self.shown(waiting, LaunchRequestOutput)
-        headers = {"Location": data["url"]}
-        return Response(data, status=status.HTTP_202_ACCEPTED, headers=headers)
 
-
-class Campaigns(CampaignApi):
+class Campaigns(WholeCampaignApi):
     """GET: campaigns, filtered. POST: a new one."""
 
     of = None
@@ -122,11 +91,11 @@ class Campaigns(CampaignApi):
             if launch:
                 life.launch(campaign, self.user, confirmed_name)
         if launch:
-            dispatch.dispatch()
+            work_waits.send(sender=None)
         return self.answer(campaign, status.HTTP_201_CREATED)
 
 
-class Launch(CampaignApi):
+class Launch(WholeCampaignApi):
     """POST {confirm_target}: lock the definition and begin."""
 
     takes = {"post": Right.OPERATE}
@@ -147,7 +116,7 @@ class Launch(CampaignApi):
         )
 
 
-class Pause(CampaignApi):
+class Pause(WholeCampaignApi):
     """POST: begin no further run."""
 
     takes = {"post": Right.OPERATE}
@@ -158,7 +127,7 @@ class Pause(CampaignApi):
         return self.take(pk, lambda found: life.pause(found, self.user))
 
 
-class Resume(CampaignApi):
+class Resume(WholeCampaignApi):
     """POST {confirm_target}: go on after a pause."""
 
     takes = {"post": Right.OPERATE}
@@ -178,7 +147,7 @@ class Resume(CampaignApi):
         )
 
 
-class Cancel(CampaignApi):
+class Cancel(WholeCampaignApi):
     """POST {reason}: end a campaign."""
 
     takes = {"post": Right.OPERATE}
@@ -197,7 +166,7 @@ class Cancel(CampaignApi):
         )
 
 
-class Extend(CampaignApi):
+class Extend(WholeCampaignApi):
     """POST {repetitions, confirm_target}: add repetitions in a session of their own."""
 
     takes = {"post": Right.OPERATE}
@@ -220,7 +189,7 @@ class Extend(CampaignApi):
         return self.load(pk, extend)
 
 
-class Amend(CampaignApi):
+class Amend(WholeCampaignApi):
     """POST {reason, confirm_target, and locked fields}: change them, for everybody to see."""
 
     takes = {"post": Right.WRITE}
@@ -240,7 +209,31 @@ class Amend(CampaignApi):
         def amend(campaign: Campaign) -> Campaign:
             with transaction.atomic():
                 amending.amend(campaign, sent, reason, self.user, name)
-                dispatch.request_analysis(campaign)
+                request_analysis(campaign)
             return campaign
 
         return self.take(pk, amend)
+
+
+class Archive(WholeCampaignApi):
+    """POST: take a campaign out of the lists."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "archive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT]
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take a campaign that is over, or a draft, out of the lists; conclusions keep it."""
+        return self.answer(keeping.archive(self.campaign(pk, Right.WRITE), self.user))
+
+
+class Unarchive(WholeCampaignApi):
+    """POST: show it again."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation("unarchive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND])
+    def post(self, request: Request, pk: int) -> Response:
+        """Show a campaign in the lists again."""
+        return self.answer(keeping.unarchive(self.campaign(pk, Right.WRITE), self.user))

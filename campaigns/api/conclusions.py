@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from campaigns.api import filters
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.conclusion_inputs import (
     ConclusionChange,
     ConclusionInput,
@@ -27,6 +26,7 @@ from campaigns.api.conclusion_outputs import (
     prefetched,
 )
 from campaigns.api.input_fields import NoQuery
+from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.selection import picked, selected
 from campaigns.api.views import Api

@@ -3,24 +3,26 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.shortcuts import get_object_or_404
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api import waiting
-from campaigns.api.campaigns import TAG, CampaignApi
+from campaigns.api.campaigns import WholeCampaignApi
 from campaigns.api.inputs import CampaignInput, TryInput, WaitQuery
 from campaigns.api.launch_outputs import LaunchRequestOutput
+from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail
 from campaigns.api.run_outputs import RunOutput
 from campaigns.api.selection import selected
 from campaigns.api.shapes import PreviewOutput
-from campaigns.definition import calibrating, checking, drafts, life, preview
-from campaigns.errors import Invalid
-from campaigns.models import Campaign, LaunchRequest, Run, Scope
-from campaigns.queries import live, records
+from campaigns.definition import calibrating, checking, drafts, life, preview, templates
+from campaigns.errors import Invalid, NotPossible
+from campaigns.events import work_waits
+from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
+from campaigns.queries import records, versions
 from campaigns.queries.rights import Right
 
 
@@ -62,7 +64,7 @@ class Preview(CampaignApi):
         )
 
 
-class OneCampaign(CampaignApi):
+class OneCampaign(WholeCampaignApi):
     """GET: one campaign. PUT, PATCH and DELETE: a draft."""
 
     takes = {"put": Right.WRITE, "patch": Right.WRITE, "delete": Right.WRITE}
@@ -80,7 +82,7 @@ class OneCampaign(CampaignApi):
             name: value for name, value in asked.items() if name in ("state", "seen")
         }
         if "wait" in asked and not known:
-            known = {"seen": live.whole_version(campaign)}
+            known = {"seen": versions.whole_version(campaign)}
         waited = "wait" not in asked or waiting.wait(
             lambda: self.has_changed(campaign, known), asked["wait"]
         )
@@ -94,7 +96,7 @@ class OneCampaign(CampaignApi):
         campaign.refresh_from_db()
         return bool(
             campaign.state != known.get("state", campaign.state)
-            or ("seen" in known and live.whole_version(campaign) != known["seen"])
+            or ("seen" in known and versions.whole_version(campaign) != known["seen"])
         )
 
     @operation(
@@ -166,13 +168,13 @@ class Try(CampaignApi):
         run = life.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
             return self.asked(run)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         planned = records.runs(campaign).get(pk=run.pk)
         data = self.shown(planned, RunOutput)
         return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
 
 
-class Clone(CampaignApi):
+class Clone(WholeCampaignApi):
     """POST {changes}: a draft like this campaign but for the fields that are sent."""
 
     takes = {"post": Right.WRITE}
@@ -195,7 +197,7 @@ class Clone(CampaignApi):
         return self.answer(clone, status.HTTP_201_CREATED)
 
 
-class Calibrate(CampaignApi):
+class Calibrate(WholeCampaignApi):
     """POST: an A/A campaign like this one."""
 
     takes = {"post": Right.WRITE}
@@ -211,3 +213,27 @@ class Calibrate(CampaignApi):
         """A draft that measures one setting of this campaign under two blind labels (A/A)."""
         made = calibrating.calibrate(self.campaign(pk), self.user)
         return self.answer(made, status.HTTP_201_CREATED)
+
+
+class BeginWithTemplate(WholeCampaignApi):
+    """POST {changes}: a draft that begins with a template."""
+
+    of = Template
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "begin_with_template",
+        "templates",
+        body=CampaignInput,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """A draft of it: parameters are replaced one by one, any other field as a whole."""
+        changes: dict[str, Any] = self.read(CampaignInput)
+        try:
+            draft = templates.begin(get_object_or_404(Template, pk=pk), changes, self.user)
+        except templates.NoTemplate as refusal:
+            raise NotPossible(str(refusal)) from None
+        return self.answer(draft, status.HTTP_201_CREATED)

@@ -10,9 +10,10 @@ from rest_framework.response import Response
 
 from campaigns.api import evidence_outputs as outputs
 from campaigns.api import filters
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.filters import FilterSet
 from campaigns.api.input_fields import NoQuery
+from campaigns.api.of_campaign import CampaignApi
+from campaigns.api.of_run import RunApi
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.run_outputs import AttemptOutput, PercentilesQuery, RunQuery
 from campaigns.api.selection import Selectable
@@ -130,7 +131,7 @@ class Attempts(CampaignApi):
         return self.page(rows, outputs.AttemptRow, "pk", filters.Attempts)
 
 
-class OfOneAttempt(CampaignApi):
+class OfOneAttempt(RunApi):
     """What views of one attempt share."""
 
     def attempt(self, pk: int, position: int, number: int, *, trial: bool) -> Attempt:

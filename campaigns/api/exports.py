@@ -1,20 +1,17 @@
 """A campaign as a file: for spreadsheets, for programs, for data frames. The pages offer the same."""
 
-from collections.abc import Iterable
-
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from campaigns.api.campaigns import TAG, CampaignApi
 from campaigns.api.input_fields import (
     Input,
 )
+from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.api.openapi import NOT_FOUND, operation
+from campaigns.api.selection import ByQuery
 from campaigns.definition import drafts
 from campaigns.models import Campaign
 from campaigns.queries import exports
@@ -25,20 +22,6 @@ class ExportQuery(Input):
     """`?format=csv`, `json` or `parquet`."""
 
     format = serializers.ChoiceField(choices=list(FORMATS), default="json")
-
-
-class ByQuery(BaseContentNegotiation):
-    """`?format=` says what is sent, not `Accept`; problems are JSON."""
-
-    def select_renderer(
-        self,
-        request: Request,
-        renderers: Iterable[BaseRenderer],
-        format_suffix: str | None = None,
-    ) -> tuple[BaseRenderer, str]:
-        """Take the first one."""
-        first = next(iter(renderers))
-        return first, str(first.media_type)
 
 
 class Export(CampaignApi):

@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import shapes
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.input_fields import (
     Input,
     Word,
 )
+from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.selection import Selectable, picked, selected
 from campaigns.models import Campaign, Run

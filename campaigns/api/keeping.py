@@ -7,10 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.input_fields import Input, Number
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.outputs import CampaignDetail
+from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
 from campaigns.definition import keeping
@@ -57,30 +55,6 @@ class DependantsOutput(Selectable, serializers.Serializer[Any]):
     count = serializers.IntegerField()
     first = serializers.ListField(child=serializers.DictField())
     then = serializers.CharField()
-
-
-class Archive(CampaignApi):
-    """POST: take a campaign out of the lists."""
-
-    takes = {"post": Right.WRITE}
-
-    @operation(
-        "archive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT]
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """Take a campaign that is over, or a draft, out of the lists; conclusions keep it."""
-        return self.answer(keeping.archive(self.campaign(pk, Right.WRITE), self.user))
-
-
-class Unarchive(CampaignApi):
-    """POST: show it again."""
-
-    takes = {"post": Right.WRITE}
-
-    @operation("unarchive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND])
-    def post(self, request: Request, pk: int) -> Response:
-        """Show a campaign in the lists again."""
-        return self.answer(keeping.unarchive(self.campaign(pk, Right.WRITE), self.user))
 
 
 class Storage(Api):

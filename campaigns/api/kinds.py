@@ -1,11 +1,21 @@
-"""Kinds of test as JSON: what each one asks, takes, varies and measures. Reads declarations only."""
+"""Kinds of test by REST: what each one asks, takes, varies and measures. Reads declarations only."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.http import Http404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
+from campaigns.api.input_fields import NoQuery
+from campaigns.api.openapi import NOT_FOUND, operation
+from campaigns.api.selection import picked, selected
+from campaigns.api.shapes import KindOutput
+from campaigns.api.views import Api
+from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver, Metric
 
 TYPES: tuple[tuple[type[forms.Field], str], ...] = (
@@ -97,3 +107,41 @@ def _metric(metric: Metric) -> dict[str, Any]:
         "lower_is_better": metric.direction,
         "primary": metric.primary,
     }
+
+
+class Kinds(Api):
+    """GET: all kinds of test."""
+
+    @operation("list_kinds", "kinds", answer=KindOutput, whole=True)
+    def get(self, request: Request) -> Response:
+        """All kinds of test that this perfdash knows."""
+        return self.whole(
+            [_kind(kind, driver, request) for kind, driver in all_kinds().items()], KindOutput
+        )
+
+
+class OneKind(Api):
+    """GET: one kind of test."""
+
+    @operation("get_kind", "kinds", answer=KindOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, kind: str) -> Response:
+        """What a kind of test asks, takes, varies and measures."""
+        self.read_query(NoQuery)
+        found = _kind(kind, driver_at(kind), request)
+        return Response(picked(found, selected(request, KindOutput)))
+
+
+def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
+    return {
+        **described(kind, driver),
+        "url": reverse("api-kind", [kind], request=request),
+        "schema_url": reverse("api-kind-schema", [kind], request=request),
+    }
+
+
+def driver_at(kind: str) -> Driver:
+    """Find a kind, or raise Http404."""
+    try:
+        return driver_of(kind)
+    except UnknownKind as error:
+        raise Http404(str(error)) from None

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.api.selection import Selectable
-from campaigns.api.submission_shapes import CampaignName
+from campaigns.api.shapes import CampaignName
 from campaigns.models import LaunchRequest
 
 

@@ -9,7 +9,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.input_fields import Input, NoQuery
 from campaigns.api.launch_outputs import LaunchRequestOutput
@@ -17,6 +16,7 @@ from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.views import Api
 from campaigns.definition import life
 from campaigns.errors import NotPossible
+from campaigns.events import work_waits
 from campaigns.models import LaunchRequest
 from campaigns.queries.owners import find
 from campaigns.queries.rights import Right
@@ -73,7 +73,7 @@ class Decision(Api):
     def decide(self, pk: int, act: Decide, words: str) -> Response:
         """Decide, then look what may start. Raise NotPossible, NotAllowed."""
         row = act(find(rows(), self.user, Right.OPERATE, pk=pk), self.user, words)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         if row.state == LaunchRequest.State.OUTDATED:
             raise NotPossible(f"It is void, and nothing began. {row.words}")
         return Response(self.shown(row, LaunchRequestOutput))

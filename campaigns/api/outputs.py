@@ -11,10 +11,11 @@ from rest_framework.reverse import reverse
 
 from campaigns.api import shapes
 from campaigns.api.launch_outputs import LaunchRequestOutput
+from campaigns.api.run_outputs import cell_output
 from campaigns.api.selection import Selectable
 from campaigns.definition import drafts
-from campaigns.models import Campaign, Cell, LaunchRequest, Target
-from campaigns.queries import environment, live, records
+from campaigns.models import Campaign, LaunchRequest, Target
+from campaigns.queries import environment, live, records, versions
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.analyses import failure_of
@@ -236,12 +237,7 @@ class CampaignDetail(CampaignOutput):
 
     def get_version(self, campaign: Campaign) -> str:
         """Text that changes with every run, phase, exclusion, state, analysis and second yes; for `seen`."""
-        return live.whole_version(campaign)
-
-
-def cell_output(cell: Cell) -> dict[str, Any]:
-    """Position and levels of a cell."""
-    return {"position": cell.position, "levels": cell.levels_by_factor}
+        return versions.whole_version(campaign)
 
 
 def all_of(serializer: serializers.BaseSerializer[Any]) -> list[Any]:

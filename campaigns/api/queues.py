@@ -6,12 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns import dispatch
-from campaigns.api.campaigns import CampaignApi
+from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.shapes import QueueOutput
 from campaigns.api.views import Api
 from campaigns.definition import queue
+from campaigns.events import work_waits
 from campaigns.models import Target
 from campaigns.queries import queues
 from campaigns.queries.rights import May, Right
@@ -39,7 +39,7 @@ class Move(CampaignApi):
         """Move it, look what may start, and give the queue as it is then."""
         move = queue.move_up if self.up else queue.move_down
         campaign = move(self.campaign(pk), self.user)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         server = Target.objects.get(campaign=campaign)
         return Response(_queue(queues.queue_of(server, May(self.user)), request))
 

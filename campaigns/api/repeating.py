@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from campaigns.api.bodies import Readable
 from campaigns.api.refusals import Refusal
 from campaigns.definition import repeating
-from campaigns.dispatch import messages_after_commit
+from campaigns.messages import messages_after_commit
 
 if TYPE_CHECKING:
     from campaigns.api.views import Api

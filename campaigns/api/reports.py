@@ -10,10 +10,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.exports import ByQuery
 from campaigns.api.input_fields import Input
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.selection import Selectable
+from campaigns.api.selection import ByQuery, Selectable
 from campaigns.api.views import Api
 from campaigns.definition import public_links
 from campaigns.errors import NotPossible

@@ -12,10 +12,10 @@ from campaigns.api.input_fields import (
     Input,
     Percentiles,
 )
-from campaigns.api.outputs import cell_output
 from campaigns.api.selection import Selectable
 from campaigns.models import (
     Attempt,
+    Cell,
     EffectiveSetting,
     EnvironmentFact,
     Exclusion,
@@ -25,6 +25,12 @@ from campaigns.models import (
     Proof,
     Run,
 )
+
+
+def cell_output(cell: Cell) -> dict[str, Any]:
+    """Position and levels of a cell."""
+    return {"position": cell.position, "levels": cell.levels_by_factor}
+
 
 OBSERVED = frozenset({"excluded", "attempts", "proofs", "measurements", "stand_in"})
 """Fields of a run in a list that take further queries."""

@@ -4,16 +4,17 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api import filters
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.input_fields import CancelInput, ConfirmInput
 from campaigns.api.launch_outputs import LaunchRequestOutput
+from campaigns.api.of_campaign import CampaignApi
+from campaigns.api.of_run import RunApi
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
 from campaigns.api.selection import selected
 from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.definition import life
+from campaigns.events import work_waits
 from campaigns.models import LaunchRequest, Run
 from campaigns.queries import records
 from campaigns.queries.rights import Right
@@ -52,7 +53,7 @@ class Runs(CampaignApi, Receiving):
         return append_runs(self, request, pk)
 
 
-class OneRun(CampaignApi):
+class OneRun(RunApi):
     """GET: one run with everything that its attempts observed and proved."""
 
     @operation("get_run", "runs", answer=RunDetail, query=RunQuery, refusals=[NOT_FOUND])
@@ -62,7 +63,7 @@ class OneRun(CampaignApi):
         return Response(self.shown(self.run(pk, position, trial=trial), RunDetail))
 
 
-class CancelRun(CampaignApi):
+class CancelRun(RunApi):
     """POST {reason}: end one run."""
 
     takes = {"post": Right.OPERATE}
@@ -77,11 +78,11 @@ class CancelRun(CampaignApi):
     def post(self, request: Request, pk: int, position: int) -> Response:
         """End one run; the campaign goes on without it."""
         life.cancel_run(self.run(pk, position), self.read(CancelInput)["reason"], self.user)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         return Response(self.shown(self.run(pk, position), RunDetail))
 
 
-class RunAgain(CampaignApi):
+class RunAgain(RunApi):
     """POST {confirm_target}: plan a failed or void run once more."""
 
     takes = {"post": Right.OPERATE}
@@ -100,5 +101,5 @@ class RunAgain(CampaignApi):
         made = life.run_again(self.run(pk, position), self.user, name)
         if isinstance(made, LaunchRequest):
             return self.asked(made)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         return Response(self.shown(self.run(pk, position), RunDetail))

@@ -1,11 +1,28 @@
 """`?fields=`: what a client does not ask for is neither read nor sent."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+
+
+class ByQuery(BaseContentNegotiation):
+    """`?format=` says what is sent, not `Accept`; problems are JSON."""
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """Take the first one."""
+        first = next(iter(renderers))
+        return first, str(first.media_type)
+
 
 Shape = serializers.BaseSerializer[Any]
 

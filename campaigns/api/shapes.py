@@ -7,6 +7,16 @@ from rest_framework import serializers
 from campaigns.api.selection import Selectable
 from campaigns.models import Campaign, Run, Scope
 
+
+class CampaignName(serializers.Serializer[Any]):
+    """A campaign by primary key and name; `page` is for people."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    url = serializers.URLField()
+    page = serializers.URLField()
+
+
 ATTEMPT_FIELDS = (
     *("number", "state", "phase", "reason", "worker", "host", "queued_at", "claimed_at"),
     *("measure_started_at", "measure_finished_at", "finished_at", "units_done", "units_failed"),

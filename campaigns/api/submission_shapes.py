@@ -8,7 +8,7 @@ from rest_framework.reverse import reverse
 
 from campaigns.api.input_fields import Flag, Input, Scalar, Tags
 from campaigns.api.selection import Selectable
-from campaigns.api.shapes import text
+from campaigns.api.shapes import CampaignName, text
 from campaigns.importers.defining import ORDERS
 from campaigns.importers.document import STATES
 from campaigns.importers.receiving import Received
@@ -145,15 +145,6 @@ class FormatOutput(Selectable):
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
-
-
-class CampaignName(serializers.Serializer[Any]):
-    """A campaign by primary key and name; `page` is for people."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    url = serializers.URLField()
-    page = serializers.URLField()
 
 
 class SubmissionOutput(Selectable):

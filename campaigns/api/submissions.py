@@ -18,7 +18,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.bodies import unpacked
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -40,11 +39,13 @@ from campaigns.api.submission_shapes import (
 from campaigns.api.views import Api
 from campaigns.definition.allowing import team_for
 from campaigns.errors import Invalid
+from campaigns.events import work_waits
 from campaigns.importers import waiting
 from campaigns.importers.document import read_submission
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received, append, create
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
+from campaigns.queries.analyses import request_analysis, request_analysis_of_received
 from campaigns.queries.rights import Right
 from campaigns.readers import all_readers
 
@@ -202,7 +203,7 @@ class Imports(Receiving):
         kept = waiting.keep(file, about, self.user, team)
         if isinstance(kept, Received):
             return _answer(kept, self.request, dry=False)
-        transaction.on_commit(dispatch.dispatch)
+        transaction.on_commit(lambda: work_waits.send(sender=None))
         shown = SubmissionOutput(kept, context={"request": self.request}).data
         return Response(
             {**NOT_READ_YET, "dropped": [], "factors": [], "submission": shown},
@@ -239,7 +240,7 @@ def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
             if dry:
                 transaction.set_rollback(True)
             elif received.last:
-                dispatch.request_analysis_of_received(received.campaign, received.last)
+                request_analysis_of_received(received.campaign, received.last)
         data = {
             "dry_run": dry,
             "runs": received.runs,
@@ -299,6 +300,6 @@ def _answer(received: Received, request: Request, *, dry: bool) -> Response:
         return Response(data)
     if not received.made:
         return Response(data)
-    dispatch.request_analysis(received.campaign)
+    request_analysis(received.campaign)
     location = reverse("api-campaign", [received.campaign.pk], request=request)
     return Response(data, status=status.HTTP_201_CREATED, headers={"Location": location})

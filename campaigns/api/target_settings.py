@@ -7,7 +7,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api.input_fields import NoQuery
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.setting_outputs import (
@@ -24,8 +23,10 @@ from campaigns.api.targets import in_use
 from campaigns.api.views import Api
 from campaigns.definition import hands, ssh_logins, target_settings
 from campaigns.errors import Invalid, NotPossible
+from campaigns.events import work_waits
 from campaigns.models import HandRequest, Setting, SshLogin, Target, TargetStep
 from campaigns.queries.hands import open_requests
+from campaigns.queries.probes import request_look
 from campaigns.queries.rights import Right
 
 TAG = "settings"
@@ -118,7 +119,7 @@ class ReadBack(Api):
     def post(self, request: Request, pk: int) -> Response:
         """Ask a worker to read every setting back and to log in by SSH; look again a moment later."""
         target = in_use(pk)
-        if why_not := dispatch.request_look(target):
+        if why_not := request_look(target):
             raise NotPossible(why_not)
         found = [self.shown(row, TargetSettingOutput) for row in target.setting_rows.all()]
         body = {"next": None, "previous": None, "results": found}
@@ -257,7 +258,7 @@ class HandDone(Api):
     def post(self, request: Request, pk: int) -> Response:
         """Say that it is done; what waited for it begins when it is its turn."""
         done = hands.confirm(get_object_or_404(HandRequest, pk=pk), self.user)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
         return Response(self.shown(done, HandOutput))
 
 

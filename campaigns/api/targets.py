@@ -5,7 +5,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns import dispatch
 from campaigns.api import filters
 from campaigns.api.inputs import EditTargetInput, NewTargetInput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -16,6 +15,7 @@ from campaigns.definition.allowing import team_for
 from campaigns.definition.revisions import revision_of
 from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Target
+from campaigns.queries.probes import request_probe
 from campaigns.queries.rights import Right
 
 
@@ -42,7 +42,7 @@ class Targets(Api):
         data = self.read(NewTargetInput)
         team = team_for(self.user, data.pop("team"), Right.OPERATE)
         target = servers.save_target(data, team=team)
-        dispatch.request_probe(target)
+        request_probe(target)
         output = dict(TargetOutput(target, context={"request": request}).data)
         output["warnings"] = servers.to_be_told(target, data)
         return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
@@ -76,7 +76,7 @@ class OneTarget(Api):
         data = servers.as_data(target) | changes
         saved = servers.save_target(data, target, seen=self.seen)
         self.revision = revision_of(servers.revised(saved))
-        why_not = dispatch.request_probe(saved)
+        why_not = request_probe(saved)
         output = dict(TargetOutput(saved, context={"request": request}).data)
         told = servers.to_be_told(saved, changes)
         return Response(output | {"warnings": [*told, why_not] if why_not else told})
@@ -116,7 +116,7 @@ class Probe(Api):
         200 instead of 202: nobody asks it now, for the reason in `warnings`; this is the last answer.
         """
         target = get_object_or_404(Target, pk=pk, retired_at=None)
-        why_not = dispatch.request_probe(target)
+        why_not = request_probe(target)
         output = TargetOutput(target, context={"request": request}).data
         if why_not:
             return Response(output | {"warnings": [why_not]})

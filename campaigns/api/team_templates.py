@@ -1,18 +1,13 @@
 """Templates of teams, and campaigns that begin with one."""
 
-from typing import Any
-
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import filters
-from campaigns.api.campaigns import CampaignApi
 from campaigns.api.input_fields import Input, Text
-from campaigns.api.inputs import CampaignInput
 from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.outputs import CampaignDetail
 from campaigns.api.selection import Selectable
 from campaigns.api.views import Api
 from campaigns.definition import templates
@@ -134,27 +129,3 @@ class RetireTemplate(Api):
         """Let no further campaign begin with it; those that did stay as they are."""
         template = templates.retire_template(get_object_or_404(Template, pk=pk), self.user)
         return Response(self.shown(template, TemplateOutput))
-
-
-class BeginWithTemplate(CampaignApi):
-    """POST {changes}: a draft that begins with a template."""
-
-    of = Template
-    takes = {"post": Right.WRITE}
-
-    @operation(
-        "begin_with_template",
-        "templates",
-        body=CampaignInput,
-        answer=CampaignDetail,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        """A draft of it: parameters are replaced one by one, any other field as a whole."""
-        changes: dict[str, Any] = self.read(CampaignInput)
-        try:
-            draft = templates.begin(get_object_or_404(Template, pk=pk), changes, self.user)
-        except templates.NoTemplate as refusal:
-            raise NotPossible(str(refusal)) from None
-        return self.answer(draft, status.HTTP_201_CREATED)

@@ -1,4 +1,4 @@
-"""What all views share; kinds."""
+"""What all views of the REST API share."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,22 +17,16 @@ from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from campaigns.api import paging, problems, repeating, scopes
 from campaigns.api.authentication import BrowserAuthentication, TokenAuthentication
 from campaigns.api.filters import FilterSet, narrowed, refuse_unknown
 from campaigns.api.input_fields import Input, NoQuery
-from campaigns.api.kinds import described
-from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.parsing import StrictJSONParser
 from campaigns.api.selection import Selectable, picked, selected
-from campaigns.api.shapes import KindOutput
 from campaigns.api.throttling import Standing, Throttle
 from campaigns.definition.revisions import Data, Seen, held, revision_of
-from campaigns.drivers import UnknownKind, all_kinds, driver_of
-from campaigns.drivers.base import Driver
 from campaigns.models import Scope
 from campaigns.queries import owners
 from campaigns.queries.rights import Right, visible
@@ -217,44 +211,6 @@ def checked(serializer: Input) -> dict[str, Any]:
     """What was sent, by name. Raise ValidationError."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
-
-
-class Kinds(Api):
-    """GET: all kinds of test."""
-
-    @operation("list_kinds", "kinds", answer=KindOutput, whole=True)
-    def get(self, request: Request) -> Response:
-        """All kinds of test that this perfdash knows."""
-        return self.whole(
-            [_kind(kind, driver, request) for kind, driver in all_kinds().items()], KindOutput
-        )
-
-
-class OneKind(Api):
-    """GET: one kind of test."""
-
-    @operation("get_kind", "kinds", answer=KindOutput, refusals=[NOT_FOUND])
-    def get(self, request: Request, kind: str) -> Response:
-        """What a kind of test asks, takes, varies and measures."""
-        self.read_query(NoQuery)
-        found = _kind(kind, driver_at(kind), request)
-        return Response(picked(found, selected(request, KindOutput)))
-
-
-def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
-    return {
-        **described(kind, driver),
-        "url": reverse("api-kind", [kind], request=request),
-        "schema_url": reverse("api-kind-schema", [kind], request=request),
-    }
-
-
-def driver_at(kind: str) -> Driver:
-    """Find a kind, or raise Http404."""
-    try:
-        return driver_of(kind)
-    except UnknownKind as error:
-        raise Http404(str(error)) from None
 
 
 class Nothing(Api):

@@ -91,6 +91,11 @@ def percent(value: float, digits: int = 1) -> str:
     return f"{signed(value, digits)} %"
 
 
+def without_sign(value: float) -> str:
+    """Write a share that is never negative: 3.1 %."""
+    return percent(value).lstrip("+")
+
+
 def signed(value: float, digits: int = 1) -> str:
     """Write a number with its sign; what rounds to zero has none."""
     if abs(value) >= 1000:

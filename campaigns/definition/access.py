@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 from campaigns.activity import Action, record
 from campaigns.credentials import new_token, token_hash
 from campaigns.definition.errors import messages_of
-from campaigns.definition.forms import Text
 from campaigns.errors import Invalid
+from campaigns.form_fields import Text
 from campaigns.models import ApiToken, Scope, SignInLink
 
 MAY = {

@@ -11,13 +11,14 @@ from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_right
 from campaigns.definition.contrasts import read_contrast
 from campaigns.definition.errors import many_for_one
-from campaigns.definition.forms import FEWEST_ADAPTIVE, DesignForm, Text
+from campaigns.definition.forms import FEWEST_ADAPTIVE, DesignForm
 from campaigns.definition.life.asking import takes_two
 from campaigns.definition.life.guards import require_confirmed
 from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.errors import Invalid, NotPossible
+from campaigns.form_fields import Text
 from campaigns.models import Amendment, Campaign
 from campaigns.queries.metrics import metrics_of
 from campaigns.queries.rights import Right

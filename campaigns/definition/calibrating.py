@@ -9,9 +9,10 @@ from campaigns.definition import drafts
 from campaigns.definition.checking import Definition, check
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
+from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS, told_to_driver
 from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target
-from campaigns.plan import BLIND_LABEL, BLIND_LEVELS, cells_of, told_to_driver
+from campaigns.plan import cells_of
 
 PAIRS = 10
 TAG = "A/A"

@@ -24,9 +24,11 @@ from campaigns.definition.parts import (
 from campaigns.definition.variables import variables_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
+from campaigns.drivers.base.values import told_to_driver
 from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target
-from campaigns.plan import Design, Unplannable, plan_runs, possible_cells, told_to_driver
+from campaigns.network import normalised_address
+from campaigns.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.queries.allowed import Allowed, allowed_on
 from campaigns.queries.pools import MEASURE
 
@@ -224,9 +226,9 @@ def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any])
         return
     for name, url in driver.urls(target.base_url, {**definition.parameters, **cell}).items():
         try:
-            elsewhere = network.normalised_address(url) != target.own_address
+            elsewhere = network.normalised_address(url) != normalised_address(target.base_url)
             message = (
-                f"{url} is not on {target.name} ({target.own_address}). A run loads only the server "
+                f"{url} is not on {target.name} ({normalised_address(target.base_url)}). A run loads only the server "
                 "that it holds: save that server as a target, and measure it."
             )
         except network.NetworkError as error:

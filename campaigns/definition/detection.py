@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.definition.checking import Definition
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.models import Campaign
-from campaigns.plan import BLIND_LABEL
 from campaigns.queries.clock import database_now
 from campaigns.queries.noise import known_noise
 

@@ -11,9 +11,10 @@ from campaigns.activity import Action, record
 from campaigns.definition.allowing import require_of_asker, require_right
 from campaigns.definition.checking import Definition
 from campaigns.definition.revisions import Seen, require_seen
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.errors import Invalid, NotPossible
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
-from campaigns.plan import BLIND_LABEL, cells_of
+from campaigns.plan import cells_of
 from campaigns.queries.pools import MEASURE
 from campaigns.queries.rights import Right
 

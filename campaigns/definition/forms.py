@@ -1,6 +1,5 @@
 """The fields of a campaign that do not depend on its kind, and of a target. Validation only."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from campaigns import quiet_hours
 from campaigns.definition.durations import DurationField
+from campaigns.form_fields import Text
 from campaigns.models import Campaign
 from campaigns.queries.pools import MEASURE, check_measuring_pool
 
@@ -16,21 +16,6 @@ MOST_REPETITIONS = 200
 USUAL_FAMILY = "http"
 FEWEST_ADAPTIVE = 8
 """Blocks that a campaign has before its precision may end it."""
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def no_control_characters(text: str) -> None:
-    """Refuse what nobody can see or what would turn the text around."""
-    if found := CONTROL.search(text):
-        raise ValidationError(
-            f"This holds the control character U+{ord(found.group()):04X}; take it out."
-        )
-
-
-class Text(forms.CharField):
-    """One line or paragraph without control characters, of a stated longest length."""
-
-    default_validators = [no_control_characters]
 
 
 def _percent(label: str, help_text: str, *, initial: float, most: float = 100) -> forms.FloatField:

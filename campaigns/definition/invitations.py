@@ -15,8 +15,8 @@ from campaigns import activity
 from campaigns.activity import Action
 from campaigns.credentials import new_token, token_hash
 from campaigns.definition.errors import messages_of
-from campaigns.definition.forms import Text
 from campaigns.errors import Invalid
+from campaigns.form_fields import Text
 from campaigns.models import Invitation, Membership, Role, Team
 from campaigns.queries.rights import Right, may, require
 

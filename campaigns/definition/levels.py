@@ -1,13 +1,12 @@
 """Values of parameters: read by the parameter's own field, and storable as JSON."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.definition.forms import no_control_characters
+from campaigns.form_fields import plain
 
 MOST_BYTES = 2000
 """Of the levels of a cell, as text: PostgreSQL indexes them, and takes 2,704 bytes with the rest."""
@@ -47,18 +46,6 @@ def same_level(field: forms.Field | None, given: Any, levels: Sequence[Any]) -> 
 def _cleaned(field: forms.Field, given: Any) -> Any:
     """Read one value as the parameter's own field does. Raise ValidationError."""
     return plain(field.clean("" if isinstance(given, dict | list) else given))
-
-
-def plain(value: Any) -> Any:
-    """Give a value as JSON can hold it. Raise ValidationError where it cannot."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, str):
-        no_control_characters(value)
-    elif not isinstance(value, int | float | None):
-        kind = type(value).__name__
-        raise ValidationError(f"This is a {kind}; a parameter is a text, a number, yes or no.")
-    return value
 
 
 def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:

@@ -13,6 +13,7 @@ from campaigns import names, network
 from campaigns.engines.health import is_here
 from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target, TargetLease
+from campaigns.network import normalised_address
 
 ONE_SAVER = 7_363_002  # key of the advisory lock
 THIS_MACHINE = "this machine"
@@ -51,7 +52,7 @@ def share_address(target: Target, url: str, hosts: Hosts) -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_SAVER])
     own = network.normalised_address(url)
-    moved = target._state.adding or own != target.own_address
+    moved = target._state.adding or own != normalised_address(target.base_url)
     hosts.ask_beside(url, target.pk)
     twins = [row for row in _others(url, target.pk) if _is_same(row, url, hosts)]
     addresses = list(dict.fromkeys(row.address for row in twins))
@@ -90,7 +91,9 @@ def _others(url: str, pk: int | None) -> list[Target]:
 
 def _is_same(row: Target, url: str, hosts: Hosts) -> bool:
     own = network.normalised_address(url)
-    return own in (row.address, row.own_address) or bool(hosts.of(url) & hosts.of(row.base_url))
+    return own in (row.address, normalised_address(row.base_url)) or bool(
+        hosts.of(url) & hosts.of(row.base_url)
+    )
 
 
 def _stays(target: Target, url: str, hosts: Hosts) -> bool:

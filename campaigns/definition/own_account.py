@@ -13,8 +13,8 @@ from django.db import IntegrityError, connection, transaction
 from campaigns import activity
 from campaigns.activity import Action
 from campaigns.definition.errors import messages_of
-from campaigns.definition.forms import Text
 from campaigns.errors import Invalid
+from campaigns.form_fields import Text
 
 LONGEST_NAME = 150
 NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)

@@ -6,7 +6,13 @@ from time import monotonic
 
 from django.conf import settings
 
-from campaigns import names
+from campaigns import names, network
+
+
+def installation_rules() -> network.Rules:
+    """Rules of the installation, without what owners confirmed."""
+    return network.parse_rules(settings.ALLOWED_ADDRESSES, own_addresses())
+
 
 FRESH_SECONDS = 60.0
 

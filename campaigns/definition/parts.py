@@ -7,12 +7,13 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from campaigns.definition.errors import is_list_of_words, many_for_one, messages_of
-from campaigns.definition.forms import CONTROL
-from campaigns.definition.levels import check_lengths, plain, read_levels, same_level
+from campaigns.definition.levels import check_lengths, read_levels, same_level
 from campaigns.definition.variables import Variables, cleaned
 from campaigns.drivers.base import Driver
+from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.form_fields import CONTROL, plain
 from campaigns.models import Campaign, Target
-from campaigns.plan import BLIND_LABEL, BLIND_LEVELS, number_of_cells
+from campaigns.plan import number_of_cells
 
 MOST_CELLS = 500
 MOST_FACTORS = 6

@@ -15,7 +15,7 @@ from campaigns.definition.allowing import require_of_asker
 from campaigns.definition.errors import messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
-from campaigns.definition.own_services import own_addresses
+from campaigns.definition.own_services import installation_rules
 from campaigns.definition.production import require_to_unmark
 from campaigns.definition.revisions import Seen, require_seen
 from campaigns.definition.target_record import record_saved, stored
@@ -23,6 +23,7 @@ from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
 from campaigns.errors import Invalid
 from campaigns.models import Campaign, Target, Team
+from campaigns.network import normalised_address
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.naming import TARGET
 from campaigns.queries.rights import Right
@@ -50,11 +51,6 @@ def families() -> list[str]:
             for family in driver.families
         }
     )
-
-
-def installation_rules() -> network.Rules:
-    """Rules of the installation, without what owners confirmed."""
-    return network.parse_rules(settings.ALLOWED_ADDRESSES, own_addresses())
 
 
 def rules_for(target: Target) -> network.Rules:
@@ -138,7 +134,7 @@ def save_target(
     except network.NetworkError as error:
         raise Invalid({"base_url": [str(error)]}) from None
     _refuse_what_is_never_allowed(clean["base_url"], own)
-    moved = target._state.adding or own != target.own_address
+    moved = target._state.adding or own != normalised_address(target.base_url)
     if moved and target.pk and (campaigns := measuring(target.address)):
         raise Invalid(
             {"base_url": [f"{_is_measuring(target, campaigns)} Change its address afterwards."]}

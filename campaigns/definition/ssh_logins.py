@@ -13,7 +13,8 @@ from campaigns import credentials, network
 from campaigns.activity import Action, record
 from campaigns.clients.actions import COMMAND, fingerprint_of, wrong_key
 from campaigns.definition.errors import messages_of
-from campaigns.definition.servers import installation_rules, rules_for
+from campaigns.definition.own_services import installation_rules
+from campaigns.definition.servers import rules_for
 from campaigns.definition.setting_forms import SshForm
 from campaigns.errors import Invalid
 from campaigns.models import SshLogin, Target

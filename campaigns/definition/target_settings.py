@@ -23,6 +23,7 @@ from campaigns.definition.setting_forms import SettingForm, StepForm
 from campaigns.definition.ssh_logins import require_admin
 from campaigns.definition.variables import field_of
 from campaigns.drivers import all_kinds
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.errors import Invalid
 from campaigns.models import (
     Campaign,
@@ -32,7 +33,6 @@ from campaigns.models import (
     Target,
     TargetStep,
 )
-from campaigns.plan import BLIND_LABEL
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_SETTINGS, MOST_STEPS = 50, 20

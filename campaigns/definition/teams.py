@@ -9,8 +9,8 @@ from django.db import IntegrityError, transaction
 
 from campaigns.activity import Action, record
 from campaigns.definition.errors import messages_of
-from campaigns.definition.forms import Text
 from campaigns.errors import Invalid
+from campaigns.form_fields import Text
 from campaigns.models import Membership, Role, Team
 from campaigns.queries.rights import NotAllowed, Right, require
 

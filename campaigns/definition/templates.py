@@ -13,8 +13,8 @@ from campaigns.activity import Action, record
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
 from campaigns.definition.errors import messages_of
-from campaigns.definition.forms import Text
 from campaigns.errors import Invalid
+from campaigns.form_fields import Text
 from campaigns.models import Campaign, Target, Template
 from campaigns.queries.metrics import driver_if_known
 

@@ -12,9 +12,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.definition.forms import Text
-from campaigns.definition.levels import plain
 from campaigns.drivers.base import Driver
+from campaigns.form_fields import Text, plain
 from campaigns.models import Setting, Target
 
 MOST_LETTERS = 200

@@ -17,38 +17,23 @@ import logging
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.dispatch.analyses import (
-    due_beside_runs,
-    due_for_runs,
-    forget_sent,
-    request_analysis,
-    request_analysis_after,
-    request_analysis_of_received,
-)
+from campaigns.dispatch.analyses import due_beside_runs, due_for_runs, forget_sent
 from campaigns.dispatch.closing import close_campaigns
 from campaigns.dispatch.generators import ask_generators, due_generators, forget_messages
 from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_hours
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
 from campaigns.dispatch.restoring import claim_restorations
-from campaigns.dispatch.sending import ANALYSIS, CONTROL, messages_after_commit, send
 from campaigns.dispatch.single import alone
-from campaigns.models import Attempt, Target, TargetLease
+from campaigns.messages import ANALYSIS, CONTROL, send
+from campaigns.models import Attempt, TargetLease
 from campaigns.queries.analyses import holding_runs_back
 from campaigns.queries.clock import database_now
-from campaigns.queries.probes import BETWEEN_SECONDS, busy
-from campaigns.reviews.reopening import look_at_overdue
 
 __all__ = [
     "ask_generators",
     "dispatch",
-    "messages_after_commit",
-    "request_analysis",
-    "request_analysis_after",
-    "request_analysis_of_received",
     "request_dispatch",
-    "request_look",
-    "request_probe",
     "send_again",
 ]
 
@@ -56,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 def dispatch() -> None:
-    """Take lost leases back, close what is over, start what may start; re-open what was overtaken.
+    """Take lost leases back, close what is over, start what may start.
 
     A broker that is away is no error: what was queued is sent again when its lease has lapsed.
     """
@@ -85,7 +70,6 @@ def dispatch() -> None:
         send("campaigns.generate", generator, pool)
     for attempt, pool in attempts:
         send("campaigns.execute_attempt", attempt, pool)
-    look_at_overdue()
 
 
 @transaction.atomic
@@ -103,21 +87,3 @@ def send_again(pools: list[str]) -> None:
 def request_dispatch() -> None:
     """Ask the control workers to look what may start."""
     send("campaigns.dispatch", None, CONTROL)
-
-
-def request_probe(target: Target) -> str:
-    """Ask the control workers to look at a target now; say why not where nobody is to, else empty."""
-    found = busy(target, database_now(), BETWEEN_SECONDS)
-    if found is not None and not found.its_turn_comes:
-        return found.why
-    send("campaigns.probe_target", target.pk, CONTROL)
-    return ""
-
-
-def request_look(target: Target) -> str:
-    """Ask the control workers to read a target's settings back; say why not where nobody is to."""
-    found = busy(target, database_now(), 0.0)
-    if found is not None:
-        return found.why
-    send("campaigns.look_at_settings", target.pk, CONTROL)
-    return ""

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns import results
+from campaigns.definition.life.rows import release_leases
 from campaigns.dispatch.clock import bring_back
 from campaigns.models import Attempt, Dispatcher, LogLine
 
@@ -65,7 +66,7 @@ def take_back_lost() -> None:
         Attempt.objects.filter(pk=attempt.pk).update(
             state=Attempt.State.LOST, reason=reason, finished_at=Now()
         )
-        results.release_leases([attempt.pk])
+        release_leases([attempt.pk])
         results.put_away([attempt.pk])
         results.settle(attempt, attempt.run, Attempt.State.LOST, reason)
         LogLine.objects.create(

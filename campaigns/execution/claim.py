@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.definition.life.rows import release_leases
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
 from campaigns.queries import quiet
 from campaigns.queries.clock import database_now
 from campaigns.queries.expected import budget_seconds_left
-from campaigns.results import release_leases
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from campaigns import log_context, progress, redaction
 from campaigns.credentials import SecretUnreadable
 from campaigns.definition.servers import as_driver_sees_it
 from campaigns.drivers import UnknownKind, driver_of
+from campaigns.drivers.base.values import told_to_driver
 from campaigns.engines.health import is_here
 from campaigns.engines.program import ProgramFailed, run_program
 from campaigns.execution import machine
@@ -28,8 +29,7 @@ from campaigns.execution.parcels import TooLarge, pack_outcome, unpack_order
 from campaigns.execution.workplace import NoWorkplace, workplace
 from campaigns.models import Attempt, Generator, GeneratorLease, Target, TargetLease
 from campaigns.network import parse_url
-from campaigns.plan import told_to_driver
-from campaigns.results import storable
+from campaigns.redaction import storable
 
 PAUSE_SECONDS = 0.5
 BROKE = (NoWorkplace, ProgramFailed, SecretUnreadable, TooLarge, UnknownKind, OSError)

@@ -14,7 +14,7 @@ from campaigns.execution.set_levels import value_of
 from campaigns.models import Setting, SshLogin, Target
 from campaigns.queries.clock import database_now
 from campaigns.queries.probes import busy
-from campaigns.results import storable
+from campaigns.redaction import storable
 
 MOST_SECONDS = 60.0
 

@@ -16,13 +16,12 @@ from campaigns.credentials import SecretUnreadable
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import all_kinds, driver_of
 from campaigns.drivers.base import AddressRefused, Driver, DriverError, TargetUnavailable
+from campaigns.drivers.base.values import told_to_driver
 from campaigns.models import Campaign, Target
 from campaigns.network import NetworkError
-from campaigns.plan import told_to_driver
 from campaigns.queries.clock import database_now
 from campaigns.queries.probes import BETWEEN_SECONDS, Busy, busy
-from campaigns.redaction import redact_all
-from campaigns.results import storable
+from campaigns.redaction import redact_all, storable
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8

@@ -15,7 +15,7 @@ from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import set_one, value_of
 from campaigns.models import FoundSetting, HandRequest, LogLine, Target
 from campaigns.queries.restorations import MOST_TRIES
-from campaigns.results import storable
+from campaigns.redaction import storable
 
 AGAIN_SECONDS = 60.0
 """From a try that failed to the next one: a server that restarts is away for a while."""

@@ -21,6 +21,7 @@ from campaigns.execution.generating import stop_generators_of
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
 from campaigns.models import Attempt, LogLine, Run
+from campaigns.redaction import storable
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 BURIAL_SECONDS = 10.0
@@ -160,7 +161,7 @@ def _store(attempt: Attempt, outcome: results.Outcome, *, hung: bool = False) ->
     LogLine.objects.create(
         campaign_id=run.campaign_id,
         run=run,
-        text=results.storable(text),
+        text=storable(text),
         tone=LogLine.Tone.BAD if bad else LogLine.Tone.PLAIN,
     )
     return run

@@ -30,6 +30,7 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
+from campaigns.drivers.base.values import told_to_driver
 from campaigns.execution import machine
 from campaigns.execution.allowance import require_allowed
 from campaigns.execution.environment import generator_facts
@@ -41,8 +42,8 @@ from campaigns.execution.server_steps import Workbench
 from campaigns.execution.targets_own import TargetsOwn
 from campaigns.execution.workplace import workplace
 from campaigns.models import Attempt, EnvironmentFact, LogLine
-from campaigns.plan import told_to_driver
-from campaigns.results import MOST_LETTERS, Outcome, storable
+from campaigns.redaction import storable
+from campaigns.results import MOST_LETTERS, Outcome
 
 Result = TypeVar("Result")
 SLACK_SECONDS = 30.0

@@ -32,7 +32,7 @@ from campaigns.importers.submitted import (
 )
 from campaigns.models import Campaign
 from campaigns.models.campaigns import FACTOR_LETTERS, METRIC_LETTERS
-from campaigns.results import storable
+from campaigns.redaction import storable
 
 DEFINITION = (
     *("question", "name", "tags", "source", "order", "paired_factor", "baseline"),

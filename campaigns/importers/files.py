@@ -17,7 +17,7 @@ from campaigns.models import Campaign, Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.models.teams import default_team
 from campaigns.readers.base import Read, ReadRun
-from campaigns.results import storable
+from campaigns.redaction import storable
 
 PIECE = 1_000_000
 

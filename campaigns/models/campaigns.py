@@ -5,7 +5,6 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from campaigns.charts.labels import contrast_words
 from campaigns.models.targets import Target
 from campaigns.models.teams import Team, default_team
 from campaigns.models.templates import Template
@@ -216,11 +215,6 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def primary_contrast_in_words(self) -> str:
-        """Which comparison answers the question; empty where none is named."""
-        return contrast_words(self.primary_contrast) if self.primary_contrast else ""
 
     @property
     def block_word(self) -> str:

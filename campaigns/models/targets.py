@@ -4,13 +4,12 @@ from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.teams import Team, default_team
-from campaigns.network import normalised_address
 
 
 class Target(models.Model):
     """A server under test. `address` is what a lease holds: its normalised host:port.
 
-    Or that of another target that was found to be the same server; `own_address` is always its own.
+    Or that of another target that was found to be the same server; its own is that of `base_url`.
     `password` is encrypted (campaigns.credentials); it is never shown again.
     The limits are its owner's: campaigns keep to them, and a null sets none. `quiet_hours` are lines
     that campaigns.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
@@ -69,8 +68,3 @@ class Target(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def own_address(self) -> str:
-        """The normalised host:port of the base URL. Raise BadUrl."""
-        return normalised_address(self.base_url)

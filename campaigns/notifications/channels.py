@@ -15,8 +15,8 @@ from campaigns.activity import Action, record
 from campaigns.clients import chat
 from campaigns.clients.chat.errors import BadAddress
 from campaigns.definition.errors import many_for_one, messages_of
-from campaigns.definition.forms import Text
 from campaigns.errors import Invalid, NotPossible
+from campaigns.form_fields import Text
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.notifications import defaults, mail, signing
 from campaigns.notifications.rules import notification_rules

@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from campaigns import network
-from campaigns.definition.servers import installation_rules
+from campaigns.definition.own_services import installation_rules
 
 SETTING = "PERFDASH_NOTIFICATION_ADDRESSES"
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from campaigns.downloads import gathered, lines_of
 from campaigns.models import AuditEvent
-from campaigns.queries.csv_lines import lines_of
-from campaigns.queries.exports import gathered
 
 CHUNK = 1000
 COLUMNS: Mapping[str, str] = {

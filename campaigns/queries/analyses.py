@@ -1,4 +1,4 @@
-"""Analyses that wait, that are being computed, and that failed. Reads only.
+"""Requests of analyses: which wait, are being computed, or failed.
 
 A campaign holds its one request: `analysis_requested_at`, since when it has data that no analysis has read;
 `analysis_sent_at`, when a worker was asked, and then the last sign of life of the one that computes;
@@ -8,14 +8,79 @@ A campaign holds its one request: `analysis_requested_at`, since when it has dat
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest, Now
 
-from campaigns.models import Attempt, Campaign, Finding, LogLine
+from campaigns.events import data_changed
+from campaigns.messages import ANALYSIS
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run
 from campaigns.queries import workers
+from campaigns.stats.methods import METHODS
 
-POOL = "analysis"
-"""The queue of the workers that compute."""
+REST_SECONDS_A_RUN = 0.05
+MOST_REST_SECONDS = 60
+
+
+def request_analysis(campaign: Campaign) -> None:
+    """Note that a campaign has new data; it is analysed between two runs, not beside one.
+
+    A request that waits already keeps its age: however often it is repeated, its turn comes. What was
+    concluded from the data of before is re-opened at once, in the transaction of the caller.
+    """
+    _request(campaign, Now())
+    data_changed.send(sender=None, campaign=campaign)
+
+
+def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
+    """Request one of a campaign to which runs were added: not before it has rested from the last.
+
+    campaign: as it was read when it was locked. runs: how many it has. They may come one by one, many
+    a second: where a request waits already, nothing is asked of the database.
+    """
+    if campaign.analysis_requested_at is not None and campaign.analysis_began_at is None:
+        return
+    rest = timedelta(seconds=min(MOST_REST_SECONDS, runs * REST_SECONDS_A_RUN))
+    last = Finding.objects.filter(campaign=campaign).order_by("-computed_at").values("computed_at")
+    _request(campaign, Coalesce(Greatest(Now(), Subquery(last[:1]) + rest), Now()))
+    data_changed.send(sender=None, campaign=campaign)
+
+
+def _request(campaign: Campaign, at: Combinable) -> None:
+    """Request one, unless a request waits that nobody has begun with: whoever begins reads all there is."""
+    untaken = Q(analysis_began_at=None) | Q(analysis_requested_at__gt=F("analysis_began_at"))
+    waits = When(
+        untaken | lost(), analysis_requested_at__isnull=False, then=F("analysis_requested_at")
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=Case(waits, default=at))
+
+
+def request_analysis_after(run: Run) -> None:
+    """Request one where the run ended its block, unless the last one was just now.
+
+    An analysis takes the longer the more runs there are, and the next run waits for it: the rest
+    between two grows with them, so that a large campaign measures more than it computes.
+    """
+    block = Run.objects.filter(block=run.block_id)
+    if run.purpose == Run.Purpose.TRIAL or block.exclude(state__in=Run.CLOSED).exists():
+        return
+    closed = Run.objects.filter(campaign=run.campaign_id, state__in=Run.CLOSED).count()
+    rest = timedelta(seconds=closed * REST_SECONDS_A_RUN)
+    recent = Finding.objects.filter(
+        campaign=run.campaign_id, computed_at__gt=Now() - rest, computed_at__lte=Now()
+    )
+    if not recent.exists():
+        request_analysis(run.campaign)
+
+
+def request_outdated() -> int:
+    """Request analyses where other methods computed findings, or it failed; say of how many campaigns."""
+    outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
+    again = Q(pk__in=outdated) | Q(pk__in=failures().values("campaign"))
+    campaigns = Campaign.objects.filter(again, analysis_requested_at=None)
+    return campaigns.update(analysis_requested_at=Now(), analysis_sent_at=None)
+
+
 SILENT_SECONDS = 60
 """A worker that gave no sign of life for so long has lost its analysis."""
 UNTAKEN_SECONDS = 30
@@ -74,9 +139,9 @@ def holds_runs_back(campaign: Campaign) -> bool:
 
 def nobody_computes() -> str:
     """Say so where no worker takes analyses; else empty."""
-    if workers.present().filter(pools__contains=POOL).exists():
+    if workers.present().filter(pools__contains=ANALYSIS).exists():
         return ""
-    return f"No worker of the queue “{POOL}” answers; it is computed as soon as one does."
+    return f"No worker of the queue “{ANALYSIS}” answers; it is computed as soon as one does."
 
 
 def wait_of(campaign: Campaign) -> str:

@@ -3,8 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from campaigns.downloads import lines_of
 from campaigns.models import Campaign
 from campaigns.queries.pages import shown_findings
+
+
+def comparison_lines(campaign: Campaign) -> Iterator[str]:
+    """Write the header and one line a comparison of the primary metric."""
+    yield from lines_of(comparison_rows(campaign))
+
 
 HEAD = (
     "where", "factor", "baseline", "candidate", "verdict", "reason", "badges", "change_pct",

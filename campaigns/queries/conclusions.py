@@ -15,7 +15,7 @@ from campaigns.models import (
     Evidence,
     Reviewer,
 )
-from campaigns.queries.rights import teams_with, visible
+from campaigns.queries.rights import visible, without_hidden
 
 MOST_EVENTS = 200
 
@@ -33,15 +33,6 @@ class Asked:
 def conclusions_seen_by(user: User | AnonymousUser) -> QuerySet[Conclusion]:
     """Conclusions of his teams, but for those that rest on a campaign that he may not see."""
     return without_hidden(visible(Conclusion.objects.all(), user), user)
-
-
-def without_hidden(rows: QuerySet[Conclusion], user: User | AnonymousUser) -> QuerySet[Conclusion]:
-    """Leave out what rests on a campaign of a team that somebody does not see."""
-    if user.is_active and user.is_superuser:
-        return rows
-    teams = teams_with(user).order_by().values("pk")
-    hidden = Evidence.objects.filter(conclusion=OuterRef("pk")).exclude(campaign__team__in=teams)
-    return rows.exclude(Exists(hidden))
 
 
 def conclusions_on(campaign: Campaign, user: User | AnonymousUser) -> QuerySet[Conclusion]:

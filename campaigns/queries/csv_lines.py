@@ -4,31 +4,22 @@ The first columns of imported durations of whole seconds are those of the publis
 one row a run, the average on the last row of each level.
 """
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models.functions import Floor
 
+from campaigns.downloads import lines_of
 from campaigns.drivers.base import Metric
 from campaigns.models import Campaign, Measurement
-from campaigns.queries.comparison_rows import comparison_rows
 from campaigns.queries.metrics import metric_of
-from campaigns.queries.pages import FactorOutline, findings_of
+from campaigns.queries.outline import FactorOutline
+from campaigns.queries.pages import findings_of
 from campaigns.queries.rows import RunRow, Standing
 from campaigns.queries.run_stream import MeasuredRun, measured_runs, units_of
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What makes a spreadsheet take text for a formula, when it comes first; the last four are wide."""
 IMPORTED = "external"
-
-
-class _Line:
-    """What csv.writer writes to; gives the line back."""
-
-    def write(self, line: str) -> str:
-        return line
 
 
 def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[str]:
@@ -37,12 +28,15 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
     Columns: the factors, the primary metric's average and value, start and finish, then state,
     block, position, purpose, reason and what stood in for the target, then every metric in its unit.
     """
-    writer = csv.writer(_Line(), lineterminator="\n")
+    yield from lines_of(_rows(campaign, factors))
+
+
+def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[list[Any]]:
     metric = metric_of(campaign, campaign.primary_metric)
     published = _is_published(campaign, metric)
     units = units_of(campaign)
     names = sorted(units, key=lambda name: (name != metric.name, name))
-    header = [
+    yield [
         *(factor.name for factor in factors),
         f"avg {metric.name}",
         metric.name,
@@ -51,31 +45,17 @@ def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterato
         *("state", "block", "position", "purpose", "reason", "stand_in"),
         *(f"{name} ({units[name]})" if units[name] else name for name in names),
     ]
-    yield str(writer.writerow([_safe(cell) for cell in header]))
     averages = _averages(campaign)
     for run, following in _with_next(measured_runs(campaign, by_cell=True)):
         row = run.row
         is_last = following is None or following.row.cell != row.cell
         mean = averages.get(row.cell) if is_last else None
-        cells = [
+        yield [
             *(row.levels.get(factor.name, "") for factor in factors),
             *_in_words(row, mean, published=published),
             *(row.state, row.block, row.position, row.purpose, _reason(row), row.stand_in),
             *(_exact(run.values.get(name)) for name in names),
         ]
-        yield str(writer.writerow([_safe(cell) for cell in cells]))
-
-
-def comparison_lines(campaign: Campaign) -> Iterator[str]:
-    """Write the header and one line a comparison of the primary metric."""
-    yield from lines_of(comparison_rows(campaign))
-
-
-def lines_of(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Write one line a row, the header among them; None is an empty cell."""
-    writer = csv.writer(_Line(), lineterminator="\n")
-    for row in rows:
-        yield str(writer.writerow(["" if cell is None else _safe(cell) for cell in row]))
 
 
 def _is_published(campaign: Campaign, metric: Metric) -> bool:
@@ -135,18 +115,3 @@ def _reason(row: RunRow) -> str:
 
 def _exact(value: Standing | None) -> str:
     return "" if value is None else repr(value.value)
-
-
-def _safe(cell: Any) -> Any:
-    """Keep text from being taken for a formula; numbers that perfdash wrote stay numbers."""
-    if isinstance(cell, str) and cell.startswith(FORMULA) and not _is_number(cell):
-        return f"'{cell}"
-    return cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

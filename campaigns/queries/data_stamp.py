@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Count, Max, QuerySet, Sum
 
 from campaigns.models import Amendment, Attempt, Campaign, Exclusion, Run
+from campaigns.network import normalised_address
 
 
 def stamp_of(campaign: Campaign) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def stamp_of(campaign: Campaign) -> dict[str, Any]:
         "amendments": list(
             Amendment.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True)
         ),
-        "target": target.own_address if target else "",
+        "target": normalised_address(target.base_url) if target else "",
     }
 
 

@@ -1,13 +1,43 @@
 """How long a run may take, judged by those before it."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from statistics import median_high
 
 from django.db.models import Aggregate, DurationField, F, QuerySet, Sum, Value, Window
 from django.db.models.functions import Coalesce, Greatest, Lag
 
 from campaigns.drivers import UnknownKind, driver_of
-from campaigns.models import Attempt, Campaign, Run
-from campaigns.plan import told_to_driver
+from campaigns.drivers.base.values import told_to_driver
+from campaigns.models import Attempt, Campaign, Run, Target
+
+LATEST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class UsualRun:
+    """How long runs took of late: the median from claim to end, and of how many runs it is."""
+
+    seconds: float
+    runs: int
+
+
+def usual_run(kind: str, target: Target | None) -> UsualRun | None:
+    """Judge by the latest accepted runs of a kind on a target; None where there was none."""
+    if target is None:
+        return None
+    spans = (
+        Attempt.objects.filter(
+            run__campaign__kind=kind,
+            run__campaign__target__address=target.address,
+            state=Attempt.State.ACCEPTED,
+        )
+        .order_by("-finished_at")
+        .values_list(F("finished_at") - F("claimed_at"), flat=True)[:LATEST]
+    )
+    seconds = [span.total_seconds() for span in spans]
+    return UsualRun(median_high(seconds), len(seconds)) if seconds else None
+
 
 UNKNOWN_SECONDS = 60.0
 ZERO = timedelta(0)

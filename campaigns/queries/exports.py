@@ -1,21 +1,19 @@
 """A campaign as files, for pages and REST alike: each format with its media type and its bytes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.text import slugify
 
+from campaigns.downloads import gathered
 from campaigns.models import Campaign
 from campaigns.queries.csv_lines import csv_lines
 from campaigns.queries.json_document import json_pieces
-from campaigns.queries.live import fingerprint, whole_version
-from campaigns.queries.pages import factors_of
+from campaigns.queries.outline import factors_of
 from campaigns.queries.parquet import parquet_pieces
+from campaigns.queries.versions import fingerprint, whole_version
 from perfdash import __version__
-
-LETTERS = 50_000
-"""Of text that are sent at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +48,3 @@ def export_version(campaign: Campaign, name: str, definition: Mapping[str, Any])
     """Text that changes whenever what a file holds does."""
     amended = campaign.amendments.count()
     return fingerprint(name, __version__, whole_version(campaign), definition, amended)
-
-
-def gathered(pieces: Iterable[str]) -> Iterator[bytes]:
-    """Put small pieces together: each one that is sent has its price."""
-    held: list[str] = []
-    letters = 0
-    for piece in pieces:
-        held.append(piece)
-        letters += len(piece)
-        if letters >= LETTERS:
-            yield "".join(held).encode()
-            held.clear()
-            letters = 0
-    if held:
-        yield "".join(held).encode()

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
+from campaigns.network import normalised_address
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.generators import busy_workers
 from campaigns.queries.live import seconds_left
@@ -91,6 +92,11 @@ class TargetRow:
     run: int | None
     campaign: int | None
     same: tuple[str, ...]
+
+    @property
+    def address(self) -> str:
+        """The normalised host:port of the base URL."""
+        return normalised_address(self.target.base_url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,15 @@ Every function here is asked every two seconds by every open page: what a campai
 with the queue that it waits in.
 """
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 from django.utils import timezone
 
 from campaigns import progress
-from campaigns.models import Attempt, Campaign, Finding, LaunchRequest, LogLine, Run, Series
-from campaigns.queries.runs import usual_run
+from campaigns.models import Attempt, Campaign, LogLine, Run, Series
+from campaigns.queries.expected import usual_run
 from campaigns.queries.waiting import Wait, waiting_for
 
 LOG_LINES = 200
@@ -69,43 +68,6 @@ class Progress:
     def left_seconds(self) -> float | None:
         """Until the last run has ended; None where nobody knows, as while it waits for something else."""
         return None if self.waiting and self.waiting.open_end else self.open_seconds
-
-
-def version(campaign: Campaign) -> str:
-    """Text that changes whenever a run, an attempt's phase, an exclusion or the state does."""
-    runs = campaign.runs.aggregate(
-        **{state: Count("pk", filter=Q(state=state)) for state in Run.State.values},
-        last=Max("finished_at"),
-    )
-    excluded = campaign.runs.aggregate(
-        at=Max("exclusions__at"), withdrawn=Max("exclusions__withdrawn_at")
-    )
-    attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN).values_list(
-        "pk", "state", "phase", "cancel_requested_at"
-    )
-    return fingerprint(campaign.state, campaign.not_before, runs, excluded, list(attempts))
-
-
-def findings_version(campaign: Campaign) -> str:
-    """Text that changes whenever the analysis stored something."""
-    last = Finding.objects.filter(campaign=campaign).aggregate(at=Max("computed_at"))["at"]
-    return fingerprint(campaign.state, last)
-
-
-def whole_version(campaign: Campaign) -> str:
-    """Text that changes whenever one of both does, an analysis is asked for, or a second yes waits."""
-    asked = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
-    return fingerprint(
-        version(campaign),
-        findings_version(campaign),
-        campaign.analysis_requested_at is None,
-        asked.values_list("pk", flat=True).first(),
-    )
-
-
-def fingerprint(*parts: object) -> str:
-    """Shorten anything to text that is equal where all parts are."""
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def progress_of(campaign: Campaign) -> Progress:

@@ -16,7 +16,6 @@ from campaigns.models import (
     Team,
     Thread,
 )
-from campaigns.queries.conclusions import without_hidden
 from campaigns.queries.rights import (
     NOTHING,
     NotAllowed,
@@ -26,6 +25,7 @@ from campaigns.queries.rights import (
     require_rights,
     rights_by,
     teams_with,
+    without_hidden,
 )
 
 Row = TypeVar("Row", bound=Model)

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
-from django.forms.utils import pretty_name
 
 from campaigns.charts.labels import contrast_words
-from campaigns.drivers.base import Driver, Metric
+from campaigns.drivers.base import Metric
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -18,8 +18,8 @@ from campaigns.models import (
     Run,
     Session,
 )
-from campaigns.plan import BLIND_LABEL
 from campaigns.queries.metrics import driver_if_known, metric_of, metrics_of
+from campaigns.queries.outline import FactorOutline, _label, factors_of
 from campaigns.stats.methods import METHODS
 
 
@@ -30,20 +30,6 @@ class _Stored(NamedTuple):
     result: Mapping[str, Any]
     computed_at: datetime
     data_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class FactorOutline:
-    """A factor with its label and its levels in their given order."""
-
-    name: str
-    label: str
-    levels: tuple[Any, ...]
-
-    @property
-    def numeric(self) -> bool:
-        """Whether every level is a number, so that an axis has distances."""
-        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,36 +142,11 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
     if campaign.paired_factor == BLIND_LABEL:
         return ""
     if campaign.primary_contrast or campaign.order != Campaign.Order.PAIRED:
-        return campaign.primary_contrast_in_words
+        return contrast_words(campaign.primary_contrast) if campaign.primary_contrast else ""
     levels = next((f.levels for f in factors if f.name == campaign.paired_factor), ())
     candidate = next((level for level in levels if level != campaign.baseline), None)
     pair: dict[str, Any] = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
     return contrast_words(pair | {"baseline": campaign.baseline})
-
-
-def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
-    """Read what varies, in its order."""
-    driver = driver_if_known(campaign.kind)
-    return tuple(
-        FactorOutline(
-            name=factor.name,
-            label=_label(driver, factor.name),
-            levels=tuple(level.value for level in factor.levels.all()),
-        )
-        for factor in campaign.factors.prefetch_related("levels")
-    )
-
-
-def sample_of(campaign: Campaign) -> str:
-    """What one sample of a run is, in the words of the kind."""
-    driver = driver_if_known(campaign.kind)
-    return driver.sample if driver else Driver.sample
-
-
-def rate_of(campaign: Campaign) -> tuple[str, str]:
-    """Name and unit of what a run tells of its speed while it goes on."""
-    driver = driver_if_known(campaign.kind)
-    return driver.rate if driver else Driver.rate
 
 
 def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Findings:
@@ -257,8 +218,3 @@ def settings_of(campaign: Campaign) -> list[SettingSeen]:
         .order_by("name", "asked", "in_force")
     )
     return [SettingSeen(**row) for row in rows]
-
-
-def _label(driver: Driver | None, name: str) -> str:
-    field = driver.parameters.base_fields.get(name) if driver else None
-    return str(field.label) if field is not None and field.label else pretty_name(name)

@@ -7,12 +7,12 @@ from django.core.exceptions import ValidationError
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base.generating import POOL, read_pools
+from campaigns.messages import ANALYSIS
 from campaigns.models import Campaign, Run
-from campaigns.queries import analyses
 from campaigns.queries.workers import present_by_pool
 
 MEASURE = "measure"
-OTHERS = frozenset({POOL, "control", analyses.POOL})
+OTHERS = frozenset({POOL, "control", ANALYSIS})
 """Queues whose workers measure nothing."""
 
 

@@ -4,8 +4,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from campaigns.messages import CONTROL, send
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.queries.clock import database_now
 from campaigns.queries.naming import quoted_target
+
+
+def request_probe(target: Target) -> str:
+    """Ask the control workers to look at a target now; say why not where nobody is to, else empty."""
+    found = busy(target, database_now(), BETWEEN_SECONDS)
+    if found is not None and not found.its_turn_comes:
+        return found.why
+    send("campaigns.probe_target", target.pk, CONTROL)
+    return ""
+
+
+def request_look(target: Target) -> str:
+    """Ask the control workers to read a target's settings back; say why not where nobody is to."""
+    found = busy(target, database_now(), 0.0)
+    if found is not None:
+        return found.why
+    send("campaigns.look_at_settings", target.pk, CONTROL)
+    return ""
+
 
 BETWEEN_SECONDS = 5.0
 """From the end of a probe to the next one that somebody asks for."""

@@ -7,10 +7,26 @@ from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.http import Http404
 
-from campaigns.models import Membership, Role, Team
+from campaigns.models import (
+    Conclusion,
+    Evidence,
+    Membership,
+    Role,
+    Team,
+)
+
+
+def without_hidden(rows: QuerySet[Conclusion], user: User | AnonymousUser) -> QuerySet[Conclusion]:
+    """Leave out what rests on a campaign of a team that somebody does not see."""
+    if user.is_active and user.is_superuser:
+        return rows
+    teams = teams_with(user).order_by().values("pk")
+    hidden = Evidence.objects.filter(conclusion=OuterRef("pk")).exclude(campaign__team__in=teams)
+    return rows.exclude(Exists(hidden))
+
 
 Row = TypeVar("Row", bound=Model)
 

@@ -3,22 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median_high
 from typing import Any, NamedTuple
 
-from django.db.models import F
-
-from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run, Target
-
-LATEST = 50
-
-
-@dataclass(frozen=True, slots=True)
-class UsualRun:
-    """How long runs took of late: the median from claim to end, and of how many runs it is."""
-
-    seconds: float
-    runs: int
+from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +105,6 @@ def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
             "finished_at",
         )
     )
-
-
-def usual_run(kind: str, target: Target | None) -> UsualRun | None:
-    """Judge by the latest accepted runs of a kind on a target; None where there was none."""
-    if target is None:
-        return None
-    spans = (
-        Attempt.objects.filter(
-            run__campaign__kind=kind,
-            run__campaign__target__address=target.address,
-            state=Attempt.State.ACCEPTED,
-        )
-        .order_by("-finished_at")
-        .values_list(F("finished_at") - F("claimed_at"), flat=True)[:LATEST]
-    )
-    seconds = [span.total_seconds() for span in spans]
-    return UsualRun(median_high(seconds), len(seconds)) if seconds else None
 
 
 def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Measured]]:

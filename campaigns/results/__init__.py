@@ -8,7 +8,7 @@ of its run, `generators` what is kept of several that made its load, `bulk` stor
 from campaigns.results.bulk import ReceivedRun, count_received, store_received
 from campaigns.results.closing import Fenced, close
 from campaigns.results.generators import put_away
-from campaigns.results.settling import release_leases, settle
+from campaigns.results.settling import settle
 from campaigns.results.storing import (
     MOST_LETTERS,
     NotANumber,
@@ -16,7 +16,6 @@ from campaigns.results.storing import (
     UnknownMetric,
     Value,
     pack_samples,
-    storable,
 )
 
 __all__ = [
@@ -31,8 +30,6 @@ __all__ = [
     "count_received",
     "pack_samples",
     "put_away",
-    "release_leases",
     "settle",
-    "storable",
     "store_received",
 ]

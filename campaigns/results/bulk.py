@@ -10,7 +10,8 @@ from psycopg.types.json import Jsonb
 
 from campaigns.drivers.base import STAND_IN
 from campaigns.models import Attempt, Campaign, Cell, EnvironmentFact, Measurement, Run
-from campaigns.results.storing import MOST_LETTERS, Value, storable
+from campaigns.redaction import storable
+from campaigns.results.storing import MOST_LETTERS, Value
 
 WORKER = "import"
 FEW = 100

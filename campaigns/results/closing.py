@@ -5,10 +5,12 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models.functions import Greatest, Now
 
+from campaigns.definition.life.rows import release_leases
 from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.redaction import storable
 from campaigns.results.generators import loaded_until, put_away
-from campaigns.results.settling import release_leases, settle
-from campaigns.results.storing import Outcome, stand_in_of, storable, store, without_secrets
+from campaigns.results.settling import settle
+from campaigns.results.storing import Outcome, stand_in_of, store, without_secrets
 
 HUNG_LEASE_SECONDS = 3.0
 

@@ -1,10 +1,8 @@
 """What becomes of a run when its attempt has ended."""
 
-from collections.abc import Collection
-
 from django.db.models.functions import Now
 
-from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
+from campaigns.models import Attempt, Campaign, Run
 from campaigns.results.limits import stop_where_too_much_fails
 
 ENDS = {
@@ -43,9 +41,3 @@ def settle(
     )
     if run.state in Run.CLOSED and run.purpose != Run.Purpose.TRIAL:
         stop_where_too_much_fails(run.campaign)
-
-
-def release_leases(attempts: Collection[int], *, targets: bool = True) -> None:
-    """Give back what attempts hold; without `targets`, the generator hosts alone."""
-    for lease in (TargetLease, GeneratorLease) if targets else (GeneratorLease,):
-        lease.objects.filter(attempt__in=attempts).update(attempt=None, holder="", expires_at=None)

@@ -23,6 +23,7 @@ from campaigns.models import (
     RawSamples,
     Series,
 )
+from campaigns.redaction import storable
 
 NOT_TOLD = "not told"
 MOST_LETTERS = 200
@@ -72,16 +73,6 @@ class Outcome:
     measure_started_at: datetime | None = None
     measure_finished_at: datetime | None = None
     lasting: bool = False
-
-
-def storable(text: str) -> str:
-    """Take out secrets, and what PostgreSQL takes in no text: NUL, and halves of surrogate pairs."""
-    return (
-        redaction.redact(text)
-        .encode(errors="replace")
-        .decode()
-        .replace("\0", "\N{REPLACEMENT CHARACTER}")
-    )
 
 
 def without_secrets(outcome: Outcome) -> Outcome:

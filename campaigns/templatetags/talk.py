@@ -5,18 +5,23 @@ from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.template import Context, Library
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from campaigns.models import Campaign, Conclusion
+from campaigns.queries.conclusions import conclusions_on
 from campaigns.queries.inbox import count
 from campaigns.queries.talk import Counts, open_counts
 from campaigns.templatetags.marks import icon
+from campaigns.web.baseline import BaselinePanel
+from campaigns.web.baseline import baseline_panel as panel_of_baseline
 from campaigns.web.talk_view import discussion as discussion_of
 
 register = Library()
+MOST_CONCLUSIONS = 10
 
 
 @register.inclusion_tag("talk/_discussion.html", takes_context=True)
@@ -28,6 +33,18 @@ def discussion(context: Context, what: Campaign | Conclusion) -> dict[str, Any]:
         "user": request.user,
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@register.simple_tag(takes_context=True)
+def latest_conclusions(context: Context, campaign: Campaign) -> QuerySet[Conclusion]:
+    """The latest conclusions on a campaign that the reader may see."""
+    return conclusions_on(campaign, context["request"].user)[:MOST_CONCLUSIONS]
+
+
+@register.simple_tag(takes_context=True)
+def baseline_panel(context: Context, campaign: Campaign) -> BaselinePanel | None:
+    """The comparison of a campaign with the accepted baseline; None where there is none."""
+    return panel_of_baseline(campaign, context["request"].user)
 
 
 @register.simple_tag(takes_context=True)

@@ -8,13 +8,8 @@ from django.db.models.functions import Now
 
 from campaigns.drivers.base import STAND_IN
 from campaigns.models import Attempt, EnvironmentFact, Run
-from campaigns.results.storing import (
-    MOST_LETTERS,
-    Value,
-    storable,
-    store_environment,
-    store_values,
-)
+from campaigns.redaction import storable
+from campaigns.results.storing import MOST_LETTERS, Value, store_environment, store_values
 
 
 @transaction.atomic

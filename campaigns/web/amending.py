@@ -9,15 +9,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from campaigns import dispatch
 from campaigns.definition import amending, drafts, life
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.revisions import Changed, changed
 from campaigns.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.events import work_waits
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
+from campaigns.queries.analyses import request_analysis
 from campaigns.queries.metrics import metrics_of
-from campaigns.queries.pages import factors_of
+from campaigns.queries.outline import factors_of
 from campaigns.queries.rights import Right
 from campaigns.queries.work import work_of
 from campaigns.web.campaign_actions import reason_in
@@ -62,7 +63,7 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
             amending.amend(
                 campaign, changes, reason_in(request), user_of(request), typed_name(request)
             )
-            dispatch.request_analysis(campaign)
+            request_analysis(campaign)
     except Invalid as invalid:
         return _draw(request, campaign, entered, invalid.errors, was)
     except Changed as overtaken:
@@ -73,7 +74,7 @@ def amend(request: HttpRequest, pk: int) -> HttpResponse:
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
         return redirect("campaign", pk)
-    dispatch.dispatch()
+    work_waits.send(sender=None)
     messages.success(request, "The amendment is on record, and the answer is computed anew.")
     return redirect("campaign", pk)
 

@@ -8,9 +8,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns import dispatch
 from campaigns.definition import drafts, life
 from campaigns.errors import NotConfirmed, NotPossible
+from campaigns.events import work_waits
 from campaigns.models import Campaign
 from campaigns.queries.rights import Right
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
@@ -185,5 +185,5 @@ def _steer(
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))
     else:
-        dispatch.dispatch()
+        work_waits.send(sender=None)
     return redirect("campaign", campaign.pk)

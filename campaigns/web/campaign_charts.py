@@ -8,7 +8,7 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
 from campaigns.models import Campaign
-from campaigns.queries import live
+from campaigns.queries import versions
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
 from campaigns.queries.rights import Right
@@ -17,8 +17,9 @@ from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown, comes_late
 from campaigns.web.people import takes
 from campaigns.web.phrases import Levels
-from campaigns.web.plots import CURVE, labelled
+from campaigns.web.plots import CURVE
 from campaigns.web.result import levels_of, main_plot
+from campaigns.web.run_plots import labelled
 from campaigns.web.view import view_of
 from perfdash import __version__
 
@@ -29,7 +30,7 @@ def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
     """A part of the result page, for the same address; 304 where its findings are still the same."""
     campaign = get_object_or_404(Campaign, pk=pk)
     stand_ins = stand_ins_of(campaign)
-    version = live.fingerprint(live.findings_version(campaign), stand_ins, __version__)
+    version = versions.fingerprint(versions.findings_version(campaign), stand_ins, __version__)
     etag = quote_etag(version)
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None:

@@ -5,9 +5,10 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
 from campaigns.definition import drafts
+from campaigns.downloads import lines_of
 from campaigns.models import Campaign
 from campaigns.queries import exports
-from campaigns.queries.csv_lines import comparison_lines, lines_of
+from campaigns.queries.comparison_rows import comparison_lines
 from campaigns.queries.pages import findings_of, outline_of
 from campaigns.queries.rights import Right
 from campaigns.web.panels import panel_of

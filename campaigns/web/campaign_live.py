@@ -16,13 +16,13 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
 from campaigns.models import Campaign
-from campaigns.queries import live
+from campaigns.queries import live, versions
 from campaigns.queries.rights import Right
 from campaigns.web import running
 from campaigns.web.fields import is_key
 from campaigns.web.people import takes
+from campaigns.web.run_pages import STOP_POLLING
 
-STOP_POLLING = 286
 TICK_SECONDS = 5
 """Elapsed times go on where nothing else changes."""
 
@@ -74,13 +74,13 @@ def progress_version(campaign: Campaign) -> str:
     current = live.current_of(campaign)
     said = current.said if current else {}
     tick = int(monotonic() / TICK_SECONDS)
-    return live.fingerprint(live.version(campaign), said, tick)
+    return versions.fingerprint(versions.version(campaign), said, tick)
 
 
 def figure_version(campaign: Campaign) -> str:
     """Changes with what the attempt says, and with the run that ended last."""
     current, last = live.current_of(campaign), live.last_series(campaign)
-    return live.fingerprint(current and current.said, last and last.pk)
+    return versions.fingerprint(current and current.said, last and last.pk)
 
 
 @polled(progress_version)
@@ -92,14 +92,14 @@ def progress(request: HttpRequest, campaign: Campaign, etag: str) -> HttpRespons
     return render(request, "campaigns/parts/_progress.html", {"part": part})
 
 
-@polled(live.version)
+@polled(versions.version)
 def matrix(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
     """Runs by cell and repetition."""
     part = running.matrix_context(campaign, etag)
     return render(request, "campaigns/parts/_matrix.html", {"part": part})
 
 
-@polled(live.findings_version)
+@polled(versions.findings_version)
 def so_far(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
     """The cells as far as they are known; no verdict."""
     part = running.so_far_context(campaign, etag)
@@ -129,7 +129,7 @@ def figure(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
     return JsonResponse({"figure": plot.figure, "title": plot.title, "label": plot.label})
 
 
-@polled(live.version, live.trial_goes_on)
+@polled(versions.version, live.trial_goes_on)
 def trials(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
     """The try-outs of a draft, as long as one is going on."""
     part = running.trials_context(campaign, etag)

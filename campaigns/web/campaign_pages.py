@@ -12,7 +12,7 @@ from campaigns.definition.checking import check
 from campaigns.definition.preview import preview
 from campaigns.errors import Invalid
 from campaigns.models import Campaign
-from campaigns.queries import live
+from campaigns.queries import live, versions
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.hands import open_requests
@@ -55,7 +55,7 @@ def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         problems = [text for texts in invalid.errors.values() for text in texts]
     else:
         plan = plan_view(definition, preview(definition))
-    trials = running.trials_context(campaign, etag_of(live.version(campaign)))
+    trials = running.trials_context(campaign, etag_of(versions.version(campaign)))
     cells = campaign.cells.all()[: result.MOST_CHOICES]
     return {
         "campaign": campaign,
@@ -77,7 +77,7 @@ def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
     current = live.current_of(campaign)
     plot = running.live_plot(campaign, current)
     lines = live.log_of(campaign)
-    version = etag_of(live.version(campaign))
+    version = etag_of(versions.version(campaign))
     return {
         "campaign": campaign,
         "outline": outline,
@@ -92,5 +92,7 @@ def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
         "last": lines[-1].pk if lines else 0,
         "part_progress": running.progress_context(campaign, etag_of(progress_version(campaign))),
         "part_matrix": running.matrix_context(campaign, version),
-        "part_so_far": running.so_far_context(campaign, etag_of(live.findings_version(campaign))),
+        "part_so_far": running.so_far_context(
+            campaign, etag_of(versions.findings_version(campaign))
+        ),
     }

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from campaigns.downloads import lines_of
 from campaigns.queries.compare_choice import MOST_CAMPAIGNS
-from campaigns.queries.csv_lines import lines_of
 from campaigns.queries.rights import Right
 from campaigns.web.compare_address import Address, read
 from campaigns.web.people import may, takes

@@ -12,7 +12,8 @@ from campaigns.charts import levels
 from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
 from campaigns.charts.figure import Quantity
 from campaigns.web.phrases import inside
-from campaigns.web.plots import POINT_STATES, Plot, labelled
+from campaigns.web.plots import POINT_STATES
+from campaigns.web.run_plots import Plot, labelled
 
 
 def compare_plot(compared: Compared) -> Plot | None:

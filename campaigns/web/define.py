@@ -10,13 +10,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns import dispatch
 from campaigns.definition import drafts, life
 from campaigns.definition.calibrating import calibration_of
 from campaigns.definition.checking import Definition, check
 from campaigns.definition.preview import preview
 from campaigns.definition.revisions import Changed
 from campaigns.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.events import work_waits
 from campaigns.models import Campaign, Target
 from campaigns.queries.refusals import refused_levels
 from campaigns.queries.rights import NotAllowed, Right
@@ -164,7 +164,7 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
         messages.success(request, f"“{stored.name}” is saved as a draft.")
     else:
         told_if_asked(request, stored)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
     return redirect("campaign", stored.pk)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers.base import Driver, Preset
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.models import Campaign
-from campaigns.plan import BLIND_LABEL
 from campaigns.queries.pools import measuring_pools
 from campaigns.web import limits
 from campaigns.web.fields import Choice, Field, from_form

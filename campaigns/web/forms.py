@@ -17,8 +17,8 @@ from campaigns.definition.forms import DesignForm
 from campaigns.definition.variables import Variables, variables_of
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver, Preset
+from campaigns.drivers.base.values import BLIND_LABEL
 from campaigns.models import Campaign, Target
-from campaigns.plan import BLIND_LABEL
 from campaigns.units import written
 from campaigns.web import contrast_fields as contrasts
 from campaigns.web.combinations import as_level, combinations

@@ -5,9 +5,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from campaigns import dispatch
 from campaigns.definition import hands
 from campaigns.errors import NotPossible
+from campaigns.events import work_waits
 from campaigns.models import HandRequest
 from campaigns.queries.rights import Right
 from campaigns.web.people import takes, user_of
@@ -24,7 +24,7 @@ def done(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(refusal))
     else:
         messages.success(request, f"Done: {row.words}")
-        dispatch.dispatch()
+        work_waits.send(sender=None)
     if request.POST.get("back") == "campaign" and row.campaign_id is not None:
         return redirect("campaign", row.campaign_id)
     return redirect("home")

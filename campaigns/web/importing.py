@@ -13,17 +13,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns import dispatch
 from campaigns.definition.allowing import team_for
-from campaigns.definition.forms import Text
 from campaigns.errors import BadFile, Invalid
+from campaigns.events import work_waits
+from campaigns.form_fields import Text
+from campaigns.formats import direction
 from campaigns.importers import waiting
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
 from campaigns.models import Campaign, Submission
+from campaigns.queries.analyses import request_analysis
 from campaigns.queries.rights import Right, visible
 from campaigns.readers import all_readers
-from campaigns.templatetags.formats import direction
 from campaigns.web.fields import Field, from_form
 from campaigns.web.people import takes, team_field, user_of
 
@@ -186,15 +187,15 @@ def _imported(request: HttpRequest, file: UploadedFile, about: About) -> HttpRes
     if (file.size or 0) > waiting.READ_AT_ONCE:
         kept = waiting.keep(content, about, user, team)
         if isinstance(kept, Submission):
-            dispatch.dispatch()
+            work_waits.send(sender=None)
             return redirect("import-wait", kept.pk)
         received = kept
     else:
         with transaction.atomic():
             received = import_file(content, about, user, team)
             if received.made:
-                dispatch.request_analysis(received.campaign)
-        dispatch.dispatch()
+                request_analysis(received.campaign)
+        work_waits.send(sender=None)
     if not received.made:
         messages.info(request, f"“{about.filename}” was imported before: this is its campaign.")
     return HttpResponseRedirect(reverse("campaign", args=[received.campaign.pk]))

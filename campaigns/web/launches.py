@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns import dispatch
 from campaigns.definition import life
 from campaigns.errors import NotPossible
+from campaigns.events import work_waits
 from campaigns.execution.probing import missing_at
 from campaigns.models import Campaign, LaunchRequest, Run
 from campaigns.queries.owners import find
@@ -97,5 +97,5 @@ def _decide(request: HttpRequest, pk: int, act: Decide, done: str) -> HttpRespon
             messages.warning(request, f"The request is void, and nothing began. {decided.words}")
         else:
             messages.success(request, done)
-        dispatch.dispatch()
+        work_waits.send(sender=None)
     return redirect("campaign", row.campaign_id)

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from campaigns import quiet_hours
 from campaigns.definition.forms import DesignForm
+from campaigns.formats import about, number
 from campaigns.models import Campaign, Target
 from campaigns.queries.pools import MEASURE
-from campaigns.templatetags.formats import about, number
 from campaigns.units import written
 
 NAMES = (

@@ -24,7 +24,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.registry import Collector
 
 from campaigns import broker
-from campaigns.dispatch.sending import ANALYSIS, CONTROL
+from campaigns.messages import ANALYSIS, CONTROL
 from campaigns.queries.figures import Figures, figures
 
 KEPT_SECONDS = 5.0

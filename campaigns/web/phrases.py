@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.charts import formats
 from campaigns.charts.labels import told_apart
-from campaigns.queries.pages import FactorOutline
+from campaigns.queries.outline import FactorOutline
 from campaigns.queries.rows import RunRow, Standing
 from campaigns.web.fields import as_text
 

@@ -7,9 +7,9 @@ from typing import Any
 from campaigns.charts.labels import told_apart
 from campaigns.definition.checking import Definition
 from campaigns.definition.preview import Preview
+from campaigns.formats import about
 from campaigns.models import Campaign
 from campaigns.plan import Levels, PlannedRun
-from campaigns.templatetags.formats import about
 from campaigns.web.fields import as_text
 
 MOST_ROWS = 8

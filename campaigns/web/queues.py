@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns import dispatch
 from campaigns.definition import queue
 from campaigns.errors import NotPossible
+from campaigns.events import work_waits
 from campaigns.models import Campaign
 from campaigns.queries import queues
 from campaigns.queries.rights import Right
@@ -58,7 +58,7 @@ def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:
     except NotPossible as error:
         refusal = str(error)
     else:
-        dispatch.dispatch()
+        work_waits.send(sender=None)
     if request.headers.get("HX-Request"):
         return render(request, "queues/_queues.html", _context(request) | {"refusal": refusal})
     if refusal:

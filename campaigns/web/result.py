@@ -11,17 +11,16 @@ from django.http import HttpRequest
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.analyses import failure_of, wait_of
-from campaigns.queries.conclusions import conclusions_on
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.metrics import metric_of
-from campaigns.queries.pages import FactorOutline, Findings, Outline, findings_of
+from campaigns.queries.outline import FactorOutline
+from campaigns.queries.pages import Findings, Outline, findings_of
 from campaigns.queries.rows import RunRow
 from campaigns.queries.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
 from campaigns.queries.submissions import came_in
 from campaigns.queries.surroundings import surroundings_of
 from campaigns.templatetags.marks import RUNS
-from campaigns.web.baseline import baseline_panel
-from campaigns.web.calibrating import calibration_panel
+from campaigns.web.calibration_panel import calibration_panel
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
@@ -38,7 +37,8 @@ from campaigns.web.phrases import (
     reason_of,
     value_text,
 )
-from campaigns.web.plots import CURVE, Plot, labelled, levels_plot, levels_title, pairs_plot
+from campaigns.web.plots import CURVE, levels_plot, levels_title, pairs_plot
+from campaigns.web.run_plots import Plot, labelled
 from campaigns.web.sensitivity_lines import sensitivity_panel
 from campaigns.web.sorting import Sort
 from campaigns.web.tables import cell_table, strata_table
@@ -47,7 +47,6 @@ from campaigns.web.view import selectors, view_of
 PAGE_SIZE = 100
 MOST_CHOICES = 500
 MOST_FAILURES = 6
-MOST_CONCLUSIONS = 10
 EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
 STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
 KEPT = ("metric", "x", "colour", "by", "view", "sort")
@@ -137,8 +136,6 @@ def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[
         "stopped": stopped_of(campaign),
         "limits": limits_of(campaign) if outline.executable else "",
         "amendments": amendments_of(campaign),
-        "baseline": baseline_panel(campaign, request.user) if primary else None,
-        "conclusions": conclusions_on(campaign, request.user)[:MOST_CONCLUSIONS],
         "is_open": is_open,
         "awaited": campaign.analysis_requested_at is not None and not is_open,
         "waits_for": wait_of(campaign) if campaign.analysis_requested_at and not is_open else "",

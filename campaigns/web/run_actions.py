@@ -9,10 +9,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns import dispatch
 from campaigns.definition import life
 from campaigns.errors import NotConfirmed
+from campaigns.events import work_waits
 from campaigns.models import Campaign, Run
+from campaigns.queries.analyses import request_analysis
 from campaigns.queries.details import run_at
 from campaigns.queries.rights import Right
 from campaigns.web.campaign_actions import REFUSALS, reason_in
@@ -115,11 +116,11 @@ def _steer(
         with transaction.atomic():
             act(run)
             if analyse:
-                dispatch.request_analysis(run.campaign)
+                request_analysis(run.campaign)
     except NotConfirmed:
         raise
     except REFUSALS as refusal:
         messages.warning(request, str(refusal))
         return redirect(page_of(run))
-    dispatch.dispatch()
+    work_waits.send(sender=None)
     return redirect(page_of(run))

@@ -6,13 +6,14 @@ from typing import Any
 
 from campaigns.charts import formats
 from campaigns.drivers.base import Metric
+from campaigns.formats import direction, number, observed
 from campaigns.histogram import needs
 from campaigns.models import Attempt, DeletedSamples, Measurement, Phase, Proof
+from campaigns.queries import live
 from campaigns.queries.rows import Standing
-from campaigns.templatetags.formats import direction, number, observed
 from campaigns.web.generator_lines import GeneratorLine, generator_lines
 from campaigns.web.phrases import level_text, value_text
-from campaigns.web.plots import Plot, labelled, throughput_plot
+from campaigns.web.run_plots import Plot, labelled, throughput_plot
 from campaigns.web.run_samples import (
     FailureLine,
     SampleTable,
@@ -20,6 +21,56 @@ from campaigns.web.run_samples import (
     sample_plots,
     sample_table,
 )
+
+STEPS = (
+    Attempt.Phase.RESET,
+    Attempt.Phase.APPLY,
+    Attempt.Phase.MEASURE,
+    Attempt.Phase.VERIFY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the four steps of an attempt. `mark`: done, now or empty."""
+
+    name: str
+    mark: str
+    text: str
+
+
+def steps_of(current: live.Current) -> list[Step]:
+    """The four steps, with what there is to say of the one that is on."""
+    names = [step.value for step in STEPS]
+    now = names.index(current.phase) if current.phase in names else -1
+    if current.phase == Attempt.Phase.STORE:
+        now = len(names)
+    marks = ["done" if index < now else "now" if index == now else "" for index in range(4)]
+    return [
+        Step(name, mark, _detail(current.said) if mark == "now" else "")
+        for name, mark in zip(names, marks, strict=True)
+    ]
+
+
+def _detail(said: Mapping[str, Any]) -> str:
+    """What there is to say of the step that is on."""
+    parts = []
+    if isinstance(said.get("seconds"), int | float):
+        parts.append(formats.duration(said["seconds"]))
+    if files := _first(said, "files_total", "files"):
+        parts.append(f"{said.get('files_done', 0):,} of {files:,} files")
+    elif said.get("files_done"):
+        parts.append(formats.counted(said["files_done"], "file"))
+    if syncs := said.get("syncs_total"):
+        parts.append(f"{said.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
+    if hosts := said.get("hosts"):
+        parts.append(f"{said.get('hosts_done', 0):,} of {formats.counted(hosts, 'host')}")
+    return " · ".join(parts)
+
+
+def _first(said: Mapping[str, Any], *names: str) -> Any:
+    """The first of the names under which a driver may say it."""
+    return next((said[name] for name in names if said.get(name) is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

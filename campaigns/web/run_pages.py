@@ -10,15 +10,16 @@ from campaigns.models import Attempt, Campaign, Run
 from campaigns.queries import live
 from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
 from campaigns.queries.metrics import metric_of, metrics_of
-from campaigns.queries.pages import factors_of, sample_of
+from campaigns.queries.outline import factors_of, sample_of
 from campaigns.queries.rights import Right
 from campaigns.queries.rows import standing_of, state_of
-from campaigns.web import running
-from campaigns.web.campaign_live import STOP_POLLING
 from campaigns.web.people import takes
 from campaigns.web.phrases import PURPOSES, Levels, value_text
 from campaigns.web.run_actions import find_run, page_of
-from campaigns.web.run_details import AttemptView, attempt_view
+from campaigns.web.run_details import AttemptView, attempt_view, steps_of
+
+STOP_POLLING = 286
+
 
 AGAIN = (Run.State.FAILED, Run.State.VOID)
 CAN_GO_ON = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
@@ -67,7 +68,7 @@ def _going_on(found: Run) -> dict[str, Any]:
         "is_trial": found.purpose == Run.Purpose.TRIAL,
         "is_open": found.state not in Run.CLOSED,
         "current": mine,
-        "steps": running.steps_of(mine) if mine else [],
+        "steps": steps_of(mine) if mine else [],
     }
 
 

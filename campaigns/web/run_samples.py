@@ -8,7 +8,7 @@ from typing import Any
 from campaigns.charts import formats
 from campaigns.models import Attempt
 from campaigns.web.phrases import MISSING, inside
-from campaigns.web.plots import Plot, samples_plot
+from campaigns.web.run_plots import Plot, samples_plot
 
 TIMES = "_seconds"
 """Columns of samples that end so are times, counted from the start of the sample."""

@@ -10,34 +10,20 @@ from django.utils import timezone
 
 from campaigns.charts import formats
 from campaigns.charts.figure import sentence
-from campaigns.models import Attempt, Campaign
+from campaigns.formats import about
+from campaigns.models import Campaign
 from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.hands import open_requests
-from campaigns.queries.pages import factors_of, findings_of, rate_of, sample_of
+from campaigns.queries.outline import factors_of, rate_of, sample_of
+from campaigns.queries.pages import findings_of
 from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows
-from campaigns.templatetags.formats import about
 from campaigns.web.matrix import matrix_of
 from campaigns.web.phrases import MISSING, Levels, reason_of, value_text
-from campaigns.web.plots import Plot, labelled, throughput_plot
+from campaigns.web.run_details import _first, steps_of
+from campaigns.web.run_plots import Plot, labelled, throughput_plot
 from campaigns.web.tables import cell_table
-
-STEPS = (
-    Attempt.Phase.RESET,
-    Attempt.Phase.APPLY,
-    Attempt.Phase.MEASURE,
-    Attempt.Phase.VERIFY,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One of the four steps of an attempt. `mark`: done, now or empty."""
-
-    name: str
-    mark: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,40 +171,6 @@ def _bars(progress: live.Progress) -> list[Bar]:
     )
     planned = max(1, progress.planned)
     return [Bar(f"{100 * number / planned:.2f}%", tone) for number, tone in parts if number]
-
-
-def steps_of(current: live.Current) -> list[Step]:
-    """The four steps, with what there is to say of the one that is on."""
-    names = [step.value for step in STEPS]
-    now = names.index(current.phase) if current.phase in names else -1
-    if current.phase == Attempt.Phase.STORE:
-        now = len(names)
-    marks = ["done" if index < now else "now" if index == now else "" for index in range(4)]
-    return [
-        Step(name, mark, _detail(current.said) if mark == "now" else "")
-        for name, mark in zip(names, marks, strict=True)
-    ]
-
-
-def _detail(said: Mapping[str, Any]) -> str:
-    """What there is to say of the step that is on."""
-    parts = []
-    if isinstance(said.get("seconds"), int | float):
-        parts.append(formats.duration(said["seconds"]))
-    if files := _first(said, "files_total", "files"):
-        parts.append(f"{said.get('files_done', 0):,} of {files:,} files")
-    elif said.get("files_done"):
-        parts.append(formats.counted(said["files_done"], "file"))
-    if syncs := said.get("syncs_total"):
-        parts.append(f"{said.get('syncs_done', 0):,} of {formats.counted(syncs, 'sync')}")
-    if hosts := said.get("hosts"):
-        parts.append(f"{said.get('hosts_done', 0):,} of {formats.counted(hosts, 'host')}")
-    return " · ".join(parts)
-
-
-def _first(said: Mapping[str, Any], *names: str) -> Any:
-    """The first of the names under which a driver may say it."""
-    return next((said[name] for name in names if said.get(name) is not None), None)
 
 
 def _facts(said: Mapping[str, Any], sample: str) -> Sequence[tuple[str, str]]:

@@ -13,12 +13,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns import dispatch
 from campaigns.definition import ssh_logins, target_settings
 from campaigns.definition.revisions import Changed, Data, held
 from campaigns.definition.setting_forms import SettingForm, SshForm, StepForm
 from campaigns.errors import Invalid
 from campaigns.models import Setting, SshLogin, Target, TargetStep
+from campaigns.queries.probes import request_look
 from campaigns.queries.rights import Right
 from campaigns.web.action_fields import action_fields, entered_action, stored_action
 from campaigns.web.fields import Field, from_form
@@ -141,7 +141,7 @@ def ssh_accept(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, text)
     if not errors:
         messages.success(request, f"The host key {shown} is accepted.")
-        dispatch.request_look(row.target)
+        request_look(row.target)
     return redirect("target", pk)
 
 
@@ -149,7 +149,7 @@ def ssh_accept(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def read_back(request: HttpRequest, pk: int) -> HttpResponse:
     """Read all settings back, and log in by SSH."""
-    why_not = dispatch.request_look(_target(pk))
+    why_not = request_look(_target(pk))
     messages.info(request, why_not or "The settings are being read back; look again in a moment.")
     return redirect("target", pk)
 
@@ -299,7 +299,7 @@ def _moved(changed: Changed, fields: list[Field], actions: list[tuple[str, list[
 
 
 def _saved(request: HttpRequest, target: Target, what: str) -> HttpResponse:
-    why_not = dispatch.request_look(target)
+    why_not = request_look(target)
     messages.success(request, f"{what} is saved, and is being tried. {why_not}".rstrip())
     return redirect("target", target.pk)
 

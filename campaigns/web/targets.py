@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns import credentials, dispatch
+from campaigns import credentials
 from campaigns.definition import servers
 from campaigns.definition.allowing import team_for
 from campaigns.definition.forms import TargetForm
@@ -18,6 +18,7 @@ from campaigns.definition.revisions import Changed
 from campaigns.errors import Invalid
 from campaigns.models import Target
 from campaigns.queries.home import TargetRow, target_rows
+from campaigns.queries.probes import request_probe
 from campaigns.queries.queues import queue_of
 from campaigns.queries.rights import Right
 from campaigns.web.calibrating import noise_of_kinds
@@ -33,7 +34,7 @@ COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
     "name": lambda row: row.target.name.lower(),
     "health": lambda row: row.target.health,
     "family": lambda row: row.target.family,
-    "address": lambda row: row.target.own_address,
+    "address": lambda row: row.address,
     "probed": lambda row: row.target.probed_at,
     "lease": lambda row: row.held_by or None,
 }
@@ -89,7 +90,7 @@ def target_health(request: HttpRequest, pk: int) -> HttpResponse:
 def target_probe(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the workers to look at the target now."""
     target = get_object_or_404(Target, pk=pk, retired_at=None)
-    why_not = dispatch.request_probe(target)
+    why_not = request_probe(target)
     if request.headers.get("HX-Request"):
         awaited = not why_not or target.probe_began_at is not None
         context = _health(target, may(request).see, awaited=awaited, look=1) | {"why_not": why_not}
@@ -143,7 +144,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     except Invalid as invalid:
         data["base_url"] = servers.without_user_info(data["base_url"])
         return _draw(request, target, data, invalid.errors)
-    why_not = dispatch.request_probe(saved)
+    why_not = request_probe(saved)
     is_saved = f"{saved.name} is saved"
     messages.success(
         request, f"{is_saved}. {why_not}" if why_not else f"{is_saved}, and is being probed."

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.models import Campaign
-from campaigns.queries.pages import FactorOutline, Findings, Outline
+from campaigns.queries.outline import FactorOutline
+from campaigns.queries.pages import Findings, Outline
 from campaigns.web.fields import Choice, Field
 
 TOGETHER = "all"

@@ -4,8 +4,8 @@ import pytest
 
 from campaigns import analysis
 from campaigns.api import waiting
-from campaigns.dispatch import request_analysis
 from campaigns.models import Campaign, Run
+from campaigns.queries.analyses import request_analysis
 from campaigns.tests.analysis.conftest import store
 from perfdash_client import following
 

@@ -19,7 +19,6 @@ from campaigns.definition.life.guards import production_server
 from campaigns.definition.life.planning import design_of
 from campaigns.definition.life.runs import cancel_run, exclude, include, run_again
 from campaigns.definition.life.seconds import approve, refuse, withdraw
-from campaigns.errors import NotConfirmed, NotPossible
 
 __all__ = [
     "approve",

@@ -4,9 +4,9 @@ from campaigns import network
 from campaigns.definition.limits import excess_at
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
+from campaigns.drivers.base.values import told_to_driver
 from campaigns.errors import NotConfirmed, NotPossible
 from campaigns.models import Campaign, Target
-from campaigns.plan import told_to_driver
 from campaigns.queries.allowed import allowed_on
 from campaigns.queries.naming import quoted_target
 

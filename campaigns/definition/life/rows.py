@@ -3,6 +3,7 @@
 Everybody locks in the order campaign, run, attempt, leases.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,8 +11,14 @@ from django.db import connection
 from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 
-from campaigns.models import Attempt, Campaign, LogLine, Run
-from campaigns.results import release_leases
+from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
+
+
+def release_leases(attempts: Collection[int], *, targets: bool = True) -> None:
+    """Give back what attempts hold; without `targets`, the generator hosts alone."""
+    for lease in (TargetLease, GeneratorLease) if targets else (GeneratorLease,):
+        lease.objects.filter(attempt__in=attempts).update(attempt=None, holder="", expires_at=None)
+
 
 QUEUE = 7_363_002  # key of the advisory lock
 

@@ -12,6 +12,15 @@ from campaigns.drivers.base.generating import Gather
 from campaigns.engines.program import Outcome, ProgramFailed, run_program
 from campaigns.network import Rules
 
+
+def told_to_driver(levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the levels of a cell that a driver may know: a blind label stays with perfdash."""
+    return {name: level for name, level in levels.items() if name != BLIND_LABEL}
+
+
+BLIND_LABEL, BLIND_LEVELS = "blind_label", ("A", "B")
+"""The factor of an A/A campaign, which no driver is told; and its levels."""
+
 Parameters = Mapping[str, Any]
 STAND_IN = "stand-in"
 """The fact of `Driver.environment` by which a target that is no real one says what it is instead.

@@ -10,11 +10,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, transaction
 
 from campaigns.activity import Action, record
-from campaigns.dispatch.analyses import request_outdated
 from campaigns.errors import Invalid
 from campaigns.importers import demonstration, stand_ins
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team
+from campaigns.queries.analyses import request_outdated
 
 
 class Command(RecordedCommand):

@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test import Client
 
+from campaigns import messages as sending
 from campaigns import tasks
 from campaigns.definition import repeating
-from campaigns.dispatch import sending
 from campaigns.models import Attempt, Campaign, KeptAnswer, Target
 from campaigns.tests.toy import definition, worker
 

@@ -1,5 +1,6 @@
 import pytest
 
+from campaigns.charts.labels import contrast_words
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
 from campaigns.errors import Invalid
@@ -124,11 +125,11 @@ def test_a_draft_keeps_it_and_a_clone_takes_it(target):
     assert data["primary_contrast"] == contrast
     clone = drafts.create(check(data), None, clone_of=draft)
     assert clone.primary_contrast == contrast
-    assert clone.primary_contrast_in_words == "workers 8 against 4, at engine old"
+    assert contrast_words(clone.primary_contrast) == "workers 8 against 4, at engine old"
 
 
 def test_the_hash_of_a_campaign_without_one_knows_nothing_of_it(target):
     draft = drafts.create(checked(target, None), None)
 
     assert "primary_contrast" not in drafts.as_data(draft)
-    assert draft.primary_contrast_in_words == ""
+    assert draft.primary_contrast is None

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns import names
-from campaigns.definition import own_services, servers
+from campaigns.definition import own_services
 from campaigns.definition.own_services import own_addresses
 from campaigns.network import Refused, check_url
 
@@ -29,13 +29,13 @@ def asked(monkeypatch, settings):
 @pytest.mark.parametrize("host", ["172.18.0.3", "[fd00::3]", "[::ffff:172.18.0.3]", "redis"])
 def test_a_service_known_by_name_is_refused_by_its_address_too(host):
     with pytest.raises(Refused, match="a service of perfdash itself"):
-        servers.installation_rules().check(
+        own_services.installation_rules().check(
             host.strip("[]") if host != "redis" else "172.18.0.3", 6379, host.strip("[]")
         )
 
 
 def test_its_other_ports_and_other_addresses_are_left_to_the_rules():
-    rules = servers.installation_rules()
+    rules = own_services.installation_rules()
 
     check_url("http://172.18.0.3:6380/", rules)
     check_url("http://172.18.0.4:6379/", rules)

@@ -9,6 +9,7 @@ from campaigns.definition import checking, drafts, life
 from campaigns.drivers.base import Health, Measured
 from campaigns.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
+from campaigns.queries.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db
 
@@ -174,7 +175,7 @@ def test_no_block_is_added_on_an_analysis_that_is_asked_for_anew(launched, noisy
         execution.execute(attempt.pk, "measure@here", "here")
     analysis.analyse(campaign)
 
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     dispatch.dispatch()
     campaign.refresh_from_db()
     assert campaign.repetitions == 8

@@ -13,6 +13,11 @@ from campaigns.definition import life
 from campaigns.importers.document import read_submission
 from campaigns.importers.receiving import append, create
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
+from campaigns.queries.analyses import (
+    request_analysis,
+    request_analysis_after,
+    request_analysis_of_received,
+)
 from campaigns.queries.waiting import waiting_for
 
 
@@ -34,7 +39,7 @@ def submitted(db):
 
     def submit(name):
         received = create(read_submission(document(name)), None)
-        dispatch.request_analysis(received.campaign)
+        request_analysis(received.campaign)
         return received.campaign
 
     return submit
@@ -97,7 +102,7 @@ def test_a_campaign_that_measures_is_analysed_before_all_that_were_submitted(
 ):
     campaign = launched()
     earlier = submitted("build-1")
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     dispatch.dispatch()
 
@@ -112,7 +117,7 @@ def test_an_analysis_of_runs_has_a_place_while_a_submission_is_computed(
     dispatch.dispatch()
     campaign = launched()
     with analysis.claimed(first.pk):
-        dispatch.request_analysis(campaign)
+        request_analysis(campaign)
         dispatch.dispatch()
 
     assert analyses(sent) == [first.pk, campaign.pk]
@@ -227,9 +232,9 @@ def test_data_that_comes_while_it_is_analysed_is_analysed_after_it(submitted, an
     campaign = submitted("build-1")
     with analysis.claimed(campaign.pk) as mine:
         assert mine is not None
-        dispatch.request_analysis(campaign)
+        request_analysis(campaign)
         again = Campaign.objects.get().analysis_requested_at
-        dispatch.request_analysis(campaign)
+        request_analysis(campaign)
         assert Campaign.objects.get().analysis_requested_at == again
         dispatch.dispatch()
         assert not sent
@@ -245,7 +250,7 @@ def test_runs_that_are_added_while_it_is_analysed_are_analysed_after_it(submitte
     more = {"runs": document("build-1")["runs"]}
     with analysis.claimed(campaign.pk):
         received = append(campaign.pk, read_submission(more, appended=True), None)
-        dispatch.request_analysis_of_received(received.campaign, received.runs)
+        request_analysis_of_received(received.campaign, received.runs)
 
     dispatch.dispatch()
 
@@ -276,7 +281,7 @@ def test_files_and_submissions_have_one_place_together(submitted, analyst, sent)
 
 def test_the_page_says_that_a_run_waits_for_an_analysis_and_no_time(launched, analyst, worker):
     campaign = launched()
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     dispatch.dispatch()
 
     wait = waiting_for(Campaign.objects.get())
@@ -303,7 +308,7 @@ def test_the_page_says_that_a_run_waits_for_the_analysis_of_another_campaign(
 def test_the_page_says_that_an_adaptive_campaign_waits_for_its_analysis(launched, worker):
     campaign = launched(stop_rule="precision", repetitions=8)
     campaign.runs.update(state=Run.State.DONE)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     wait = waiting_for(Campaign.objects.get())
 
@@ -316,7 +321,7 @@ def test_an_analysis_is_sent_between_runs_and_the_next_run_waits_for_it(launched
     campaign = launched()
     dispatch.dispatch()
     execution.execute(Attempt.objects.get().pk, "w", "here")
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     dispatch.dispatch()
 
@@ -329,7 +334,7 @@ def test_an_analysis_that_never_comes_through_does_not_hold_the_runs_back_for_ev
     launched, analyst
 ):
     campaign = launched()
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     dispatch.dispatch()
     assert not Attempt.objects.exists()
 
@@ -347,7 +352,7 @@ def test_an_analysis_that_never_comes_through_does_not_hold_the_runs_back_for_ev
 
 def test_no_run_waits_for_an_analysis_that_nobody_takes(launched):
     campaign = launched()
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     dispatch.dispatch()
 
@@ -356,14 +361,14 @@ def test_no_run_waits_for_an_analysis_that_nobody_takes(launched):
 
 def test_a_request_that_is_repeated_keeps_its_age(launched):
     campaign = launched()
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     first = Campaign.objects.get().analysis_requested_at
 
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     assert Campaign.objects.get().analysis_requested_at == first
 
     Campaign.objects.update(analysis_sent_at=Now())
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     assert Campaign.objects.get().analysis_requested_at == first
 
 
@@ -374,7 +379,7 @@ def test_an_analysis_is_requested_at_the_end_of_a_block_and_not_too_often(launch
     def requested_after(*runs):
         Campaign.objects.update(analysis_requested_at=None)
         Run.objects.filter(pk__in=[run.pk for run in runs]).update(state=Run.State.DONE)
-        dispatch.request_analysis_after(runs[-1])
+        request_analysis_after(runs[-1])
         return Campaign.objects.get().analysis_requested_at is not None
 
     assert not requested_after(first)
@@ -389,7 +394,7 @@ def test_a_try_out_is_never_analysed(draft):
     run = life.try_one(draft(), None)
     Run.objects.update(state=Run.State.DONE)
 
-    dispatch.request_analysis_after(run)
+    request_analysis_after(run)
 
     assert Campaign.objects.get().analysis_requested_at is None
 
@@ -398,7 +403,7 @@ def test_an_analysis_waits_while_something_is_measured(launched, analyst):
     campaign = launched()
     dispatch.dispatch()
     Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now())
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     dispatch.dispatch()
 

@@ -10,10 +10,11 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from campaigns import analysis, dispatch, execution
+from campaigns import messages as sending
 from campaigns.activity import Action
 from campaigns.analysis import findings
 from campaigns.definition import life
-from campaigns.dispatch import closing, sending
+from campaigns.dispatch import closing
 from campaigns.dispatch.untouched import untouched
 from campaigns.execution.claim import claim
 from campaigns.models import (

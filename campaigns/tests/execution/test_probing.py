@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from campaigns import dispatch, execution, tasks
 from campaigns.execution import probing
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.queries.probes import request_probe
 
 MINUTE = timedelta(minutes=1)
 
@@ -149,25 +150,25 @@ def test_one_whose_turn_does_not_come_in_time_is_left_out(
 
 def test_who_asks_too_often_is_told_when_it_was(target, server):
     server.answer.set()
-    assert dispatch.request_probe(target) == ""
+    assert request_probe(target) == ""
     execution.probe(target)
 
-    assert "was probed 0 s ago" in dispatch.request_probe(target)
+    assert "was probed 0 s ago" in request_probe(target)
 
     Target.objects.update(probed_at=Now() - timedelta(seconds=6))
-    assert dispatch.request_probe(target) == ""
+    assert request_probe(target) == ""
 
 
 def test_a_probe_that_is_on_and_a_run_that_is_on_are_told(target, server, launched, open_attempt):
     Target.objects.update(probe_began_at=Now())
-    assert "is being probed already" in dispatch.request_probe(target)
+    assert "is being probed already" in request_probe(target)
 
     Target.objects.update(probe_began_at=None)
     launched()
     dispatch.dispatch()
     Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=Now())
     assert TargetLease.objects.filter(attempt__state=Attempt.State.RUNNING).exists()
-    assert "is being measured" in dispatch.request_probe(target)
+    assert "is being measured" in request_probe(target)
     execution.probe(target)
     assert not server.names
 

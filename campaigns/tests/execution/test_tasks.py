@@ -12,6 +12,7 @@ from campaigns import analysis, tasks
 from campaigns import dispatch as dispatching
 from campaigns.definition import life
 from campaigns.models import Attempt, Campaign, Run, Worker
+from campaigns.queries.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,7 +73,7 @@ def test_an_analysis_that_was_done_since_is_not_done_again(launched, monkeypatch
     tasks.analyse(campaign.pk)
     assert not analysed
 
-    dispatching.request_analysis(campaign)
+    request_analysis(campaign)
     tasks.analyse(campaign.pk)
     assert analysed == [campaign]
 
@@ -85,7 +86,7 @@ def test_who_computes_does_not_dispatch_but_asks_for_it(launched, monkeypatch):
     monkeypatch.setattr(
         current_app, "send_task", lambda name, queue, **named: sent.append((name, queue))
     )
-    dispatching.request_analysis(campaign)
+    request_analysis(campaign)
 
     tasks.analyse(campaign.pk)
 
@@ -104,7 +105,7 @@ def test_an_analysis_that_no_run_waits_for_gives_way_to_all_others(launched, mon
     usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     for closed in ({}, {"state": "finished", "counted_from": None}):
         Campaign.objects.update(**closed)
-        dispatching.request_analysis(campaign)
+        request_analysis(campaign)
         tasks.analyse(campaign.pk)
 
     assert priorities == [usual, 19]

@@ -16,7 +16,8 @@ from kombu.exceptions import OperationalError
 
 from campaigns import dispatch as dispatching
 from campaigns import execution, results, tasks
-from campaigns.dispatch import sending, single
+from campaigns import messages as sending
+from campaigns.dispatch import single
 from campaigns.drivers.base import Health, Measured
 from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper as keeping
@@ -24,6 +25,7 @@ from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
 from campaigns.models import Attempt, AuditEvent, Campaign, Dispatcher, Run, Worker
 from campaigns.queries import quiet
+from campaigns.queries.analyses import request_analysis_after
 
 MEASURED = Measured(
     values={"duration": 1.0, "rate": 2.0}, health=Health("healthy", (), {}), units_done=1
@@ -217,7 +219,7 @@ class World:
             assert not (before and alone), "the holder was fenced off"
         else:
             assert before or not alone, "a latecomer was let in"
-            dispatching.request_analysis_after(run)
+            request_analysis_after(run)
         dispatching.dispatch()
         if worker.ending:
             self.kill(worker)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def launched(target, monkeypatch) -> Campaign:
-    monkeypatch.setattr("campaigns.dispatch.sending.current_app.send_task", lambda *a, **k: None)
+    monkeypatch.setattr("campaigns.messages.current_app.send_task", lambda *a, **k: None)
     owner = somebody("owner")
     draft = drafts.create(check(definition(target=target.pk)), owner)
     life.launch(draft, owner)

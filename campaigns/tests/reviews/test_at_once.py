@@ -6,9 +6,9 @@ import time
 import pytest
 from django.db import connection, transaction
 
-from campaigns import dispatch
 from campaigns.definition import life
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership
+from campaigns.queries.analyses import request_analysis
 from campaigns.queries.rights import NotAllowed
 from campaigns.reviews.drafting import edit
 from campaigns.reviews.errors import Moved, ReviewRefused
@@ -97,7 +97,7 @@ def test_an_exclusion_that_is_on_its_way_re_opens_what_is_accepted_meanwhile(
             life.exclude(campaign.runs.get(position=3), author, "x")
             excluded.set()
             assert accepted.wait(20)
-            dispatch.request_analysis(campaign)
+            request_analysis(campaign)
 
     beside = Others()
     beside.begin(exclude)
@@ -115,7 +115,7 @@ def test_who_decides_while_a_run_is_excluded_waits_and_is_refused(sent, reviewer
     seen = {"revision": sent.revision, "data_hash": data_hash_of(sent)}
     with transaction.atomic():
         life.exclude(campaign.runs.get(position=3), author, "x")
-        dispatch.request_analysis(campaign)
+        request_analysis(campaign)
         beside.begin(lambda: say(sent, reviewer, **seen))
         beside.wait_until_blocked(1)
 
@@ -128,7 +128,7 @@ def test_sending_waits_for_an_exclusion_that_is_on_its_way(draft, reviewer, auth
     beside = Others()
     with transaction.atomic():
         life.exclude(campaign.runs.get(position=3), author, "x")
-        dispatch.request_analysis(campaign)
+        request_analysis(campaign)
         beside.begin(lambda: send(draft.pk, author, [reviewer]))
         beside.wait_until_blocked(1)
 

@@ -8,11 +8,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from campaigns import analysis, dispatch
+from campaigns import analysis
 from campaigns.analysis.findings import hash_now
 from campaigns.definition import life
 from campaigns.errors import Invalid, NotPossible
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership, Team
+from campaigns.queries.analyses import request_analysis
 from campaigns.queries.rights import NotAllowed
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide
@@ -104,7 +105,7 @@ class Review(RuleBasedStateMachine):
                 life.include(run, self.people["ann"])
             else:
                 life.exclude(run, self.people["ann"], "r")
-            dispatch.request_analysis(self.campaign)
+            request_analysis(self.campaign)
 
         if self.take(step):
             analysis.analyse(self.campaign)

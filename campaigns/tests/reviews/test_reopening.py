@@ -2,10 +2,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from campaigns import analysis, dispatch, tasks
+from campaigns import analysis, tasks
 from campaigns.analysis import findings as storing
 from campaigns.definition import amending, life
+from campaigns.events import work_waits
 from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
+from campaigns.queries.analyses import request_analysis
 from campaigns.reviews import reopening
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.errors import Moved
@@ -34,7 +36,7 @@ def test_nothing_is_re_opened_where_nothing_changed(accepted, campaign):
 
 def test_an_excluded_run_re_opens_at_once_and_says_so(accepted, campaign, author):
     exclude(campaign, author)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     accepted.refresh_from_db()
     assert accepted.state == State.REOPENED
@@ -58,7 +60,7 @@ def test_a_run_that_counts_again_re_opens(campaign, draft, author, reviewer):
     sent = send(draft.pk, author, [reviewer])
 
     life.include(campaign.runs.get(position=3), author)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     sent.refresh_from_db()
     assert "Run 3, which was excluded (The disk was full.), counts again" in sent.reason
@@ -66,7 +68,7 @@ def test_a_run_that_counts_again_re_opens(campaign, draft, author, reviewer):
 
 def test_an_amendment_re_opens(accepted, campaign, author):
     amending.amend(campaign, {"margin_percent": 1}, "Stricter.", author)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     accepted.refresh_from_db()
     assert "equivalence margin 2 % → 1 %, by ann: Stricter" in accepted.reason
@@ -87,7 +89,7 @@ def test_a_late_run_re_opens(accepted, campaign):
 def test_a_campaign_that_is_extended_re_opens_by_dispatch(accepted, campaign):
     life.extend(campaign, 1, somebody("olga", "operator"))
 
-    dispatch.dispatch()
+    work_waits.send(sender=None)
 
     accepted.refresh_from_db()
     assert "planned 0 → 3; The campaign is running again" in accepted.reason
@@ -149,7 +151,7 @@ def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted
 
 def test_everybody_concerned_is_told(accepted, campaign, author, reviewer):
     exclude(campaign, author)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
 
     told = Announcement.objects.get(kind="review_reopened")
     assert set(told.to) == {author.pk, reviewer.pk}
@@ -165,7 +167,7 @@ def test_a_draft_is_left_alone(draft, campaign, author):
 
 def test_a_re_opened_one_is_accepted_anew_on_the_data_of_now(accepted, campaign, author, reviewer):
     exclude(campaign, author)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     analysis.analyse(campaign)
     again = send(accepted.pk, author, [reviewer])
 
@@ -181,7 +183,7 @@ def reopening_checks(conclusion):
 
 def test_the_findings_of_then_and_now_stand_side_by_side(accepted, campaign, author):
     exclude(campaign, author)
-    dispatch.request_analysis(campaign)
+    request_analysis(campaign)
     campaign.refresh_from_db()
     assert moved_since(accepted) == []
     analysis.analyse(campaign)

@@ -5,7 +5,8 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone
 
-from campaigns.templatetags import formats, marks
+from campaigns import formats
+from campaigns.templatetags import marks
 
 
 def plain(text):

@@ -9,7 +9,7 @@ from campaigns.models import Campaign
 from campaigns.queries.pages import Findings, Outline
 from campaigns.web.fields import Choice, Field
 from campaigns.web.phrases import MISSING, Levels
-from campaigns.web.plots import Plot, labelled
+from campaigns.web.run_plots import Plot, labelled
 from campaigns.web.view import View
 
 MOST_ROWS = 200

@@ -8,7 +8,8 @@ from campaigns.charts import drift
 from campaigns.charts.formats import counted, number
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
-from campaigns.web.plots import Plot, quantity_of, run_note
+from campaigns.web.plots import quantity_of, run_note
+from campaigns.web.run_plots import Plot
 
 HOW = (
     ("Each run", "stands against the mean of its own cell, so that only time is left to see."),

@@ -6,10 +6,10 @@ from typing import Any
 from campaigns.charts import percentile_curves
 from campaigns.charts.figure import Quantity
 from campaigns.charts.formats import counted
-from campaigns.queries.pages import sample_of
+from campaigns.queries.outline import sample_of
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
-from campaigns.web.plots import Plot
+from campaigns.web.run_plots import Plot
 
 MOST_CURVES = 12
 PREFIX = "percentiles:"

@@ -6,7 +6,7 @@ from campaigns.charts import phases
 from campaigns.charts.formats import counted
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
-from campaigns.web.plots import Plot
+from campaigns.web.run_plots import Plot
 
 MOST_BARS = 30
 WHAT = {"measure": "parts of the measured time", "attempt": "steps of a run"}

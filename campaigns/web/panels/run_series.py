@@ -5,7 +5,8 @@ from campaigns.charts.figure import Quantity
 from campaigns.charts.formats import counted
 from campaigns.queries.series import RunSeries, series_of_cell
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
-from campaigns.web.plots import Plot, in_utc, readable_rate
+from campaigns.web.plots import in_utc
+from campaigns.web.run_plots import Plot, readable_rate
 
 MOST_RUNS = 24
 HOW = (

@@ -9,7 +9,8 @@ from campaigns.charts.formats import amount, counted, number
 from campaigns.queries.metrics import metric_of
 from campaigns.web.panels.base import Chosen, Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
-from campaigns.web.plots import Plot, run_note
+from campaigns.web.plots import run_note
+from campaigns.web.run_plots import Plot
 
 LEFT_OUT = {
     "bound": "the generator was saturated",

@@ -7,8 +7,9 @@ from campaigns.charts.svg import drawn
 from campaigns.models import Campaign
 from campaigns.queries.pages import Findings, Outline
 from campaigns.web.phrases import Levels
-from campaigns.web.plots import Plot, labelled, levels_plot, pairs_plot
+from campaigns.web.plots import levels_plot, pairs_plot
 from campaigns.web.reports.values import Chart
+from campaigns.web.run_plots import Plot, labelled
 from campaigns.web.view import view_of
 
 WIDE, NARROW = 720, 360

@@ -1,4 +1,4 @@
-"""Send messages. Nobody else does, so that a message always follows what is stored."""
+"""Sends Celery tasks by their names. Nothing else does, so that a message always follows what is stored."""
 
 import logging
 from collections.abc import Iterator
@@ -10,11 +10,10 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from campaigns.queries.analyses import POOL
-
 MESSAGE_SECONDS = 600  # by the clocks of two machines; an old message is harmless, only useless
 CONTROL = "control"
-ANALYSIS = POOL
+ANALYSIS = "analysis"
+"""The queue of the workers that compute."""
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,19 @@
+"""What views of one run share."""
+
+from django.http import Http404
+
+from campaigns.api.of_campaign import CampaignApi
+from campaigns.models import Run
+from campaigns.queries import records
+
+
+class RunApi(CampaignApi):
+    """A view of one run of a campaign."""
+
+    def run(self, pk: int, position: int, *, trial: bool = False) -> Run:
+        """Find a run, or a try-out, with what its attempts observed. Raise Http404."""
+        try:
+            return records.run_at(self.campaign(pk), position, trial=trial)
+        except Run.DoesNotExist:
+            what = "try-out" if trial else "run"
+            raise Http404(f"This campaign has no {what} {position}.") from None

@@ -1,0 +1,12 @@
+"""Signals by which a room tells the rooms above it what happened, without importing them.
+
+Receivers run at once, within the transaction of the sender; `campaigns.receivers` connects them.
+"""
+
+from django.dispatch import Signal
+
+work_waits = Signal()
+"""A run, a file or an analysis may be able to start now."""
+
+data_changed = Signal()
+"""Runs of `campaign` came, went or count otherwise; its findings are out of date."""

@@ -1,0 +1,44 @@
+"""Short texts that change whenever what a page or a file shows does."""
+
+import hashlib
+
+from django.db.models import Count, Max, Q
+
+from campaigns.models import Attempt, Campaign, Finding, LaunchRequest, Run
+
+
+def version(campaign: Campaign) -> str:
+    """Text that changes whenever a run, an attempt's phase, an exclusion or the state does."""
+    runs = campaign.runs.aggregate(
+        **{state: Count("pk", filter=Q(state=state)) for state in Run.State.values},
+        last=Max("finished_at"),
+    )
+    excluded = campaign.runs.aggregate(
+        at=Max("exclusions__at"), withdrawn=Max("exclusions__withdrawn_at")
+    )
+    attempts = Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.OPEN).values_list(
+        "pk", "state", "phase", "cancel_requested_at"
+    )
+    return fingerprint(campaign.state, campaign.not_before, runs, excluded, list(attempts))
+
+
+def findings_version(campaign: Campaign) -> str:
+    """Text that changes whenever the analysis stored something."""
+    last = Finding.objects.filter(campaign=campaign).aggregate(at=Max("computed_at"))["at"]
+    return fingerprint(campaign.state, last)
+
+
+def whole_version(campaign: Campaign) -> str:
+    """Text that changes whenever one of both does, an analysis is asked for, or a second yes waits."""
+    asked = LaunchRequest.objects.filter(campaign=campaign, state=LaunchRequest.State.WAITING)
+    return fingerprint(
+        version(campaign),
+        findings_version(campaign),
+        campaign.analysis_requested_at is None,
+        asked.values_list("pk", flat=True).first(),
+    )
+
+
+def fingerprint(*parts: object) -> str:
+    """Shorten anything to text that is equal where all parts are."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

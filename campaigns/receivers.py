@@ -1,0 +1,23 @@
+"""Connects the signals of `campaigns.events` with what answers them in higher rooms."""
+
+from typing import Any
+
+from django.dispatch import receiver
+
+from campaigns import dispatch
+from campaigns.events import data_changed, work_waits
+from campaigns.models import Campaign
+from campaigns.reviews import reopening
+
+
+@receiver(work_waits)
+def start_what_may_start(**signal: Any) -> None:
+    """Start what may start, then re-open the conclusions that were overtaken."""
+    dispatch.dispatch()
+    reopening.look_at_overdue()
+
+
+@receiver(data_changed)
+def reopen_conclusions(campaign: Campaign, **signal: Any) -> None:
+    """Re-open the conclusions that rest on data which are others now."""
+    reopening.look_again(campaign)

@@ -1,0 +1,53 @@
+"""What an A/A campaign shows, for its result page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.charts.formats import counted, without_sign
+from campaigns.models import Campaign
+from campaigns.queries.noise import calibrations_on
+from campaigns.web.phrases import p_text, percent
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPanel:
+    """What identical runs have shown. false_alarms: those of this campaign; so_far: of all here."""
+
+    floor: str
+    noise: str
+    noise_interval: str
+    run_noise: str
+    labels: str
+    pairs: int
+    detectable: tuple[tuple[int, str], ...]
+    false_alarms: str
+    so_far: str
+
+
+def calibration_panel(campaign: Campaign, finding: Mapping[str, Any]) -> CalibrationPanel:
+    """Write the finding of an A/A campaign."""
+    low, high = finding["sd_ci_pct"]
+    alarms, verdicts = finding["alarms"], finding["verdicts"]
+    share = f"{100 * finding['alpha']:g} %"
+    here = calibrations_on(campaign.kind, campaign.primary_metric, campaign.target)
+    return CalibrationPanel(
+        floor=without_sign(finding["floor_pct"]),
+        noise=without_sign(finding["sd_pct"]),
+        noise_interval=f"{without_sign(low)} to {without_sign(high)}",
+        run_noise=without_sign(finding["run_sd_pct"]),
+        labels=f"{percent(finding['mean_pct'])}, p {p_text(finding['mean_p'])}",
+        pairs=finding["n"],
+        detectable=tuple(
+            (each["pairs"], without_sign(each["pct"])) for each in finding["detectable"]
+        ),
+        false_alarms=f"{alarms} of {counted(verdicts, 'comparison')} called better or worse: a false "
+        f"alarm, which {share} of such comparisons are."
+        if alarms
+        else f"None of {counted(verdicts, 'comparison')} was called better or worse.",
+        so_far=f"Of {counted(here.comparisons, 'A/A comparison')} of this kind and metric on this "
+        f"server, {here.alarms} {'was a false alarm' if here.alarms == 1 else 'were false alarms'}; "
+        f"at most about {share} should be."
+        if here and here.comparisons > verdicts
+        else "",
+    )
