@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from django.conf import settings
 from django.template import Context, Library
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -168,6 +169,12 @@ def request_id() -> SafeString:
     if not found:
         return mark_safe("")
     return format_html('<p class="xs muted">In the log this request is <code>{}</code>.</p>', found)
+
+
+@register.simple_tag
+def version() -> str:
+    """Return the version of perfdash."""
+    return str(settings.VERSION)
 
 
 def _state(mark: Mark) -> SafeString:

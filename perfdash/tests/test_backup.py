@@ -46,7 +46,10 @@ from perfdash.local.directory import DataDirectory
 
 call_command("migrate", "campaigns", "0001", verbosity=0)
 with connection.cursor() as cursor:
-    cursor.execute("INSERT INTO campaigns_team (name, is_default) VALUES ('old friends', false)")
+    cursor.execute(
+        "INSERT INTO campaigns_team (name, is_default, approvals_needed, second_for_production)"
+        " VALUES ('old friends', false, 1, false)"
+    )
 directory, place = DataDirectory(Path(os.environ["PERFDASH_DATA"])), Path(sys.argv[1])
 backup._dump(directory, place / "dump")
 with connection.cursor() as cursor:
@@ -236,7 +239,7 @@ def test_an_older_backup_is_brought_up_to_date(place):
         teams = connection.execute("SELECT name FROM campaigns_team ORDER BY id").fetchall()
         names = connection.execute("SELECT name FROM django_migrations").fetchall()
     assert ("old friends",) in teams
-    assert ("0003_limits_and_queue",) in names
+    assert ("0003_planning",) in names
 
 
 def test_a_file_that_is_no_backup_is_never_written_over(saved, place):

@@ -1,13 +1,11 @@
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.db import connection
 
 from campaigns.charts.formats import counted
 from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Campaign, Run
-from campaigns.reviews.checklist import checklist, checks_of, without_word
+from campaigns.reviews.checklist import checks_of
 from campaigns.tests.analysis.conftest import noisy, paired, store
 from campaigns.tests.reviews.conftest import LEVELS, finished
 
@@ -65,17 +63,6 @@ def test_sessions_have_to_agree(paired, later, state, words):
 
     assert (check.state, check.number) == (state, "2")
     assert words in check.words
-
-
-def test_words_of_before_keep_the_numbers_that_they_were_written_on(sent):
-    for check in checklist(sent):
-        sent.words.filter(check_name=check.key).update(about=check.words)
-    assert without_word(sent, checklist(sent))
-
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("campaigns.migrations.0030_words_on_numbers").ADD_NUMBERS)
-
-    assert without_word(sent, checklist(sent)) == []
 
 
 def test_a_drift_that_cannot_be_seen_says_what_is_missing(interleaved):

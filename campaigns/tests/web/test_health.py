@@ -66,12 +66,12 @@ def test_a_database_that_is_away_is_said_without_its_words(monkeypatch):
 
 @pytest.mark.django_db
 def test_a_migration_that_is_missing_is_named():
-    MigrationRecorder(connection).record_unapplied("campaigns", "0001_schema")
+    MigrationRecorder(connection).record_unapplied("campaigns", "0001_accounts")
 
     answer = Client().get("/ready")
 
     assert answer.status_code == 503
-    assert "campaigns 0001_schema" in answer.json()["migrations"]
+    assert "campaigns 0001_accounts" in answer.json()["migrations"]
     assert "manage.py migrate" in answer.json()["migrations"]
 
 

@@ -1,3 +1,5 @@
+"""Views for Grafana and others that read the database."""
+
 from django.db import migrations
 
 from campaigns.migrations._views import make_views
@@ -6,7 +8,7 @@ from campaigns.migrations._views import make_views
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('campaigns', '0014_measurement_limits'),
+        ('campaigns', '0009_notifications'),
     ]
 
     operations = [
