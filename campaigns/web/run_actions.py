@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns import dispatch
 from campaigns.definition import life
 from campaigns.models import Campaign, Run
-from campaigns.queries.details import run_at
 from campaigns.queries.rights import Right
 from campaigns.web.campaign_actions import REFUSALS, reason_in
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
@@ -80,7 +79,8 @@ def find_run(pk: int, position: int, *, trial: bool = False) -> Run:
     """Find a run of a campaign. Raise Http404."""
     campaign = get_object_or_404(Campaign, pk=pk)
     try:
-        return run_at(campaign, position, trial=trial)
+        runs = campaign.runs.select_related("cell", "block__session", "campaign__target")
+        return runs.at(position, trial=trial)
     except Run.DoesNotExist:
         raise Http404(f"There is no run {position} in this campaign.") from None
 
