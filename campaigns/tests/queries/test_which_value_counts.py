@@ -118,7 +118,7 @@ def test_a_run_that_ended_void_or_cancelled_has_no_value(run, state):
 def test_a_run_that_is_repeated_has_no_value_until_it_is_over_again(run):
     attempt(run, STATE.FAILED, duration=1.0)
     ended(run, Run.State.FAILED)
-    life.run_again(run)
+    life.run_again(run, None)
 
     assert told(run) is None
 
