@@ -58,6 +58,7 @@ def test_a_redirect_is_an_answer():
         (answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), "connect"),
         (answering(b"nonsense\r\n\r\n"), "protocol"),
     ],
+    ids=["too long", "no length", "cut off", "no HTTP"],
 )
 def test_what_is_no_good_answer_is_told_by_class(serve, failure):
     with pytest.raises(FileFailed) as caught:
