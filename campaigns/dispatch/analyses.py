@@ -10,7 +10,7 @@ from django.db.models import Case, F, Q, QuerySet, Subquery, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest, Now
 
-from campaigns.dispatch.untouched import untouched
+from campaigns.dispatch.sending import untouched
 from campaigns.importers import waiting
 from campaigns.models import Attempt, Campaign, Finding, Run
 from campaigns.queries import workers

@@ -6,7 +6,7 @@ from campaigns.activity import Action, record
 from campaigns.announcing import announce
 from campaigns.definition.life.adaptive import add_block
 from campaigns.dispatch.analyses import request_analysis
-from campaigns.dispatch.untouched import untouched
+from campaigns.dispatch.sending import untouched
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 
 STOPS = {

@@ -8,8 +8,10 @@ from functools import partial
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import QuerySet
 from kombu.exceptions import OperationalError
 
+from campaigns.models import Campaign
 from campaigns.queries.analyses import POOL
 
 MESSAGE_SECONDS = 600  # by the clocks of two machines; an old message is harmless, only useless
@@ -56,3 +58,8 @@ def _send(name: str, argument: int | None, queue: str) -> None:
         )
     except OperationalError as error:
         log.warning("The broker does not take %s(%s): %s", name, argument, error)
+
+
+def untouched(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
+    """Lock those that nobody else is changing."""
+    return campaigns.select_for_update(no_key=True, skip_locked=True)
