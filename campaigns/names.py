@@ -1,4 +1,4 @@
-"""Ask the name service, and wait for it only so long. Knows no rules, and no Django."""
+"""Ask the name service. Knows no rules, and no Django."""
 
 import socket
 import threading
@@ -10,10 +10,10 @@ ENOUGH_SECONDS = 2.0
 MOST_AT_ONCE = 16
 
 
-def resolve(host: str) -> frozenset[str]:
-    """The IP addresses of a host, without their zones. Raise OSError where none is known."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return frozenset(str(entry[4][0]).partition("%")[0] for entry in found)
+def resolve(host: str, port: int | None = None) -> list[str]:
+    """Return the IP addresses of a host, without their zones, each once. Raise OSError where none is known."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
 def addresses_of(hosts: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -42,7 +42,7 @@ def _ask(waiting: SimpleQueue[str], answers: SimpleQueue[tuple[str, frozenset[st
         except Empty:
             return
         try:
-            found = resolve(host)
+            found = frozenset(resolve(host))
         except (OSError, UnicodeError):
             found = frozenset()
         answers.put((host, found))

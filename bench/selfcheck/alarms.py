@@ -10,7 +10,7 @@ from bench.selfcheck.worlds import Array, World
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.neighbours import expected_correlation, left_of
-from campaigns.stats.order import order_effect
+from campaigns.stats.paired import order_effect
 from campaigns.stats.summary import summarise
 from campaigns.stats.validity import Check, Outcome
 

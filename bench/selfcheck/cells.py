@@ -9,8 +9,8 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import rank_sum, shift
 from campaigns.stats.overall import over_strata
+from campaigns.stats.paired import bca_pct_change_of_means
 from campaigns.stats.ranks import hodges_lehmann, signed_rank
-from campaigns.stats.resampling import bca_pct_change_of_means
 from campaigns.stats.summary import summarise
 
 RESAMPLES = 999

@@ -8,8 +8,8 @@ from bench.selfcheck.worlds import Array, World
 from campaigns.stats.across import over_cells
 from campaigns.stats.cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
-from campaigns.stats.interaction import find_interaction
 from campaigns.stats.interval import Interval
+from campaigns.stats.matrix import find_interaction
 
 PAIRS = ((0, 1), (2, 3), (4, 5))
 CELLS, COLUMNS = 6, 3

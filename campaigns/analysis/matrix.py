@@ -19,8 +19,7 @@ from campaigns.queries.runs import ObservedRun
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.comparisons import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.interaction import find_interaction
-from campaigns.stats.matrix import TIE_POINTS, improvement_pct, state_of
+from campaigns.stats.matrix import TIE_POINTS, find_interaction, improvement_pct, state_of
 from campaigns.stats.verdict import Verdict
 
 MOST_FACTORS = 3

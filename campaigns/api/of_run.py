@@ -13,7 +13,7 @@ class RunApi(CampaignApi):
     def run(self, pk: int, position: int, *, trial: bool = False) -> Run:
         """Find a run, or a try-out, with what its attempts observed. Raise Http404."""
         try:
-            return records.run_at(self.campaign(pk), position, trial=trial)
+            return records.with_evidence(self.campaign(pk)).at(position, trial=trial)
         except Run.DoesNotExist:
             what = "try-out" if trial else "run"
             raise Http404(f"This campaign has no {what} {position}.") from None

@@ -1,5 +1,6 @@
 """What goes out of runs: their attempts with all evidence."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -131,8 +132,11 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
     @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
     def get_measurements(self, run: Run) -> dict[str, Any]:
         """All metrics of the attempt that stands for the run."""
-        attempt = standing_attempt(run)
-        return measurements_of(attempt) if attempt else {}
+        return measurements_of(
+            each
+            for attempt in run.attempts.all()
+            for each in attempt.that_count  # type: ignore[attr-defined]
+        )
 
     def get_stand_in(self, run: Run) -> str:
         """What stood in for the target; empty where that was a real one."""
@@ -235,7 +239,7 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     @extend_schema_field(serializers.DictField(child=MeasurementOutput()))
     def get_measurements(self, attempt: Attempt) -> dict[str, Any]:
         """By metric."""
-        return measurements_of(attempt)
+        return measurements_of(attempt.measurements.all())
 
 
 class RunDetail(RunOutput):
@@ -258,7 +262,7 @@ def health_of(row: Attempt | Generator) -> dict[str, Any] | None:
     }
 
 
-def measurements_of(attempt: Attempt) -> dict[str, Any]:
+def measurements_of(measurements: Iterable[Measurement]) -> dict[str, Any]:
     """Values by metric, as MeasurementOutput has them: without one serializer for each of thousands."""
     return {
         each.metric: {
@@ -269,7 +273,7 @@ def measurements_of(attempt: Attempt) -> dict[str, Any]:
             "bound": each.bound,
             "fidelity": each.fidelity,
         }
-        for each in attempt.measurements.all()
+        for each in measurements
     }
 
 

@@ -51,7 +51,7 @@ class Evidence:
         measured = Measurement.objects.filter(attempt__run__campaign=self.campaign)
         metrics = sorted(set(measured.values_list("metric", flat=True)) - self.recomputed.keys())
         attempts = Attempt.objects.filter(run__campaign=self.campaign)
-        ended = attempts.filter(state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]).count()
+        ended = attempts.filter(state__in=Attempt.WITH_VALUES).count()
         found = []
         if self.recomputed:
             found.append(

@@ -1,23 +1,33 @@
 """Recomputes every number of a bundle from its data, and names each one that differs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Model
+
 from campaigns.analysis.findings import compute, versions_now
-from campaigns.bundles import concluded
 from campaigns.bundles import manifest as manifests
 from campaigns.bundles.archive import MOST_BYTES, Archive, Damaged
 from campaigns.bundles.comparing import Comparing, Difference
 from campaigns.bundles.evidence import Evidence
-from campaigns.bundles.loading import apart, load
 from campaigns.bundles.manifest import Manifest, Told
-from campaigns.bundles.tables import FINDINGS, TABLES
+from campaigns.bundles.rows import as_row
+from campaigns.bundles.sending import CONCLUSION
+from campaigns.bundles.tables import FINDINGS, TABLES, Table
 from campaigns.bundles.writing import DEFINITION, MORE
 from campaigns.definition import drafts
-from campaigns.stats.hashing import data_hash
+from campaigns.models import Campaign, Conclusion
+from campaigns.stats.hashing import data_hash, hash_together
+
+FILE = MORE + CONCLUSION
+
+APPS = ("contenttypes", "auth", "campaigns")
 
 
 @dataclass(slots=True)
@@ -130,10 +140,10 @@ def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], repor
     """Look at what stands beside the campaigns: a conclusion, and its reports."""
     names = sorted(name for name in manifest.files if name.startswith(MORE))
     told = None
-    if concluded.FILE in names:
-        told = archive.document(concluded.FILE)
-        report.differences += concluded.hashes_that_differ(told, hashes)
-    report.taken_as_read += concluded.taken_as_read(told, names)
+    if FILE in names:
+        told = archive.document(FILE)
+        report.differences += hashes_that_differ(told, hashes)
+    report.taken_as_read += taken_as_read(told, names)
 
 
 def _findings(archive: Archive, told: Told) -> dict[str, Any]:
@@ -190,3 +200,106 @@ def _analysing(told: Told) -> Iterator[None]:
         raise Damaged(
             f"The data in {told.folder} cannot be analysed: {type(error).__name__}: {words}"
         ) from error
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Have tables of our own, empty, until the end; whatever is done there is rolled back."""
+    with transaction.atomic():
+        with connection.schema_editor(collect_sql=True, atomic=False) as editor:
+            for model in _models():
+                editor.create_model(model)
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL search_path TO pg_temp")
+            cursor.execute("\n".join(editor.collected_sql))
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
+
+
+def load(archive: Archive, folder: str) -> Campaign:
+    """Load one campaign into the tables of `apart`. Raise Damaged where its rows do not fit together."""
+    for table in TABLES:
+        try:
+            with transaction.atomic():
+                _load(archive, folder + table.file, table)
+        except DatabaseError as error:
+            raise Damaged(f"{folder}{table.file} does not fit: {_words(error)}") from None
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    except DatabaseError as error:
+        raise Damaged(f"The rows in {folder} do not fit together: {_words(error)}") from None
+    campaigns = list(Campaign.objects.all()[:2])
+    if len(campaigns) != 1:
+        raise Damaged(f"{folder}rows/campaign.ndjson holds {len(campaigns)} campaigns, not one.")
+    return campaigns[0]
+
+
+def _load(archive: Archive, name: str, table: Table) -> None:
+    with closing(archive.lines(name)) as lines:
+        rows = (as_row(table, found, f"{name}, line {n}") for n, found in lines)
+        while some := list(islice(rows, table.chunk)):
+            table.model._default_manager.bulk_create(some)
+
+
+def _models() -> list[type[Model]]:
+    """Those of the rows and all that belong to them, each before those that refer to it."""
+    found = [model for label in APPS for model in apps.get_app_config(label).get_models()]
+    return [model for model in found if model._meta.managed and not model._meta.proxy]
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def hashes_that_differ(told: Any, hashes: Mapping[str, str]) -> Iterator[Difference]:
+    """Compare the hashes of evidence and decisions with those that the data give, by folder.
+
+    Of one that nobody relies on any more the data may have moved since; only its decisions and its
+    evidence have to agree then. Raise Damaged.
+    """
+    evidence = _evidence(told)
+    if told.get("state") in Conclusion.STANDING:
+        for number, (campaign, says) in enumerate(evidence, 1):
+            gives = hashes.get(f"campaign-{campaign}/", "no such campaign")
+            if says != gives:
+                yield Difference(FILE, f"evidence {number}, data_hash", says, gives)
+    together = hash_together(evidence)
+    for number, decision in enumerate(_objects(told, "decisions"), 1):
+        of_this = decision.get("revision") == told.get("revision")
+        if of_this and together and decision.get("data_hash") != together:
+            place = f"decision {number} by {decision.get('by')}, data_hash"
+            yield Difference(FILE, place, decision.get("data_hash"), together)
+
+
+def taken_as_read(told: Any, names: Sequence[str]) -> Iterator[str]:
+    """Say what of the files beside the campaigns nothing tells once more. names: of those files."""
+    if others := [name for name in names if name != FILE]:
+        yield f"taken as read: {', '.join(others)}"
+    if FILE not in names:
+        return
+    yield f"taken as read: the words of {FILE}, its versions, and decisions on earlier revisions"
+    if told.get("state") not in Conclusion.STANDING:
+        yield (
+            f"taken as read: the hashes of its evidence, as the conclusion is {told.get('state')}: "
+            "its data may have moved since"
+        )
+
+
+def _evidence(told: Any) -> list[tuple[int, str]]:
+    """Keys of campaigns, each with the hash that is claimed of its data."""
+    try:
+        return [
+            (int(each["campaign"]), str(each["data_hash"])) for each in _objects(told, "evidence")
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{FILE} is no conclusion: {error!r}.") from None
+
+
+def _objects(told: Any, name: str) -> list[dict[str, Any]]:
+    found = told.get(name) if isinstance(told, dict) else None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise Damaged(f"{FILE} is no conclusion: it has no list “{name}”.")
+    return found

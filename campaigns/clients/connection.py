@@ -5,26 +5,20 @@ Each request runs in a thread that is left behind when `check` raises; its socke
 
 import json
 import re
-import threading
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import requests
-
+from campaigns import guarded
 from campaigns.clients.errors import NoAnswer, Strange
 from campaigns.clients.tls import Tls, context_of
-from campaigns.engines.checked_requests import EXPECTED, FAILURE_CLASSES, Opened, checked_session
-from campaigns.engines.downloading import CHUNK_BYTES, classified
 from campaigns.engines.pacing import Pacer
-from campaigns.engines.transfers import FAILURES, FileFailed
 from campaigns.network import Rules, check_url
+from campaigns.network.http import FAILURES, FileFailed, classified
 
-LOOK_SECONDS = 0.05
 REST_SLICE_SECONDS = 0.2
 CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 60.0
@@ -46,8 +40,6 @@ class Answer:
     cookies: Mapping[str, str]
     body: bytes
     seconds: float
-    ends: bool
-    """Whether the server closes the connection with it."""
 
     def json(self) -> Any:
         """Give what the body says. Raise Strange where it is no JSON."""
@@ -91,8 +83,8 @@ class Connection:
         self._pacer = Pacer(most_per_second)
         self._tls = context_of(tls or Tls())
         self._sender = sender
-        self._opened = Opened()
-        self._session = checked_session(rules, self._tls, self._opened, sender)
+        self._opened = guarded.Opened()
+        self._session = guarded.checked_session(rules, self._tls, self._opened, sender)
 
     def close(self) -> None:
         """Break off what is under way, and close the connection."""
@@ -133,34 +125,50 @@ class Connection:
     def _renew(self) -> None:
         """Let go of what is open, and connect anew at the next request."""
         self.close()
-        self._opened = Opened()
-        self._session = checked_session(self._rules, self._tls, self._opened, self._sender)
+        self._opened = guarded.Opened()
+        self._session = guarded.checked_session(self._rules, self._tls, self._opened, self._sender)
 
     def _ask(
         self, method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float
     ) -> Answer:
         self._wait_for_turn()
-        answer: Future[Answer] = Future()
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) | ({"Content-Type": "application/json"} if data is not None else {})
-        arguments = (answer, method, url, data, sent, seconds)
-        threading.Thread(target=self._run, args=arguments, name="client", daemon=True).start()
-        end = time.monotonic() + CONNECT_SECONDS + seconds
+
+        def work() -> guarded.Answer:
+            return guarded.exchange(
+                self._session,
+                method,
+                url,
+                data=data,
+                headers=sent,
+                timeout=(CONNECT_SECONDS, seconds),
+                most_bytes=MOST_BYTES,
+            )
+
         try:
-            while wait((answer,), LOOK_SECONDS).not_done:
-                self.check()
-                _refuse_after(end, seconds)
-            if (came := answer.result()).ends:
-                self._renew()  # a server may wait for our side to close, and serve nobody meanwhile
-        except EXPECTED as error:
-            failed = classified(error, FAILURE_CLASSES)
+            came = guarded.watched(work, self.check, CONNECT_SECONDS + seconds)
+        except guarded.TooLate:
+            failed = FileFailed("timeout", f"no answer within {seconds:g} s")
+        except guarded.EXPECTED as error:
+            failed = classified(error, guarded.FAILURE_CLASSES)
         except FileFailed as error:
             failed = error
         except BaseException:
             self.close()
             raise
         else:
-            return came
+            if came.ends:
+                self._renew()  # a server may wait for our side to close, and serve nobody meanwhile
+            return Answer(
+                method,
+                url,
+                came.status,
+                came.headers,
+                _cookies(came.cookies),
+                came.body,
+                came.seconds,
+            )
         self._renew()
         raise NoAnswer(
             failed.failure,
@@ -171,67 +179,12 @@ class Connection:
         asked_at = self._pacer.clock()
         while (left := self._pacer.left()) > 0 and self._pacer.per_second:
             self.check()
-            time.sleep(min(left, LOOK_SECONDS))
+            time.sleep(min(left, guarded.LOOK_SECONDS))
         self.check()
         self._pacer.begin(asked_at)
 
-    def _run(
-        self,
-        answer: Future[Answer],
-        method: str,
-        url: str,
-        data: bytes | None,
-        headers: Mapping[str, str],
-        seconds: float,
-    ) -> None:
-        started = time.perf_counter()
-        try:
-            with self._session.request(
-                method,
-                url,
-                data=data,
-                headers=headers,
-                stream=True,
-                allow_redirects=False,
-                timeout=(CONNECT_SECONDS, seconds),
-            ) as response:
-                body = _body_of(response)
-                answer.set_result(
-                    Answer(
-                        method,
-                        url,
-                        response.status_code,
-                        dict(response.headers),
-                        _cookies(response.raw.headers.getlist("Set-Cookie")),
-                        body,
-                        time.perf_counter() - started,
-                        _ends(response),
-                    )
-                )
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            answer.set_exception(error)
 
-
-def _refuse_after(end: float, seconds: float) -> None:
-    if time.monotonic() > end:
-        raise FileFailed("timeout", f"no answer within {seconds:g} s")
-
-
-def _body_of(response: requests.Response) -> bytes:
-    body = bytearray()
-    for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise FileFailed("size", f"more than {MOST_BYTES} bytes")
-    return bytes(body)
-
-
-def _ends(response: requests.Response) -> bool:
-    said = response.headers.get("Connection", "").lower()
-    return "close" in said or (response.raw.version == 10 and "keep-alive" not in said)
-
-
-def _cookies(lines: list[str]) -> dict[str, str]:
+def _cookies(lines: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
         try:

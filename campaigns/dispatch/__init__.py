@@ -2,19 +2,19 @@
 
 Idempotent: look for free targets with a planned run, lease, queue. Called after every close, after
 everything that a person starts, and by beat every few seconds, so that an emptied broker heals.
-`single` lets one dispatch at a time look, `losing` takes lost leases back, `clock` sees to one that
-was set back, `limits` keeps time budgets and quiet hours, `closing` ends campaigns, `analyses` says
-when one is analysed, `hands` asks people, `restoring` has settings set back, `queueing` leases and
-queues, `generators` asks for the generators of a run, `sending` sends; `untouched` gives the rows that
-nobody else is changing.
+`losing` takes lost leases back, also after the clock was set back; `limits` keeps time budgets and
+quiet hours, `closing` ends campaigns, `analyses` says when one is analysed, `restoring` has settings
+set back, `queueing` leases and queues, and asks people where something is done by hand; `generators`
+asks for the generators of a run, `sending` sends.
 
 Everybody else locks rows in the order campaign, run, attempt, leases. Dispatch waits for none: a
 row that is locked is being changed, and is looked at the next time.
 """
 
 import logging
+from time import sleep
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from campaigns.dispatch.analyses import due_beside_runs, due_for_runs, forget_sent
@@ -24,7 +24,6 @@ from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_ho
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
 from campaigns.dispatch.restoring import claim_restorations
-from campaigns.dispatch.single import alone
 from campaigns.messages import ANALYSIS, CONTROL, send
 from campaigns.models import Attempt, TargetLease
 from campaigns.queries.analyses import holding_runs_back
@@ -38,6 +37,10 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
+
+ONE_DISPATCHER = 7_363_001  # key of the advisory lock
+WAIT_SECONDS = 2.0
+STUCK_SECONDS = 15
 
 
 def dispatch() -> None:
@@ -87,3 +90,21 @@ def send_again(pools: list[str]) -> None:
 def request_dispatch() -> None:
     """Ask the control workers to look what may start."""
     send("campaigns.dispatch", None, CONTROL)
+
+
+def alone() -> bool:
+    """Become the only dispatcher until the transaction ends. False: another one does not end.
+
+    One whose process is stopped in the middle is cut off by the database after STUCK_SECONDS.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('idle_in_transaction_session_timeout', %s, true)",
+            [f"{STUCK_SECONDS}s"],
+        )
+        for _ in range(20):
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ONE_DISPATCHER])
+            if cursor.fetchone() == (True,):
+                return True
+            sleep(WAIT_SECONDS / 20)
+    return False

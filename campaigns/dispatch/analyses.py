@@ -9,7 +9,6 @@ from datetime import timedelta
 from django.db.models import Case, QuerySet, When
 from django.db.models.functions import Now
 
-from campaigns.dispatch.untouched import untouched
 from campaigns.importers import waiting
 from campaigns.messages import ANALYSIS
 from campaigns.models import Attempt, Campaign
@@ -19,6 +18,11 @@ from campaigns.queries.analyses import (
     awaited_by_runs,
     under_way,
 )
+
+
+def untouched(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
+    """Lock those that nobody else is changing."""
+    return campaigns.select_for_update(no_key=True, skip_locked=True)
 
 
 def due_for_runs() -> list[int]:

@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 from campaigns.activity import Action, record
 from campaigns.announcing import announce
 from campaigns.definition.life.adaptive import add_block
-from campaigns.dispatch.untouched import untouched
+from campaigns.dispatch.analyses import untouched
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 from campaigns.queries.analyses import request_analysis
 

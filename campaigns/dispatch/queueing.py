@@ -2,16 +2,29 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from campaigns.dispatch.hands import waits_for_a_hand
+from campaigns.announcing import announce
 from campaigns.dispatch.limits import may_begin
-from campaigns.models import Attempt, Campaign, GeneratorLease, Run, TargetLease
+from campaigns.models import (
+    Announcement,
+    Attempt,
+    Campaign,
+    GeneratorLease,
+    HandRequest,
+    LogLine,
+    Run,
+    Setting,
+    TargetLease,
+    TargetStep,
+)
 from campaigns.queries import workers
 from campaigns.queries.clock import database_now
+from campaigns.queries.hands import needed, number_of_next_attempt
 from campaigns.queries.order import ORDER
 from campaigns.queries.pools import generator_pools
 from campaigns.queries.restorations import addresses_held
@@ -116,3 +129,55 @@ def _lease(run: Run, address: str) -> Attempt | None:
         expires_at=Now() + timedelta(seconds=settings.LEASE_SECONDS),
     )
     return attempt
+
+
+# The server's queue waits with a run that waits for a hand, so that nobody changes the server while
+# something is measured on it.
+def waits_for_a_hand(run: Run) -> bool:
+    """Whether something has to be done by hand before a run; asks for what nobody was asked yet."""
+    target = run.campaign.target
+    missing = needed(run)
+    if target is None or not missing:
+        return False
+    number = number_of_next_attempt(run)
+    new = []
+    for what, value in missing:
+        of: dict[str, Any] = {"setting": what, "value": value}
+        if isinstance(what, TargetStep):
+            of = {"step": what}
+        asked, made = HandRequest.objects.get_or_create(
+            run=run,
+            attempt_number=number,
+            done_at=None,
+            **of,
+            defaults={
+                "target": target,
+                "campaign": run.campaign,
+                "words": _words(what, value),
+            },
+        )
+        if made:
+            new.append(asked.words)
+            LogLine.objects.create(
+                campaign=run.campaign,
+                run=run,
+                tone=LogLine.Tone.NOW,
+                text=f"run {run.position} waits for a hand on {target.name}: {asked.words}",
+            )
+    if new:
+        announce(
+            Announcement.Kind.CAMPAIGN_NEEDS_HAND,
+            run.campaign.team,
+            campaign=run.campaign,
+            what=f"Run {run.position} of the campaign waits for a hand on {target.name}.",
+            words="\n".join(new),
+        )
+    return True
+
+
+def _words(what: Setting | TargetStep, value: object) -> str:
+    if isinstance(what, Setting):
+        told = str(what.apply.get("words") or "")
+        unit = f" {what.unit}" if what.unit else ""
+        return f"Set {what.name} to {value}{unit}." + (f" {told}" if told else "")
+    return str(what.action.get("words") or what.name)

@@ -19,10 +19,11 @@ from typing import Any
 from campaigns.engines import lifeline, processes
 from campaigns.engines.aria2_output import Reader, Said
 from campaigns.engines.connections import Confined, Limits
-from campaigns.engines.downloading import Job, Run, headers, libraries
+from campaigns.engines.downloading import Job, Run, libraries
 from campaigns.engines.pinned import Pinned, allowed_addresses, begin_of
-from campaigns.engines.transfers import FileFailed, Item, Tally
+from campaigns.engines.transfers import Item, Tally
 from campaigns.network import NetworkError, Refused, check_url
+from campaigns.network.http import FileFailed, headers
 
 PROGRAM = "aria2c"
 SECONDS_TO_TELL_ITS_VERSION = 10.0

@@ -13,8 +13,8 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 from aiohttp.resolver import ThreadedResolver
 
-from campaigns.engines.downloading import ANONYMOUS, ErrorClasses, headers
-from campaigns.network import Refused, Rules
+from campaigns.network import Rules
+from campaigns.network.http import ANONYMOUS, ErrorClasses, headers
 
 FAILURE_CLASSES: ErrorClasses = (
     (socket.gaierror, "dns"),
@@ -95,17 +95,12 @@ class _Checked:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._good: set[tuple[str, int]] = set()
-
-    def allow(self, address: str, port: int, host: str) -> None:
-        """Remember that a name led to an allowed address. Raise Refused otherwise."""
-        self.rules.check(address, port, host)
-        self._good.add((address, port))
+        self.good: set[tuple[str, int]] = set()
 
     def socket(self, info: Any) -> socket.socket:
         """Make the socket of one connection; the last place where an address can be refused."""
         family, kind, protocol, _, address = info
-        if (address[0], address[1]) not in self._good:
+        if (address[0], address[1]) not in self.good:
             self.rules.check(address[0], address[1], address[0])
         return socket.socket(family, kind, protocol)
 
@@ -121,17 +116,10 @@ class _Resolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """Give the allowed addresses of a name. Raise Refused where there is none."""
-        good: list[ResolveResult] = []
-        reason: Refused | None = None
-        for found in await self._inner.resolve(host, port, family):
-            try:
-                self._checked.allow(found["host"], found["port"], host)
-                good.append(found)
-            except Refused as error:
-                reason = error
-        if reason is not None and not good:
-            raise reason
-        return good
+        found = await self._inner.resolve(host, port, family)
+        allowed = self._checked.rules.allowed_of(found, port, host, lambda place: place["host"])
+        self._checked.good.update((place["host"], place["port"]) for place in allowed)
+        return allowed
 
     async def close(self) -> None:
         """Close the system's resolver."""

@@ -14,8 +14,8 @@ from campaigns.engines.curl_fetching import Fetcher
 from campaigns.engines.downloading import Job, Run, libraries
 from campaigns.engines.pacing import Pacer
 from campaigns.engines.shards import Shards
-from campaigns.engines.transfers import FileFailed
 from campaigns.network import parse_url
+from campaigns.network.http import FileFailed
 
 MOST_AUTOMATIC = 2
 """More processes were not measured to be worth their memory."""

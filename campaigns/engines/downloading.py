@@ -4,10 +4,9 @@ Runs inside an engine program; no Django, no database. What differs between engi
 for the network) is in their own modules; everything else is the same code for all of them.
 """
 
-import errno
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,22 +17,16 @@ from urllib.parse import quote, urljoin
 from campaigns.engines import health, processes
 from campaigns.engines.lifeline import Lifeline
 from campaigns.engines.pacing import Pacer
-from campaigns.engines.transfers import FileFailed, Item, Tally, in_our_words
+from campaigns.engines.transfers import Item, Tally
 from campaigns.network import NetworkError, Refused, Rules, check_url, normalised_address
+from campaigns.network.http import ANONYMOUS, FileFailed
 
-ANONYMOUS = "perfdash"
-CHUNK_BYTES = 64 * 1024
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-NO_RESOURCES = frozenset(
-    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
-)
 KEPT_CHARACTERS = "/~!$&'()*+,;=:@"
 """Characters of a name that stand in the path of a URL as they are (RFC 3986, pchar)."""
 
 PRINTABLE = "".join(map(chr, range(33, 127)))
-
-ErrorClasses = tuple[tuple[type[BaseException], str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +73,6 @@ class Job:
         )
 
 
-def headers(sender: str) -> dict[str, str]:
-    """Give what every engine sends beside Host; `sender` tells the server's owner who loads it."""
-    return {"User-Agent": sender, "Accept": "*/*", "Accept-Encoding": "identity"}
-
-
 def file_url(base_url: str, name: str) -> str:
     """Give the URL of a file beside the manifest. `base_url` ends with a slash."""
     return base_url + quote(name, safe=KEPT_CHARACTERS)
@@ -122,36 +110,6 @@ def refuse_status(status: int) -> None:
         raise FileFailed(f"{status // 100}xx", f"the server answered {status}")
     if status != 200:
         raise FileFailed("protocol", f"the server answered {status} where only 200 will do")
-
-
-def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
-    """Say which class of failure an exception of a library is; the innermost cause decides."""
-    causes = list(_causes(error))
-    for cause in causes:
-        if isinstance(cause, FileFailed):
-            return cause
-        if isinstance(cause, Refused):
-            return FileFailed("address", str(cause))
-        if isinstance(cause, OSError) and cause.errno in NO_RESOURCES:
-            return FileFailed("generator", f"the generator has no more resources: {cause}")
-    for kind, name in classes:
-        for cause in causes:
-            if isinstance(cause, kind):
-                return FileFailed(name, in_our_words(f"{type(cause).__name__}: {cause}"))
-    return FileFailed("protocol", f"{type(error).__name__}: {error}")
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Walk from an exception to what it was raised from, in whatever way libraries keep that."""
-    seen: set[int] = set()
-    waiting: list[object] = [error]
-    while waiting:
-        cause = waiting.pop(0)
-        if isinstance(cause, BaseException) and id(cause) not in seen:
-            seen.add(id(cause))
-            yield cause
-            waiting += [cause.__cause__, cause.__context__, getattr(cause, "reason", None)]
-            waiting += cause.args
 
 
 def libraries(*names: str) -> dict[str, str]:

@@ -12,24 +12,16 @@ from typing import Any
 import requests
 
 from campaigns.engines import lifeline, pacing
-from campaigns.engines.checked_requests import (
+from campaigns.engines.downloading import REDIRECTS, Job, Run, libraries, next_url, refuse_status
+from campaigns.engines.transfers import Counter, Item, Transfer
+from campaigns.guarded import (
     EXPECTED,
     FAILURE_CLASSES,
     Limit,
     checked_session,
     location_of,
 )
-from campaigns.engines.downloading import (
-    CHUNK_BYTES,
-    REDIRECTS,
-    Job,
-    Run,
-    classified,
-    libraries,
-    next_url,
-    refuse_status,
-)
-from campaigns.engines.transfers import Counter, FileFailed, Item, Transfer, refuse_length
+from campaigns.network.http import CHUNK_BYTES, FileFailed, classified, refuse_length
 
 
 class Threads(threading.local):
@@ -97,7 +89,7 @@ def _fetch(own: Threads, job: Job, transfer: Transfer, pacer: pacing.Threads | N
             transfer.answered(response.status_code)
             refuse_length(response.headers.get("Content-Length", ""))
             if response.status_code in REDIRECTS:
-                url = next_url(url, location_of(response), job.rules, hops)
+                url = next_url(url, location_of(response.headers), job.rules, hops)
                 hops += 1
                 continue
             refuse_status(response.status_code)

@@ -6,13 +6,12 @@ the rules exclude is dropped, and the program is told the address. Whoever start
 the rest of docs/kinds/external-programs.md: no redirects, no proxies, no configuration of a user.
 """
 
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
-from campaigns.network import Endpoint, Refused, Rules, check_url, unwrapped
+from campaigns import names
+from campaigns.network import Endpoint, Rules, check_url, unwrapped
 
 Resolver = Callable[[str, int], list[str]]
 
@@ -61,13 +60,7 @@ class Pinned:
         return written if self.port == usual else f"{written}:{self.port}"
 
 
-def resolved(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of a name. Raise OSError where it knows none."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def pin(url: str, rules: Rules, resolve: Resolver = resolved) -> Pinned:
+def pin(url: str, rules: Rules, resolve: Resolver = names.resolve) -> Pinned:
     """Resolve a URL's name once, and give the first address that the rules allow.
 
     Raise BadUrl or Refused, or OSError where the name cannot be resolved.
@@ -78,7 +71,7 @@ def pin(url: str, rules: Rules, resolve: Resolver = resolved) -> Pinned:
 
 
 def allowed_addresses(
-    endpoint: Endpoint, rules: Rules, resolve: Resolver = resolved
+    endpoint: Endpoint, rules: Rules, resolve: Resolver = names.resolve
 ) -> tuple[str, ...]:
     """Resolve a checked URL's name once, and give every address that the rules allow.
 
@@ -88,18 +81,8 @@ def allowed_addresses(
         addresses = [str(endpoint.address)]
     else:
         addresses = resolve(endpoint.host, endpoint.port)
-    reason: Refused | None = None
-    found: list[str] = []
-    for address in addresses:
-        try:
-            rules.check(address, endpoint.port, endpoint.host)
-        except Refused as refused:
-            reason = refused
-            continue
-        found.append(str(unwrapped(ip_address(address.partition("%")[0]))))
-    if not found:
-        raise reason or Refused(f"{endpoint.host} has no address")
-    return tuple(dict.fromkeys(found))
+    found = rules.allowed_of(addresses, endpoint.port, endpoint.host)
+    return tuple(dict.fromkeys(str(unwrapped(address)) for address in found))
 
 
 def begin_of(url: str) -> str:

@@ -16,74 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-FAILURES = {
-    "dns": "the name of the server was not resolved",
-    "connect": "no connection, or it was lost before the file was whole",
-    "tls": "no trusted TLS connection",
-    "timeout": "connecting took too long, nothing came for too long, or the whole file did not come in time",
-    "4xx": "the server answered 400 to 499",
-    "5xx": "the server answered 500 to 599",
-    "protocol": "the answer was no HTTP that can be used",
-    "size": "another size than the manifest says",
-    "digest": "another SHA-256 than the manifest says",
-    "disk_full": "no space left, a quota, or a limit of file size",
-    "disk": "the file could not be written for another reason",
-    "address": "the rules of allowed addresses exclude the server, or it redirects to another one",
-    "generator": "the generator ran out of file descriptors, ports or memory",
-}
-"""Every class of failure, with what it means."""
+from campaigns.network.http import FileFailed
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-NO_LENGTH = (
-    "the length that the answer announces (Content-Length) is no number of bytes that a file has"
-)
-SAID_OF_A_LENGTH = (
-    "Content-Length overflow",
-    "Invalid character in Content-Length",
-    "Invalid Content-Length",
-    "Content-Length must be positive integer",
-)
-"""How libraries and programs say the same."""
-MOST_DIGITS, MOST_LENGTH = 19, 2**63 - 1
 NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 Row = Sequence[Any]
 """A sample: a value for each of COLUMNS; what an engine cannot tell is None."""
 COLUMNS = ("file", "start_us", "first_byte_us", "total_us", "bytes", "status", "failure")
-
-
-class FileFailed(Exception):
-    """One file could not be had; the run goes on."""
-
-    def __init__(self, failure: str, message: str) -> None:
-        """`failure` is one of FAILURES."""
-        super().__init__(message)
-        self.failure = failure
-
-
-def took_too_long(longest_seconds: float) -> FileFailed:
-    """Give the failure of a file that was not whole in time, however steadily it came."""
-    return FileFailed("timeout", f"it was not whole after {longest_seconds:g} s")
-
-
-def in_our_words(message: str) -> str:
-    """Give what a library or program said; of what all engines meet, in words that are the same."""
-    return NO_LENGTH if any(words in message for words in SAID_OF_A_LENGTH) else message
-
-
-def refuse_length(announced: str) -> None:
-    """Raise FileFailed where a header Content-Length is no number of bytes, in whatever engine.
-
-    Libraries differ: some ignore it, some wait for that many bytes.
-    """
-    if announced and not all(map(_is_length, announced.split(","))):
-        raise FileFailed("protocol", NO_LENGTH)
-
-
-def _is_length(written: str) -> bool:
-    digits = written.strip()
-    if not (digits.isascii() and digits.isdigit()):
-        return False
-    return len(digits.lstrip("0")) <= MOST_DIGITS and int(digits) <= MOST_LENGTH
 
 
 @dataclass(frozen=True, slots=True)

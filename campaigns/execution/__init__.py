@@ -2,7 +2,7 @@
 
 `claim` takes an attempt; `keeper` holds its lease and listens for cancel; `steps` goes through the
 driver's four steps in a `workplace`; `running` ties them together; `server_steps` and `set_levels` do what a
-target's operator has defined, `restoring` sets back; `machine`, `environment`, `looking` and `probing` look at
+target's operator has defined, `restoring` sets back; `machine`, `looking` and `probing` look at
 generator and target. `gathering` has the load made by several generators, `generating` is one of
 them. PostgreSQL is the truth: whoever lost the lease changes nothing any more.
 """

@@ -1,14 +1,20 @@
-"""Whether this machine can generate the load of a run: judged before it begins.
+"""What generates load here: whether it can generate the load of a run, and what a reader needs to know of it.
 
-`look` reads the figures; `judge` knows no machine, only figures; `require` acts on both.
+`look` reads the figures; `judge` knows no machine, only figures; `require` acts on both, before a run
+begins.
 """
 
+import os
+import platform
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import psutil
 from django.conf import settings
 
 from campaigns import kernel
@@ -23,6 +29,7 @@ MEMORY_A_CONNECTION = MIB // 2
 LEAST_DISK = 100 * MIB
 GOOD_DISK = 1024 * MIB
 THE_KERNELS_OWN_PORTS = 28_232
+PACKAGES = ("aiohttp", "uvloop", "requests", "urllib3", "numpy", "scipy")
 
 
 class MachineTooSmall(DriverError):
@@ -104,3 +111,31 @@ def require(concurrency: int | None, say: Callable[[str, str], None]) -> None:
         raise MachineTooSmall(" ".join(judgement.problems))
     for warning in judgement.warnings:
         say(f"may be disturbed: {warning}", LogLine.Tone.BAD)
+
+
+@cache
+def generator_facts() -> Mapping[str, str]:
+    """Processor, memory, kernel, interpreter and libraries of this host, by name."""
+    facts = {
+        "host": settings.GENERATOR_HOST,
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
+        "kernel": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+    for package in PACKAGES:
+        try:
+            facts[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return facts
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

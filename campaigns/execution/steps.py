@@ -5,20 +5,22 @@ its traceback and is raised again by the caller, once it is stored.
 """
 
 import traceback
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 
 from campaigns.credentials import SecretUnreadable
-from campaigns.definition.reaching import server_of
+from campaigns.definition.limits import excess_of
+from campaigns.definition.reaching import action_of, apply_of, read_of, server_of
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import (
+    REFUSED,
     STAND_IN,
     Cancelled,
     Context,
@@ -32,16 +34,23 @@ from campaigns.drivers.base import (
 )
 from campaigns.drivers.base.values import told_to_driver
 from campaigns.execution import machine
-from campaigns.execution.allowance import require_allowed
-from campaigns.execution.environment import generator_facts
 from campaigns.execution.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import in_words, unproved_of
-from campaigns.execution.record import Record
-from campaigns.execution.server_steps import Workbench
-from campaigns.execution.targets_own import TargetsOwn
+from campaigns.execution.server_steps import Workbench, reset, seconds_of
+from campaigns.execution.set_levels import put_in_force
 from campaigns.execution.workplace import workplace
-from campaigns.models import Attempt, EnvironmentFact, LogLine
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    EnvironmentFact,
+    LogLine,
+    Run,
+    Setting,
+    TargetStep,
+)
+from campaigns.models import Target as TargetRow
+from campaigns.queries.allowed import Allowed, allowed_on
 from campaigns.redaction import storable
 from campaigns.results import MOST_LETTERS, Outcome
 
@@ -140,7 +149,7 @@ class Steps:
     def _measure_properly(self, target: Target, context: Context) -> Outcome | None:
         """Return the outcome of an attempt that did not come through, else None."""
         record, driver, values = self.record, self.driver, self.parameters
-        record.environment[EnvironmentFact.Side.GENERATOR] = generator_facts()
+        record.environment[EnvironmentFact.Side.GENERATOR] = machine.generator_facts()
         record.clean_state = self._step(
             Attempt.Phase.RESET, context, lambda: self._reset(target, context)
         )
@@ -299,4 +308,116 @@ class Steps:
                 tone=tone,
                 text=storable(f"run {run.position} {text}"),
             )
+        )
+
+
+class MoreThanAllowed(DriverError):
+    """The target's owner has lowered a limit since the campaign was launched."""
+
+    void = True
+
+
+def require_allowed(target: TargetRow, driver: Driver, parameters: Mapping[str, Any]) -> Allowed:
+    """Give the limits. Raise MoreThanAllowed where the parameters are beyond one."""
+    allowed = allowed_on(target)
+    if excess := excess_of(allowed, driver, parameters):
+        raise MoreThanAllowed(excess)
+    return allowed
+
+
+@dataclass(frozen=True, slots=True)
+class TargetsOwn:
+    """`wanted`: values of settings by name; `others`: what the driver is told.
+
+    reset_seconds, apply_seconds: how long they may take.
+    """
+
+    wanted: Mapping[str, Any]
+    others: dict[str, Any]
+    reset_seconds: float
+    apply_seconds: float
+
+    @classmethod
+    def of(cls, target: TargetRow, driver: Driver, values: Mapping[str, Any]) -> Self:
+        """Take the target's part out of the values of a run."""
+        known = driver.parameters.base_fields
+        wanted = {
+            name: value
+            for name, value in values.items()
+            if name not in known and value not in (None, "")
+        }
+        settings = Setting.objects.filter(target=target, name__in=list(wanted))
+        steps = TargetStep.objects.filter(target=target)
+        ready = [action_of(step) for step in steps if step.purpose == TargetStep.Purpose.READY]
+        resets = [action_of(step) for step in steps if step.purpose == TargetStep.Purpose.RESET]
+        actions = [each for row in settings for each in (apply_of(row), read_of(row), read_of(row))]
+        return cls(
+            wanted=wanted,
+            others={name: value for name, value in values.items() if name in known},
+            reset_seconds=seconds_of([*resets, *ready]) if resets else 0.0,
+            apply_seconds=seconds_of([*actions, *ready]) if actions else 0.0,
+        )
+
+    def seconds(self, phase: str) -> float:
+        """How much longer a step of the run may take because of it."""
+        return {
+            Attempt.Phase.RESET: self.reset_seconds,
+            Attempt.Phase.APPLY: self.apply_seconds,
+        }.get(Attempt.Phase(phase), 0.0)
+
+    def reset(self, bench: Workbench, run: Run) -> list[Proof]:
+        """Do the target's reset commands."""
+        return reset(bench, run) if self.reset_seconds or _has_resets(bench) else []
+
+    def apply(self, bench: Workbench, campaign: Campaign) -> list[EffectiveSetting]:
+        """Put the settings in force. Raise SettingFailed."""
+        return put_in_force(self.wanted, bench, campaign) if self.wanted else []
+
+
+def _has_resets(bench: Workbench) -> bool:
+    """Whether there is one by hand, which takes no time of the run."""
+    return bool(bench.steps(TargetStep.Purpose.RESET))
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known so far of an attempt; an outcome is made of it wherever it ends."""
+
+    clean_state: Sequence[Proof] = ()
+    same_work: Sequence[Proof] = ()
+    settings: Sequence[EffectiveSetting] = ()
+    measured: Measured | None = None
+    steps: dict[str, float] = field(default_factory=dict)
+    environment: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    environment_after: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    facts_unread: str = ""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+    def refused(self, error: ParametersRefused, asked: Mapping[str, Any]) -> None:
+        """Keep what the target said beside the levels that it said it of; the form shows it there."""
+        self.settings = [
+            *(setting for setting in self.settings if setting.name not in error.refused),
+            *(
+                EffectiveSetting(name, asked.get(name), f"{REFUSED}{sentence}", ok=False)
+                for name, sentence in error.refused.items()
+            ),
+        ]
+
+    def outcome(self, state: str, reason: str = "", trace: str = "") -> Outcome:
+        """Make the outcome of an attempt that ends now."""
+        return Outcome(
+            state=state,
+            reason=reason,
+            traceback=trace,
+            clean_state=self.clean_state,
+            same_work=self.same_work,
+            settings=self.settings,
+            measured=self.measured,
+            steps=self.steps,
+            environment=self.environment,
+            environment_after=self.environment_after,
+            facts_unread=self.facts_unread,
+            measure_started_at=self.started_at,
+            measure_finished_at=self.finished_at,
         )

@@ -1,11 +1,35 @@
 """What an attempt observed and proved. Written by campaigns.results alone."""
 
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.campaigns import METRIC_LETTERS, Campaign, Session
-from campaigns.models.runs import Attempt
+from campaigns.models.runs import Attempt, Run
+
+ACCEPTED_FIRST = models.Case(models.When(attempt__state=Attempt.State.ACCEPTED, then=0), default=1)
+
+
+class MeasurementQuerySet(models.QuerySet["Measurement"]):
+    """Measurements, and the rule which of them counts for a run."""
+
+    def that_count(self, *first: str) -> Self:
+        """Return at most one measurement per run and metric: the one that counts.
+
+        Only a run that is done or failed has one. It is that of its accepted attempt, else of the last
+        failed attempt that has a value of the metric. Ordered by `first` (fields of the run, one with
+        a minus descending), then by run and metric.
+        """
+        one = (*first, "attempt__run_id", "metric")
+        return (
+            self.filter(
+                attempt__state__in=Attempt.WITH_VALUES, attempt__run__state__in=Run.WITH_VALUES
+            )
+            .order_by(*one, ACCEPTED_FIRST, "-attempt__number")
+            .distinct(*(name.removeprefix("-") for name in one))
+        )
 
 
 class Measurement(models.Model):
@@ -27,6 +51,8 @@ class Measurement(models.Model):
     fidelity = models.CharField(
         max_length=20, choices=Campaign.Fidelity, default=Campaign.Fidelity.RAW
     )
+
+    objects = MeasurementQuerySet.as_manager()
 
     class Meta:
         indexes = [

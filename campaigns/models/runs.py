@@ -7,6 +7,15 @@ from django.db.models.functions import Now
 from campaigns.models.campaigns import Block, Campaign, Cell
 
 
+class RunQuerySet(models.QuerySet["Run"]):
+    """Runs of a campaign, and the one at a position."""
+
+    def at(self, position: int, *, trial: bool = False) -> "Run":
+        """Return a run, or a try-out, by its position. Raise Run.DoesNotExist."""
+        tried = models.Q(purpose=Run.Purpose.TRIAL)
+        return self.get(tried if trial else ~tried, position=position)
+
+
 class Run(models.Model):
     """One planned execution of one cell in one block, at a fixed position."""
 
@@ -25,6 +34,8 @@ class Run(models.Model):
 
     OPEN = frozenset({State.PLANNED, State.RUNNING})
     CLOSED = frozenset({State.DONE, State.FAILED, State.VOID, State.CANCELLED})
+    WITH_VALUES = (State.DONE, State.FAILED)
+    """Values of other runs do not count, whatever their attempts measured."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="runs")
     cell = models.ForeignKey(Cell, on_delete=models.PROTECT, related_name="runs")
@@ -40,6 +51,8 @@ class Run(models.Model):
         max_length=100, blank=True, help_text="By which whoever submitted it knows it."
     )
     info = models.JSONField(null=True, blank=True, help_text="What else came with it.")
+
+    objects = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]
@@ -121,6 +134,8 @@ class Attempt(models.Model):
         STORE = "store", "store"
 
     OPEN = (State.QUEUED, State.RUNNING)
+    WITH_VALUES = (State.ACCEPTED, State.FAILED)
+    """Attempts that ended by themselves; values of other attempts never count."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()

@@ -5,16 +5,17 @@ Two checks belong together, and neither is enough alone: `check_url` looks at wh
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from ipaddress import ip_network
-from typing import Any
+from typing import Any, TypeVar
 
 from campaigns.network.addresses import NEVER, Address, Network, unwrapped
 from campaigns.network.errors import BadRule, Refused
 from campaigns.network.urls import NAME, NUMBER, Endpoint, parse_url, plain_name
 
+Place = TypeVar("Place")
 SETTING = "PERFDASH_ALLOWED_ADDRESSES"
 
 PORTS_ONLY = re.compile(r"(?:\d+(?:\s*-\s*\d+)?|\*)\Z")
@@ -91,6 +92,31 @@ class Rules:
             )
         if not any(rule.covers(plain, port, name) for rule in self.allowed):
             raise Refused(self._nothing_allows(where))
+
+    def allowed_of(
+        self,
+        places: Iterable[Place],
+        port: int,
+        host: str,
+        address_of: Callable[[Place], str] = str,
+    ) -> list[Place]:
+        """Return those of the places that `host` resolved to where connections may go.
+
+        A program connects to one of these, and does not resolve the name again: it may mean another
+        address by then. Raise Refused where there is none.
+        """
+        found: list[Place] = []
+        reason: Refused | None = None
+        for place in places:
+            try:
+                self.check(address_of(place), port, host)
+            except Refused as refused:
+                reason = refused
+            else:
+                found.append(place)
+        if not found:
+            raise reason or Refused(f"{host} has no address")
+        return found
 
     def check_name(self, host: str, port: int) -> None:
         """Raise Refused where no address that `host` might resolve to could be allowed."""

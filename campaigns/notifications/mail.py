@@ -17,7 +17,7 @@ from django.core.mail.backends.smtp import EmailBackend
 from django.template.loader import render_to_string
 
 from campaigns.credentials import decrypt
-from campaigns.engines.checked_requests import Opened
+from campaigns.guarded import Opened
 from campaigns.models import Channel, Delivery
 from campaigns.notifications.errors import DeliveryFailed
 from campaigns.notifications.messages import Message

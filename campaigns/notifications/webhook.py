@@ -1,9 +1,6 @@
 """Posts messages as signed JSON. Each connection is checked against the rules; redirects are not followed."""
 
 import json
-import ssl
-import threading
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -12,18 +9,11 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import redaction
+from campaigns import guarded, redaction
 from campaigns.credentials import decrypt
-from campaigns.engines.checked_requests import (
-    EXPECTED,
-    FAILURE_CLASSES,
-    Opened,
-    checked_session,
-)
-from campaigns.engines.downloading import classified
-from campaigns.engines.transfers import FAILURES
 from campaigns.models import Channel, Delivery
-from campaigns.network import NetworkError, check_url
+from campaigns.network import NetworkError
+from campaigns.network.http import FAILURES, FileFailed
 from campaigns.notifications import signing
 from campaigns.notifications.backoff import asked_seconds
 from campaigns.notifications.errors import DeliveryFailed, Unwanted
@@ -36,14 +26,6 @@ TOTAL_SECONDS = 15.0
 UID = "msg_{}"
 BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 """Answers whose Retry-After is heeded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a receiver answered, as far as it is read. retry_after: that header, or nothing."""
-
-    status: int
-    retry_after: str
 
 
 def send(delivery: Delivery, message: Message) -> None:
@@ -67,49 +49,33 @@ def send(delivery: Delivery, message: Message) -> None:
         raise _refused(answer)
 
 
-def post(url: str, body: bytes, headers: dict[str, str]) -> Answer:
+def post(url: str, body: bytes, headers: dict[str, str]) -> guarded.Answer:
     """Send one request under the rules; give the answer. Raise DeliveryFailed where none came.
 
     Whatever the receiver does, it takes no longer than TOTAL_SECONDS, and little memory.
     """
-    opened, late = Opened(), threading.Event()
-
-    def break_off() -> None:
-        late.set()
-        opened.break_off()
-
-    timer = threading.Timer(TOTAL_SECONDS, break_off)
-    timer.daemon = True
-    timer.start()
-    sender = f"perfdash/{settings.VERSION}"
-    sent = {"Content-Type": "application/json", **headers}
     try:
-        rules = notification_rules()
-        check_url(url, rules)
-        tls = ssl.create_default_context()
-        with (
-            checked_session(rules, tls, opened, sender) as session,
-            session.post(
-                url,
-                data=body,
-                headers=sent,
-                stream=True,
-                allow_redirects=False,
-                timeout=(CONNECT_SECONDS, READ_SECONDS),
-            ) as response,
-        ):
-            # What it says beside that is not read.
-            answer = Answer(int(response.status_code), response.headers.get("Retry-After", ""))
+        return guarded.ask(
+            "POST",
+            url,
+            notification_rules(),
+            seconds=TOTAL_SECONDS,
+            sender=f"perfdash/{settings.VERSION}",
+            data=body,
+            headers={"Content-Type": "application/json", **headers},
+            timeout=(CONNECT_SECONDS, READ_SECONDS),
+            most_bytes=0,
+            unread=guarded.NOTHING_READ,
+        )
     except NetworkError as refused:
         raise DeliveryFailed(str(refused)) from None
-    except EXPECTED as error:
-        raise DeliveryFailed(_words(error, late=late.is_set())) from error
-    finally:
-        timer.cancel()
-        opened.break_off()
-    if late.is_set():  # to http.client, headers that are broken off have ended
-        raise DeliveryFailed(f"The receiver could not be reached: {_too_late()}.")
-    return answer
+    except guarded.TooLate:
+        words = f"it took longer than {TOTAL_SECONDS:g} s"
+    except FileFailed as failure:
+        if failure.failure == "address":
+            raise DeliveryFailed(str(failure)) from failure
+        words = FAILURES[failure.failure]
+    raise DeliveryFailed(f"The receiver could not be reached: {words}.")
 
 
 def content(delivery: Delivery, message: Message) -> dict[str, Any]:
@@ -133,25 +99,13 @@ def content(delivery: Delivery, message: Message) -> dict[str, Any]:
     }
 
 
-def _refused(answer: Answer) -> DeliveryFailed:
+def _refused(answer: guarded.Answer) -> DeliveryFailed:
     words, wait = f"The receiver answered {answer.status}", 0.0
     if answer.status in BUSY:
-        wait = asked_seconds(answer.retry_after, timezone.now())
+        wait = asked_seconds(answer.headers.get("Retry-After", ""), timezone.now())
     if wait:
         words += f", and asks to be left alone for {wait:.0f} s"
     return DeliveryFailed(f"{words}.", wait)
-
-
-def _words(error: BaseException, *, late: bool) -> str:
-    failure = classified(error, FAILURE_CLASSES)
-    if failure.failure == "address":
-        return str(failure)
-    words = _too_late() if late else FAILURES[failure.failure]
-    return f"The receiver could not be reached: {words}."
-
-
-def _too_late() -> str:
-    return f"it took longer than {TOTAL_SECONDS:g} s"
 
 
 def _secrets(channel: Channel) -> list[str]:

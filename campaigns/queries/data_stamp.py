@@ -34,7 +34,7 @@ def attempts_with_values(campaign: Campaign) -> QuerySet[Attempt]:
     return Attempt.objects.filter(
         run__campaign=campaign,
         run__purpose=Run.Purpose.MEASURED,
-        state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+        state__in=Attempt.WITH_VALUES,
     )
 
 

@@ -5,19 +5,11 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from campaigns.models import Attempt, Campaign, Exclusion, LogLine, RawSamples, Run
+from campaigns.models import Attempt, Exclusion, LogLine, RawSamples, Run
 from campaigns.queries.generators import of_attempts
 
 MOST_SAMPLES = 200_000
 """More are not opened for a page."""
-
-
-def run_at(campaign: Campaign, position: int, *, trial: bool = False) -> Run:
-    """Find a run, or a try-out, by its position. Raise Run.DoesNotExist."""
-    runs = campaign.runs.select_related("cell", "block__session", "campaign__target")
-    if trial:
-        return runs.get(position=position, purpose=Run.Purpose.TRIAL)
-    return runs.exclude(purpose=Run.Purpose.TRIAL).get(position=position)
 
 
 def attempts_of(run: Run) -> list[Attempt]:

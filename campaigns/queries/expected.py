@@ -59,7 +59,7 @@ def expected_seconds(run: Run) -> float:
     """
     ended = Attempt.objects.filter(
         run__campaign=run.campaign_id,
-        state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+        state__in=Attempt.WITH_VALUES,
         finished_at__gte=F("claimed_at"),
     ).order_by()
     for attempts in (ended.filter(run__cell=run.cell_id), ended):

@@ -5,38 +5,27 @@ would cost Python more than all the rest of a request.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import CharField, Exists, F, Func, OuterRef, Value
 
-from campaigns.models import Attempt, Campaign, Run
+from campaigns.models import Campaign, Exclusion, Measurement, Run
 
 COLUMNS = ("at", "value", "state", "run", "cell", "censored", "bound", "excluded")
 WRITTEN = ", ".join(f"coalesce(to_json(array_agg({name}))::text, '[]')" for name in COLUMNS)
+AS_COLUMNS = (
+    "SELECT (array_agg(unit))[count(*)::integer], (array_agg(lower_is_better))[count(*)::integer], "  # noqa: S608
+    f"{WRITTEN} FROM (SELECT * FROM ({{rows}}) latest ORDER BY run) rows"
+)
 # Sessions of PostgreSQL are in UTC.
-SQL = f"""
-SELECT (array_agg(unit))[count(*)::integer], (array_agg(lower_is_better))[count(*)::integer],
-       {WRITTEN}
-FROM (
-    SELECT * FROM (
-        SELECT to_char(r.started_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at,
-               m.value, r.state, r.position AS run, c.position AS cell, m.censored, m.bound,
-               EXISTS (
-                   SELECT FROM campaigns_exclusion e WHERE e.run_id = r.id AND e.withdrawn_at IS NULL
-               ) AS excluded,
-               m.unit, m.lower_is_better, a.number
-        FROM campaigns_run r
-        JOIN campaigns_cell c ON c.id = r.cell_id
-        JOIN campaigns_attempt a ON a.run_id = r.id
-        JOIN campaigns_measurement m ON m.attempt_id = a.id
-        WHERE r.campaign_id = %(campaign)s AND r.purpose = %(purpose)s AND a.state = ANY(%(states)s)
-          AND m.metric = %(metric)s AND (%(cell)s::integer IS NULL OR c.position = %(cell)s)
-        ORDER BY r.position DESC, a.number DESC
-        LIMIT %(most)s
-    ) latest
-    ORDER BY run, number
-) rows
-"""  # noqa: S608
+AT = Func(
+    "attempt__run__started_at",
+    Value('YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    function="to_char",
+    output_field=CharField(),
+)
+EXCLUDED = Exists(Exclusion.objects.filter(run=OuterRef("attempt__run"), withdrawn_at=None))
 
 
 class History(NamedTuple):
@@ -51,16 +40,25 @@ class History(NamedTuple):
 
 
 def history_of(campaign: Campaign, metric: str, *, cell: int | None = None, most: int) -> History:
-    """Read the latest values of measured runs; `cell`: only of its position."""
-    asked: dict[str, Any] = {
-        "campaign": campaign.pk,
-        "metric": metric,
-        "cell": cell,
-        "most": most,
-        "purpose": Run.Purpose.MEASURED.value,
-        "states": [Attempt.State.ACCEPTED.value, Attempt.State.FAILED.value],
-    }
+    """Return the latest values that count, of measured runs; `cell`: only of its position."""
+    found = Measurement.objects.filter(
+        attempt__run__campaign=campaign, attempt__run__purpose=Run.Purpose.MEASURED, metric=metric
+    )
+    if cell is not None:
+        found = found.filter(attempt__run__cell__position=cell)
+    rows, values = (
+        found.that_count("-attempt__run__position")
+        .values(
+            *("value", "censored", "bound", "unit", "lower_is_better"),
+            at=AT,
+            state=F("attempt__run__state"),
+            run=F("attempt__run__position"),
+            cell=F("attempt__run__cell__position"),
+            excluded=EXCLUDED,
+        )[:most]
+        .query.sql_with_params()
+    )
     with connection.cursor() as cursor:
-        cursor.execute(SQL, asked)
+        cursor.execute(AS_COLUMNS.format(rows=rows), values)
         unit, lower_is_better, *texts = cursor.fetchone()
     return History(dict(zip(COLUMNS, texts, strict=True)), unit, lower_is_better)

@@ -175,7 +175,7 @@ def seconds_left(campaign: Campaign, spent: float | None) -> float | None:
     spans = {
         cell: span.total_seconds()
         for cell, span in Attempt.objects.filter(
-            run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
+            run__campaign=campaign, state__in=Attempt.WITH_VALUES
         )
         .values_list("run__cell")
         .annotate(span=Avg(ExpressionWrapper(F("finished_at") - F("claimed_at"), DurationField())))

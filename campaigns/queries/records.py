@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from django.db.models import BigIntegerField, Case, Count, F, Prefetch, Q, QuerySet, Value, When
 
-from campaigns.models import Attempt, Campaign, Exclusion, Run
+from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
+from campaigns.models.runs import RunQuerySet
 from campaigns.queries.generators import of_attempts
 
 STATES = tuple(Run.State.values)
@@ -32,10 +33,11 @@ def runs_by_state(campaigns: Sequence[int]) -> dict[int, dict[str, int]]:
     return counts
 
 
-def runs(campaign: Campaign, *, observed: bool = True) -> QuerySet[Run]:
+def runs(campaign: Campaign, *, observed: bool = True) -> RunQuerySet:
     """All runs in the order of their positions, try-outs last, with attempts and measurements.
 
-    Attempts know `proofs_all` and `proofs_ok`; exclusions that stand are `standing_exclusions`.
+    Attempts know `proofs_all` and `proofs_ok`, and of their measurements those `that_count` for the
+    run; exclusions that stand are `standing_exclusions`.
     Without `observed` none of these is read. `place` is unique, and in this order.
     """
     found = (
@@ -54,9 +56,11 @@ def runs(campaign: Campaign, *, observed: bool = True) -> QuerySet[Run]:
     attempts = Attempt.objects.order_by("number").annotate(
         proofs_all=Count("proofs"), proofs_ok=Count("proofs", filter=Q(proofs__ok=True))
     )
+    measurements = Measurement.objects.that_count()
     exclusions = Exclusion.objects.filter(withdrawn_at=None).select_related("user")
     return found.prefetch_related(
-        Prefetch("attempts", queryset=attempts.prefetch_related("measurements")),
+        Prefetch("attempts", queryset=attempts),
+        Prefetch("attempts__measurements", queryset=measurements, to_attr="that_count"),
         Prefetch("exclusions", queryset=exclusions, to_attr="standing_exclusions"),
     )
 
@@ -67,11 +71,9 @@ def order_of_runs(campaign: Campaign) -> str:
     return "place" if tried else "position"
 
 
-def run_at(campaign: Campaign, position: int, *, trial: bool = False) -> Run:
-    """A run, or a try-out, with all that its attempts observed. Raise Run.DoesNotExist."""
-    evidence = ("proofs", "phases", "effective_settings", "environment")
-    found = runs(campaign).prefetch_related(
+def with_evidence(campaign: Campaign) -> RunQuerySet:
+    """All runs, with all that their attempts observed."""
+    evidence = ("measurements", "proofs", "phases", "effective_settings", "environment")
+    return runs(campaign).prefetch_related(
         *(f"attempts__{name}" for name in evidence), of_attempts("attempts__generators")
     )
-    of_purpose = Q(purpose=Run.Purpose.TRIAL)
-    return found.get(of_purpose if trial else ~of_purpose, position=position)

@@ -12,7 +12,7 @@ from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The measurement that stands for a run."""
+    """The measurement that counts for a run."""
 
     value: float
     unit: str
@@ -67,45 +67,22 @@ def run_rows(campaign: Campaign, metric: str, *, trials: bool = False) -> list[R
 def standing_values(
     campaign: Campaign, metric: str, runs: Collection[int] | QuerySet[Any] | None = None
 ) -> dict[int, Standing]:
-    """The measurement that stands for each run: of its accepted, else of its last failed attempt.
+    """Return the measurement that counts for each run.
 
     runs: only for these, by their keys.
     """
     among = {} if runs is None else {"attempt__run__in": runs}
-    found = (
-        Measurement.objects.filter(
-            attempt__run__campaign=campaign,
-            metric=metric,
-            attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
-            **among,
-        )
-        # “accepted” comes before “failed” in the alphabet, too.
-        .order_by("attempt__run_id", "attempt__state", "-attempt__number")
-        .distinct("attempt__run_id")
-        .values_list("attempt__run_id", "value", "unit", "lower_is_better", "censored", "bound")
-    )
+    found = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric, **among)
+    fields = ("value", "unit", "lower_is_better", "censored", "bound")
     return {
-        run: Standing(value, unit, lower_is_better, censored, bound)
-        for run, value, unit, lower_is_better, censored, bound in found
+        run: Standing(*values)
+        for run, *values in found.that_count().values_list("attempt__run_id", *fields)
     }
 
 
 def standing_of(run: Run, metric: str) -> Standing | None:
-    """The measurement that stands for one run; None while it is open."""
-    if run.state not in (Run.State.DONE, Run.State.FAILED):
-        return None
-    found = (
-        Measurement.objects.filter(
-            attempt__run=run,
-            metric=metric,
-            attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
-        )
-        .order_by("attempt__state", "-attempt__number")
-        .first()
-    )
-    if found is None:
-        return None
-    return Standing(found.value, found.unit, found.lower_is_better, found.censored, found.bound)
+    """Return the measurement that counts for one run; None where there is none."""
+    return standing_values(run.campaign, metric, [run.pk]).get(run.pk)
 
 
 def rows_of(
@@ -183,10 +160,8 @@ class Around:
             phases_of(runs),
         )
 
-    def row(self, run: ReadRun, standing: Standing | None) -> RunRow:
-        """Make the row; `standing` counts once the run is over."""
-        closed = run.state in (Run.State.DONE, Run.State.FAILED)
-        measured = standing if closed else None
+    def row(self, run: ReadRun, measured: Standing | None) -> RunRow:
+        """Make the row; `measured` counts for it."""
         by, why = self.excluded.get(run.pk, ("", ""))
         cell_position, levels = self.cells[run.cell_id]
         block, repetition = self.blocks[run.block_id]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models import Max, OuterRef, Subquery
 
 from campaigns.models import Attempt, Campaign, Measurement, Run
+from campaigns.models.evidence import MeasurementQuerySet
 from campaigns.queries.rows import Around, ReadRun, RunRow, Standing, read_runs
 
 CHUNK = 2000
@@ -16,7 +17,7 @@ CHUNK = 2000
 
 @dataclass(frozen=True, slots=True)
 class Value(Standing):
-    """A measurement that stands for a run, how exact it came in, and the worker that made it."""
+    """A measurement that counts for a run, how exact it came in, and the worker that made it."""
 
     fidelity: str
     worker: str
@@ -24,7 +25,7 @@ class Value(Standing):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run with the values that stand for it, by metric, in the order of their names.
+    """A run with the values that count for it, by metric, in the order of their names.
 
     state: as it is stored; that of `row` is what pages call it. worker: of the last attempt.
     """
@@ -62,10 +63,7 @@ def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[Meas
         cell = around.cells[run.cell_id][0] if by_cell else 0
         found = values.of(_Place(cell, run.position, run.pk))
         row = around.row(run, found.get(campaign.primary_metric))
-        closed = run.state in (Run.State.DONE, Run.State.FAILED)
-        yield MeasuredRun(
-            row, run.state, sessions[row.block], worker or "", found if closed else {}
-        )
+        yield MeasuredRun(row, run.state, sessions[row.block], worker or "", found)
 
 
 def units_of(campaign: Campaign) -> dict[str, str]:
@@ -94,13 +92,10 @@ class _Values:
 
 
 def _standing(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]:
-    """Of the accepted, else of the last failed attempt; “accepted” comes first in the alphabet."""
     cell = ["attempt__run__cell__position"] if by_cell else []
-    one = [*cell, "attempt__run__position", "metric"]
     found = (
         _values(campaign)
-        .order_by(*one, "attempt__state", "-attempt__number")
-        .distinct(*one)
+        .that_count(*cell, "attempt__run__position")
         .values_list(
             "attempt__run__cell__position", "attempt__run__position", "attempt__run_id", "metric",
             "value", "unit", "lower_is_better", "censored", "bound", "fidelity", "attempt__worker",
@@ -110,8 +105,7 @@ def _standing(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]
     return found if by_cell else ((0, *row[1:]) for row in found)
 
 
-def _values(campaign: Campaign) -> QuerySet[Measurement]:
+def _values(campaign: Campaign) -> MeasurementQuerySet:
     return Measurement.objects.filter(
-        attempt__run__campaign=campaign,
-        attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
+        attempt__run__campaign=campaign, attempt__state__in=Attempt.WITH_VALUES
     ).exclude(attempt__run__purpose=Run.Purpose.TRIAL)

@@ -37,12 +37,11 @@ class ObservedRun:
 
 
 class _Measured(NamedTuple):
-    """What stands for a run; accepted: of an attempt that was."""
+    """The measurement that counts for a run."""
 
     value: float
     censored: bool
     bound: bool
-    accepted: bool
 
 
 def observed_runs_by_metric(
@@ -50,8 +49,8 @@ def observed_runs_by_metric(
 ) -> dict[str, list[ObservedRun]]:
     """Every measured run of a campaign by metric, in the order of its position.
 
-    No warm-up, no try-out. Values come from the accepted attempt, and from a failed one where it got
-    that far. Several metrics take as many queries as one.
+    No warm-up, no try-out. Which value counts: `MeasurementQuerySet.that_count`. Several metrics take
+    as many queries as one.
     """
     names = list(metrics)
     values = _values(campaign, names)
@@ -108,31 +107,20 @@ def _runs(campaign: Campaign) -> Iterable[tuple[Any, ...]]:
 
 
 def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Measured]]:
-    """The measurement that stands for each run: of its accepted, else of its last failed attempt."""
+    """Return the measurement that counts for each run, by metric."""
     found: dict[str, dict[int, _Measured]] = {metric: {} for metric in metrics}
-    measurements = (
-        Measurement.objects.filter(
-            attempt__run__campaign=campaign,
-            metric__in=metrics,
-            attempt__state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED],
-        )
-        .order_by("attempt__number")
-        .values_list("metric", "attempt__run_id", "value", "censored", "bound", "attempt__state")
-    )
-    for metric, run, value, censored, bound, state in measurements:
-        former = found[metric].get(run)
-        if former is None or not former.accepted:
-            accepted = state == Attempt.State.ACCEPTED
-            found[metric][run] = _Measured(value, censored, bound, accepted)
+    measurements = Measurement.objects.filter(attempt__run__campaign=campaign, metric__in=metrics)
+    for metric, run, *measured in measurements.that_count().values_list(
+        "metric", "attempt__run_id", "value", "censored", "bound"
+    ):
+        found[metric][run] = _Measured._make(measured)
     return found
 
 
 def _attempts(campaign: Campaign) -> dict[int, tuple[int, int, str]]:
     """Units and worker of the last attempt at each run that ended accepted or failed."""
     rows = (
-        Attempt.objects.filter(
-            run__campaign=campaign, state__in=[Attempt.State.ACCEPTED, Attempt.State.FAILED]
-        )
+        Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.WITH_VALUES)
         .order_by("number")
         .values_list("run_id", "units_done", "units_failed", "worker")
     )

@@ -1,15 +1,29 @@
 """What becomes of a run when its attempt has ended."""
 
+from django.db.models import Count, Max, Q
 from django.db.models.functions import Now
 
-from campaigns.models import Attempt, Campaign, Run
-from campaigns.results.limits import stop_where_too_much_fails
+from campaigns.activity import Action, record
+from campaigns.announcing import announce
+from campaigns.models import (
+    Announcement,
+    Attempt,
+    Campaign,
+    LogLine,
+    Run,
+)
 
 ENDS = {
     Attempt.State.ACCEPTED: Run.State.DONE,
     Attempt.State.FAILED: Run.State.FAILED,
     Attempt.State.CANCELLED: Run.State.CANCELLED,
 }
+
+JUDGED_FROM = 10
+"""A share of fewer runs says nothing."""
+BAD = (Run.State.FAILED, Run.State.VOID)
+ENDED = (Run.State.DONE, *BAD)
+WHAT_TO_DO = "Look at the target, then resume or cancel."
 
 
 def settle(
@@ -41,3 +55,40 @@ def settle(
     )
     if run.state in Run.CLOSED and run.purpose != Run.Purpose.TRIAL:
         stop_where_too_much_fails(run.campaign)
+
+
+# Judged in the transaction that closes a run, so that the next one cannot begin before. Runs count that
+# were closed since the launch or the last resumption, but no try-out. The order of their attempts says
+# which came first, not a clock that may have been set.
+def stop_where_too_much_fails(campaign: Campaign) -> None:
+    """Pause a locked campaign, and say why, unless it is within its limits or over anyway."""
+    still_open = campaign.runs.filter(state__in=Run.OPEN)
+    if campaign.state != Campaign.State.RUNNING or not still_open.exists():
+        return
+    closed = campaign.runs.filter(state__in=ENDED).exclude(purpose=Run.Purpose.TRIAL)
+    ended = closed.annotate(newest=Max("attempts")).filter(newest__gt=campaign.counted_after)
+    latest = list(ended.order_by("-newest")[: campaign.max_consecutive_failures])
+    counts = ended.aggregate(all=Count("pk"), bad=Count("pk", filter=Q(state__in=BAD)))
+    if len(latest) == campaign.max_consecutive_failures and all(run.state in BAD for run in latest):
+        what = f"{len(latest)} runs in a row failed or were void"
+        if len(latest) == 1:
+            what = "a run failed or was void"
+    elif counts["all"] >= JUDGED_FROM and counts["bad"] > campaign.max_failed_share * counts["all"]:
+        allowed = f"{campaign.max_failed_share * 100:g} %"
+        what = f"{counts['bad']} of {counts['all']} runs failed or were void, above {allowed}"
+    else:
+        return
+    last = ended.filter(state__in=BAD).latest("newest")
+    reason = f"stopped by itself: {what}, the last one: {last.reason.rstrip('.')}. {WHAT_TO_DO}"
+    campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
+    campaign.save(update_fields=["state", "state_reason"])
+    LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)
+    record(Action.CAMPAIGN_STOPPED, user=None, campaign=campaign, reason=reason)
+    announce(
+        Announcement.Kind.CAMPAIGN_FAILED,
+        campaign.team,
+        campaign=campaign,
+        what=f"The campaign paused by itself: {what}.",
+        words=last.reason,
+        to_do=WHAT_TO_DO,
+    )

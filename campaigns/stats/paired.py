@@ -5,11 +5,13 @@ stand beside it. Strata are judged as one family (Holm). From three sessions on 
 differs between sessions (STATISTICS 2.7).
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.fit import NO_NOISE
@@ -17,13 +19,11 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.noisy import left_of_cells, noisy_cells
-from campaigns.stats.order import OrderEffect, order_effect
 from campaigns.stats.pairs import Stratum, refusal, values_of
 from campaigns.stats.plans import Plan, planned
 from campaigns.stats.pooled import equal_noise
 from campaigns.stats.power import PAIRS
 from campaigns.stats.ranks import HodgesLehmann, hodges_lehmann, signed_rank
-from campaigns.stats.resampling import bca_pct_change_of_means
 from campaigns.stats.sessions import (
     FEWEST_FOR_INTERVAL,
     SessionEstimate,
@@ -34,6 +34,66 @@ from campaigns.stats.sessions import (
 )
 from campaigns.stats.together import mean_of, plan_of
 from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, p_value
+
+MINIMUM_N = 5
+_CELLS_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEffect:
+    """How the change differs where the candidate ran first from where the baseline did, in %.
+
+    t is None where the pairs hold no noise at all. `flagged`: p is below alpha.
+    """
+
+    candidate_first: int
+    baseline_first: int
+    difference_pct: float
+    t: float | None
+    df: int
+    p: float
+    flagged: bool
+
+
+def order_effect(
+    strata: Sequence[tuple[NDArray[np.float64], Sequence[bool | None]]], alpha: float
+) -> OrderEffect | None:
+    """Compare the log ratios of both orders, within strata: df = pairs - strata - 1.
+
+    strata: log ratios, and for each whether the candidate ran first; None is left out. Both are
+    taken from their stratum's mean (Frisch and Waugh, 1933), so that three pairs a stratum, which
+    cannot be half and half, do not bias it. None where the orders cannot be told apart.
+    """
+    ratios, firsts, used = [], [], 0
+    for differences, candidate_first in strata:
+        known = np.array([first is not None for first in candidate_first], dtype=bool)
+        if not known.any():
+            continue
+        used += 1
+        first = np.array([first is True for first in candidate_first], dtype=float)[known]
+        ratios.append(differences[known] - differences[known].mean())
+        firsts.append((first, first - first.mean()))
+    if not used:
+        return None
+    ratio = np.concatenate(ratios)
+    indicator = np.concatenate([first for first, _ in firsts])
+    centred = np.concatenate([centre for _, centre in firsts])
+    spread, df = float(centred @ centred), ratio.size - used - 1
+    if spread == 0 or df < 1:
+        return None
+    slope = float(centred @ ratio) / spread
+    error = ratio - slope * centred
+    contrast = Contrast(slope, float(np.sqrt(error @ error / df / spread)), df, ratio.size)
+    p = p_value(contrast)
+    return OrderEffect(
+        candidate_first=int(indicator.sum()),
+        baseline_first=int(ratio.size - indicator.sum()),
+        difference_pct=pct_of(slope),
+        t=slope / contrast.standard_error if contrast.standard_error else None,
+        df=df,
+        p=p,
+        flagged=p < alpha,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,3 +425,38 @@ def _flagged(comparison: PairedComparison, flag: str) -> PairedComparison:
         flags=(*comparison.flags, flag),
         verdict=replace(verdict, badges=(*verdict.badges, flag)),
     )
+
+
+def bca_pct_change_of_means(
+    baseline: NDArray[np.float64], candidate: NDArray[np.float64], criteria: Criteria
+) -> Interval | None:
+    """Bootstrap pairs for the change of means in % (bias-corrected and accelerated, Efron 1987).
+
+    Both of shape (n,). None below five pairs, and where the resamples do not differ enough.
+    """
+    n = baseline.size
+    if n < MINIMUM_N:
+        return None
+    ordered = np.lexsort((candidate, baseline))
+
+    def change(
+        cand: NDArray[np.float64], base: NDArray[np.float64], axis: int
+    ) -> NDArray[np.float64]:
+        return np.asarray(100 * (cand.mean(axis=axis) / base.mean(axis=axis) - 1))
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of degenerate resamples; the result shows them as NaN
+        bounds = stats.bootstrap(
+            (candidate[ordered], baseline[ordered]),
+            change,
+            paired=True,
+            vectorized=True,
+            method="BCa",
+            confidence_level=1 - criteria.alpha,
+            n_resamples=criteria.resamples,
+            batch=max(1, _CELLS_AT_ONCE // n),
+            rng=np.random.default_rng(criteria.seed),
+        ).confidence_interval
+    if not np.isfinite([bounds.low, bounds.high]).all():
+        return None
+    return Interval(float(bounds.low), float(bounds.high))

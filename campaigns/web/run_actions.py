@@ -14,7 +14,6 @@ from campaigns.errors import NotConfirmed
 from campaigns.events import work_waits
 from campaigns.models import Campaign, Run
 from campaigns.queries.analyses import request_analysis
-from campaigns.queries.details import run_at
 from campaigns.queries.rights import Right
 from campaigns.web.campaign_actions import REFUSALS, reason_in
 from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
@@ -82,7 +81,8 @@ def find_run(pk: int, position: int, *, trial: bool = False) -> Run:
     """Find a run of a campaign. Raise Http404."""
     campaign = get_object_or_404(Campaign, pk=pk)
     try:
-        return run_at(campaign, position, trial=trial)
+        runs = campaign.runs.select_related("cell", "block__session", "campaign__target")
+        return runs.at(position, trial=trial)
     except Run.DoesNotExist:
         raise Http404(f"There is no run {position} in this campaign.") from None
 

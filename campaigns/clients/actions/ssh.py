@@ -5,16 +5,15 @@ What the command prints is read to its end and kept in part, so that no amount o
 
 import asyncio
 import shlex
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from time import monotonic
 from typing import Any
 
 import asyncssh
 
+from campaigns import names
 from campaigns.clients.actions.errors import ActionFailed, HostKeyRefused
 from campaigns.network import NetworkError, Rules
 
@@ -250,24 +249,14 @@ def _refused(access: SshAccess, offered: asyncssh.SSHKey | None) -> ActionFailed
 
 async def _address(access: SshAccess, rules: Rules) -> str:
     """Resolve the machine, and give the first address that the rules allow. Raise ActionFailed."""
-    loop = asyncio.get_running_loop()
     try:
         rules.check_name(access.host, access.port)
-        found = await loop.getaddrinfo(access.host, access.port, type=socket.SOCK_STREAM)
+        found = await asyncio.to_thread(names.resolve, access.host, access.port)
+        return rules.allowed_of(found, access.port, access.host)[0]
     except NetworkError as error:
         raise ActionFailed(str(error)) from None
     except OSError as error:
         raise ActionFailed(f"“{access.host}” does not resolve: {_why(error)}.") from None
-    refusal: NetworkError | None = None
-    for _, _, _, _, where in found:
-        address = str(where[0]).partition("%")[0]
-        try:
-            rules.check(ip_address(address), access.port, access.host)
-        except NetworkError as error:
-            refusal = error
-        else:
-            return address
-    raise ActionFailed(str(refusal) if refusal else f"“{access.host}” has no address.")
 
 
 def _why(error: BaseException) -> str:

@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 
-from campaigns.clients.actions.bodies import flaw_of
 from campaigns.clients.actions.errors import BadAction
 
 HTTP, COMMAND, HAND = "http", "command", "hand"
@@ -22,6 +22,8 @@ SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "
 MOST_SECONDS = 3600.0
 USUAL_SECONDS = 60.0
 MOST_ARGUMENTS, MOST_LETTERS, MOST_BODY = 100, 2000, 20_000
+
+DEEPEST = 16
 
 
 class Role(StrEnum):
@@ -276,3 +278,23 @@ def _scalar(data: Mapping[str, Any], errors: dict[str, str]) -> Any:
         errors["expect"] = "Give one value, not a list or an object."
         return None
     return None if given == "" else given
+
+
+def flaw_of(body: Any, depth: int = 0) -> str:
+    """Say why a body can be neither stored nor sent; empty where it can."""
+    if depth > DEEPEST:
+        return f"It is nested deeper than {DEEPEST} levels."
+    if isinstance(body, float):
+        return "" if isfinite(body) else "It holds a number that JSON does not have."
+    if isinstance(body, str):
+        return _flaw_of_text(body)
+    parts = [*body, *body.values()] if isinstance(body, Mapping) else body
+    if not isinstance(parts, list | tuple):
+        return ""
+    return next((flaw for part in parts if (flaw := flaw_of(part, depth + 1))), "")
+
+
+def _flaw_of_text(text: str) -> str:
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "It holds U+0000 or half of a surrogate pair."
+    return ""

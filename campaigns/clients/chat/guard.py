@@ -31,18 +31,10 @@ def keep_to(rules: Rules) -> None:
 
     def checked(host: Any, port: Any, *arguments: Any, **named: Any) -> list[Any]:
         name = host.decode() if isinstance(host, bytes) else str(host)
-        kept, reason = [], None
-        for entry in resolve(host, port, *arguments, **named):
-            address, number = str(entry[4][0]), int(entry[4][1])
-            try:
-                rules.check(address, number, name)
-            except Refused as refused:
-                reason = refused
-                continue
-            allowed.add((str(unwrapped(address)), number))
-            kept.append(entry)
-        if not kept:
-            raise reason or Refused(f"{name} has no address")
+        found = resolve(host, port, *arguments, **named)
+        number = int(found[0][4][1])
+        kept = rules.allowed_of(found, number, name, lambda entry: str(entry[4][0]))
+        allowed.update((str(unwrapped(str(entry[4][0]))), number) for entry in kept)
         return kept
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ from campaigns.definition.life.campaigns import extend, launch, try_or_ask
 from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.definition.life.runs import run_again
 from campaigns.errors import NotPossible
-from campaigns.models import Announcement, Campaign, LaunchRequest, Run
+from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.queries.rights import NotAllowed, NotVisible, Right, may
 
 LONGEST_WORDS = 2000
@@ -119,8 +119,7 @@ def _act(row: LaunchRequest, campaign: Campaign) -> None:
         elif row.step == Step.EXTEND:
             extend(campaign, row.options["blocks"], row.asked_by, name, second=row)
         elif row.step == Step.AGAIN:
-            planned = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
-            run_again(planned.get(position=row.options["run"]), row.asked_by, name, second=row)
+            run_again(campaign.runs.at(row.options["run"]), row.asked_by, name, second=row)
         else:
             cell = campaign.cells.filter(position=row.options.get("cell")).first()
             try_or_ask(campaign, row.asked_by, cell, name, second=row)

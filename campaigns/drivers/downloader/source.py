@@ -13,10 +13,10 @@ from campaigns.drivers.base import (
 )
 from campaigns.drivers.downloader.levels import FILE_TIMEOUT_SECONDS
 from campaigns.engines import manifest
-from campaigns.engines.downloading import ANONYMOUS, KEPT_CHARACTERS
+from campaigns.engines.downloading import KEPT_CHARACTERS
 from campaigns.engines.fetch import Answer, Limits, fetch
-from campaigns.engines.transfers import FAILURES, FileFailed
 from campaigns.network import BadUrl, Refused, Rules
+from campaigns.network.http import ANONYMOUS, FAILURES, FileFailed
 
 PROBE = Limits(
     connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False

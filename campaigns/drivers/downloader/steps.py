@@ -43,8 +43,8 @@ from campaigns.drivers.downloader.source import (
 from campaigns.engines import manifest
 from campaigns.engines.download_summary import Download
 from campaigns.engines.health import is_here, judge
-from campaigns.engines.transfers import FAILURES
 from campaigns.network import Rules, normalised_address, parse_url
+from campaigns.network.http import FAILURES
 
 SANDBOX = "perfdash-sandbox"
 """What the sandbox calls itself: it waits as long as it is told to, as no real server does."""

@@ -6,6 +6,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import Any
 
 import uvloop
@@ -15,12 +16,14 @@ from campaigns.engines.downloading import libraries
 from campaigns.engines.lifeline import Lifeline
 from campaigns.engines.load.host import Limits
 from campaigns.engines.load.job import Job
-from campaigns.engines.load.needs import TooManyHosts, lacking
 from campaigns.engines.load.part import Part, Work
 from campaigns.engines.load.sequences import Sequence, Sequences
 from campaigns.engines.load.shards import run_shards
 
 MakeWork = Callable[[Part], Work]
+
+DESCRIPTORS_BESIDE = 128
+"""What a process has open beside its connections."""
 
 
 def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None) -> dict[str, Any]:
@@ -76,3 +79,27 @@ def described(job: Job) -> Mapping[str, Any]:
 async def _work(lifeline: Lifeline, job: Job, make: MakeWork) -> dict[str, Any]:
     part = Part(lifeline, job)
     return await part.run(make(part))
+
+
+class TooManyHosts(Exception):
+    """The machine does not let so many hosts connect; the message says what to do."""
+
+
+def lacking(hosts: int, processes: int, descriptors: int) -> str:
+    """Say what is lacking, and what to do; empty where nothing is.
+
+    descriptors: how many a process may open (`kernel.most_open_files`).
+    """
+    needed = ceil(hosts / processes) + DESCRIPTORS_BESIDE
+    if needed <= descriptors:
+        return ""
+    enough = (
+        ceil(hosts / (descriptors - DESCRIPTORS_BESIDE)) if descriptors > DESCRIPTORS_BESIDE else 0
+    )
+    more = f"use {enough:,} processes or more, " if enough else ""
+    word = "process" if processes == 1 else "processes"
+    return (
+        f"{hosts:,} hosts in {processes} {word} need {needed:,} file descriptors each, and a process may "
+        f"have {descriptors:,} here: {more}raise the hard limit (ulimit -Hn, LimitNOFILE=, --ulimit "
+        "nofile), or take fewer hosts."
+    )

@@ -13,6 +13,7 @@ from ipaddress import ip_address
 from time import perf_counter_ns
 from typing import Protocol, TypeVar
 
+from campaigns import names
 from campaigns.engines.load.failures import LoadFailed, of_error
 from campaigns.engines.load.framing import Line
 from campaigns.network import Refused, Rules
@@ -187,13 +188,13 @@ async def opened(
 
 async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
     """Connect to the first address that the rules allow and that takes the connection."""
-    problem: Exception | None = None
-    for address in await _addresses(endpoint):
-        try:
-            rules.check(address, endpoint.port, endpoint.host)
-        except Refused as refused:
-            problem = LoadFailed("connect", str(refused))
-            continue
+    addresses = await _addresses(endpoint)
+    try:
+        allowed = rules.allowed_of(addresses, endpoint.port, endpoint.host)
+    except Refused as refused:
+        raise LoadFailed("connect", str(refused)) from None
+    problem = OSError("no address")
+    for address in allowed:
         family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
         connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
@@ -206,16 +207,13 @@ async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
             connection.close()
             raise
         return connection
-    raise problem or LoadFailed("connect", f"{endpoint.host} has no address")
+    raise problem
 
 
 async def _addresses(endpoint: Place) -> list[str]:
     if endpoint.address is not None:
         return [str(endpoint.address)]
-    found = await asyncio.get_running_loop().getaddrinfo(
-        endpoint.host, endpoint.port, type=socket.SOCK_STREAM
-    )
-    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+    return await asyncio.to_thread(names.resolve, endpoint.host, endpoint.port)
 
 
 async def _wrapped(

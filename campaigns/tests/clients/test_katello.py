@@ -41,7 +41,7 @@ def client(stand_in):
 
 
 def answered(body, kind="application/json"):
-    return Answer("GET", "http://x/", 422, {"Content-Type": kind}, {}, body, 0.1, ends=True)
+    return Answer("GET", "http://x/", 422, {"Content-Type": kind}, {}, body, 0.1)
 
 
 @pytest.mark.parametrize("end", ["", "/", "/api/v2", "/katello/api/v2/", "/katello"])

@@ -22,8 +22,8 @@ from campaigns.drivers.downloader import driver
 from campaigns.drivers.downloader.engine import MODULES
 from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines.program import ROOT
-from campaigns.engines.transfers import FAILURES
 from campaigns.network import Rules, parse_rules
+from campaigns.network.http import FAILURES
 from campaigns.tests.drivers.recomputed import follows
 from campaigns.tests.engines.conftest import ENGINES
 from campaigns.tests.engines.processes import until

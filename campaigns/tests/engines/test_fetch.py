@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from campaigns.engines import checked_requests
+from campaigns import guarded
 from campaigns.engines.fetch import Limits, fetch
-from campaigns.engines.transfers import FileFailed
 from campaigns.network import BadUrl, Refused, parse_rules
+from campaigns.network.http import FileFailed
 from campaigns.tests.engines.processes import until
 
 RULES = parse_rules("127.0.0.1:*")
@@ -90,7 +90,7 @@ def test_a_fetch_that_is_stopped_lets_go_of_the_server(sandbox):
 
 
 def test_nothing_is_sent_where_the_end_came_while_it_connected(monkeypatch):
-    connect, connected = checked_requests._Checked._connect, threading.Event()
+    connect, connected = guarded._Checked._connect, threading.Event()
 
     def connect_slowly(self, made, address):
         connect(self, made, address)
@@ -100,7 +100,7 @@ def test_nothing_is_sent_where_the_end_came_while_it_connected(monkeypatch):
         if connected.is_set():
             raise Stop
 
-    monkeypatch.setattr(checked_requests._Checked, "_connect", connect_slowly)
+    monkeypatch.setattr(guarded._Checked, "_connect", connect_slowly)
     with socket.create_server(("127.0.0.1", 0)) as server:
         with pytest.raises(Stop):
             fetch(f"http://127.0.0.1:{server.getsockname()[1]}/", RULES, check, Limits())

@@ -7,8 +7,8 @@ from unittest.mock import Mock
 import pytest
 
 from campaigns.engines import asyncio_downloader, pacing
-from campaigns.engines.checked_requests import Limit, _Response
-from campaigns.engines.transfers import NO_LENGTH, FileFailed, in_our_words, refuse_length
+from campaigns.guarded import Limit, _Response
+from campaigns.network.http import NO_LENGTH, FileFailed, in_our_words, refuse_length
 
 
 @pytest.mark.parametrize("announced", ["", "0", "1000", "007", " 12 ", "5, 5", str(2**63 - 1)])

@@ -9,12 +9,13 @@ from contextlib import suppress
 
 import pytest
 
-from campaigns.engines import checked_aiohttp, checked_requests
+from campaigns import guarded
+from campaigns.engines import checked_aiohttp
 from campaigns.engines.downloading import file_url
 from campaigns.engines.fetch import Limits, fetch
 from campaigns.engines.manifest import BadManifest, parse
-from campaigns.engines.transfers import FileFailed
 from campaigns.network import NetworkError, Rules, parse_rules, parse_url
+from campaigns.network.http import FileFailed
 from campaigns.tests.engines.servers import asked_head, behaving
 
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -186,7 +187,7 @@ def test_no_spelling_can_be_asked_for_at_once(places, name):
 
 def with_requests(url: str, rules: Rules) -> None:
     """Ask for a URL without any check but that of the connection."""
-    with checked_requests.checked_session(rules, TLS) as session:
+    with guarded.checked_session(rules, TLS) as session:
         session.get(url, timeout=1, allow_redirects=False).close()
 
 
@@ -206,7 +207,7 @@ def with_aiohttp(url: str, rules: Rules) -> None:
 BOTH = pytest.mark.parametrize(
     ("ask", "expected"),
     [
-        (with_requests, checked_requests.EXPECTED),
+        (with_requests, guarded.EXPECTED),
         (with_aiohttp, checked_aiohttp.EXPECTED),
     ],
 )

@@ -15,7 +15,7 @@ from campaigns.activity import Action
 from campaigns.analysis import findings
 from campaigns.definition import life
 from campaigns.dispatch import closing
-from campaigns.dispatch.untouched import untouched
+from campaigns.dispatch.analyses import untouched
 from campaigns.execution.claim import claim
 from campaigns.models import (
     Announcement,

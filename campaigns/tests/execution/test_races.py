@@ -9,7 +9,6 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
 from campaigns.definition import life
-from campaigns.dispatch import single
 from campaigns.errors import NotPossible
 from campaigns.execution.claim import claim
 from campaigns.models import Attempt, Campaign, Run, TargetLease
@@ -176,7 +175,7 @@ def test_a_run_is_excluded_once_however_many_say_so(launched):
 
 
 def test_a_dispatcher_that_stands_still_holds_nobody_up_for_long(launched, monkeypatch):
-    monkeypatch.setattr(single, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(dispatch, "WAIT_SECONDS", 0.2)
     launched()
 
     with not_stored_yet():
@@ -187,7 +186,7 @@ def test_a_dispatcher_that_stands_still_holds_nobody_up_for_long(launched, monke
 
 
 def test_a_dispatcher_that_was_stopped_is_cut_off_by_the_database(launched, monkeypatch):
-    monkeypatch.setattr(single, "STUCK_SECONDS", 1)
+    monkeypatch.setattr(dispatch, "STUCK_SECONDS", 1)
     launched()
     stopped, go_on = threading.Event(), threading.Event()
 

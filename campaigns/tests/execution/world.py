@@ -14,10 +14,9 @@ from django.db.models import DateTimeField, F
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
+from campaigns import dispatch, execution, results, tasks
 from campaigns import dispatch as dispatching
-from campaigns import execution, results, tasks
 from campaigns import messages as sending
-from campaigns.dispatch import single
 from campaigns.drivers.base import Health, Measured
 from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper as keeping
@@ -86,7 +85,7 @@ class World:
             WorkerProcess("control@b", "b", ["control"]),
         ]
         monkeypatch.setattr(keeping, "monotonic", self.now)
-        monkeypatch.setattr(single, "WAIT_SECONDS", 0.1)
+        monkeypatch.setattr(dispatch, "WAIT_SECONDS", 0.1)
         monkeypatch.setattr(current_app, "send_task", self.send)
 
     def now(self) -> float:

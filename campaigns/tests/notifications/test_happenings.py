@@ -10,7 +10,7 @@ from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
 from campaigns.models import Announcement, Attempt, Campaign, Run
 from campaigns.notifications.messages import HAPPENED
-from campaigns.results.limits import stop_where_too_much_fails
+from campaigns.results.settling import stop_where_too_much_fails
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker
 

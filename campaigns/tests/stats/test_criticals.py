@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from campaigns.stats.criticals import one_sided_dunnett
+from campaigns.stats.best import one_sided_dunnett
 
 
 def test_critical_values_are_as_published(golden):

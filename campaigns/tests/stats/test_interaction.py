@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from campaigns.stats.blocks import BlockRun, fit_blocks
-from campaigns.stats.interaction import find_interaction
+from campaigns.stats.matrix import find_interaction
 from campaigns.stats.pooled import fit_pooled
 
 ROWS, COLUMNS, RUNS = 3, 4, 5

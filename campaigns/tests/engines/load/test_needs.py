@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from campaigns.engines.load.needs import lacking
+from campaigns.engines.load.generator import lacking
 from campaigns.tests.engines.load.conftest import SEQUENCE, request_for
 from campaigns.tests.engines.processes import keeping, lives, until
 from campaigns.tests.engines.servers import asked_head, behaving

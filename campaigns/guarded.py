@@ -1,4 +1,9 @@
-"""Sessions of `requests` that connect only where the rules allow. No Django."""
+"""HTTP to where the rules allow, with the library requests. No Django.
+
+The name of a server is resolved once a connection, each address is checked against the rules, and the
+connection goes to an address that was checked. A request follows no redirects, has one limit of time
+and of bytes, and can be broken off by another thread.
+"""
 
 import http.client
 import io
@@ -6,10 +11,12 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
+from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 import urllib3
@@ -18,9 +25,22 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
-from campaigns.engines.downloading import ANONYMOUS, ErrorClasses, headers
-from campaigns.engines.transfers import took_too_long
-from campaigns.network import Refused, Rules
+from campaigns.network import Rules, check_url
+from campaigns.network.http import (
+    ANONYMOUS,
+    CHUNK_BYTES,
+    ErrorClasses,
+    FileFailed,
+    classified,
+    headers,
+    refuse_length,
+    took_too_long,
+)
+
+LOOK_SECONDS = 0.05
+NOTHING_READ = range(1000)
+"""All statuses, for `unread`."""
+Result = TypeVar("Result")
 
 FAILURE_CLASSES: ErrorClasses = (
     (socket.gaierror, "dns"),
@@ -41,6 +61,130 @@ FAILURE_CLASSES: ErrorClasses = (
 EXPECTED = (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError)
 """All that a request raises when something outside is wrong: Refused and what cannot be decoded
 are ValueErrors. Anything else is a bug."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer, whatever its status. `cookies`: each header Set-Cookie.
+
+    `headers` are found in capital and small letters. `seconds`: from the request to the end of the body. `ends`: whether the server closes the connection
+    with it.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    cookies: tuple[str, ...]
+    body: bytes
+    seconds: float
+    ends: bool
+
+
+class TooLate(FileFailed):
+    """The time for a whole request is over."""
+
+    def __init__(self, seconds: float) -> None:
+        """Tell how much time there was."""
+        super().__init__("timeout", f"no answer within {seconds:g} s")
+
+
+def ask(
+    method: str,
+    url: str,
+    rules: Rules,
+    *,
+    seconds: float,
+    check: Callable[[], None] = lambda: None,
+    tls: ssl.SSLContext | None = None,
+    sender: str = ANONYMOUS,
+    **named: Any,
+) -> Answer:
+    """Send one request over a connection of its own, and return the answer; see `exchange`.
+
+    `check` ends it by what it raises; it is called all the while. Raise Refused or BadUrl for a URL
+    that the rules exclude, FileFailed where no answer came, TooLate after `seconds` in all.
+    """
+    check_url(url, rules)
+    opened = Opened(check)
+
+    def work() -> Answer:
+        with checked_session(rules, tls or _tls(url), opened, sender) as session:
+            return exchange(session, method, url, **named)
+
+    try:
+        return watched(work, check, seconds)
+    except EXPECTED as error:
+        raise classified(error, FAILURE_CLASSES) from error
+    finally:
+        opened.break_off()
+
+
+def exchange(
+    session: requests.Session,
+    method: str,
+    url: str,
+    *,
+    timeout: tuple[float, float],
+    most_bytes: int,
+    unread: Container[int] = (),
+    **named: Any,
+) -> Answer:
+    """Send one request, and read its answer to the end. Redirects are not followed.
+
+    timeout: seconds for connecting, and for each piece of the answer. unread: statuses of which the
+    body is not read; `named` goes to requests. Raise one of EXPECTED, or FileFailed where the body
+    is longer than `most_bytes` (class `size`).
+    """
+    started = time.perf_counter()
+    with session.request(
+        method, url, stream=True, allow_redirects=False, timeout=timeout, **named
+    ) as response:
+        body = bytearray()
+        if response.status_code not in unread:
+            refuse_length(response.headers.get("Content-Length", ""))
+            for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
+                body += chunk
+                if len(body) > most_bytes:
+                    raise FileFailed("size", f"more than {most_bytes} bytes")
+        said = response.headers.get("Connection", "").lower()
+        return Answer(
+            url,
+            int(response.status_code),
+            response.headers,
+            tuple(response.raw.headers.getlist("Set-Cookie")),
+            bytes(body),
+            time.perf_counter() - started,
+            "close" in said or (response.raw.version == 10 and "keep-alive" not in said),
+        )
+
+
+def watched(work: Callable[[], Result], check: Callable[[], None], seconds: float) -> Result:
+    """Do the work in a thread, and return its result. Raise TooLate, or what `check` or the work raises.
+
+    The thread is left behind then; whoever called breaks off its connections.
+    """
+    result: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            result.set_exception(error)
+
+    threading.Thread(target=run, name="fetch", daemon=True).start()
+    end = time.monotonic() + seconds
+    while wait((result,), LOOK_SECONDS).not_done:
+        check()
+        if time.monotonic() > end:
+            raise TooLate(seconds)
+    return result.result()
+
+
+def _tls(url: str) -> ssl.SSLContext:
+    """Return what trusts the usual certificates; nobody's, and 50 ms sooner, where no TLS is asked."""
+    if url.lower().startswith("https:"):
+        return ssl.create_default_context()
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def checked_session(
@@ -66,9 +210,9 @@ def checked_session(
     return session
 
 
-def location_of(response: requests.Response) -> bytes:
-    """Give the header Location as it was sent; empty where there is none."""
-    return str(response.headers.get("Location", "")).encode("latin-1", "replace")
+def location_of(headers: Mapping[str, str]) -> bytes:
+    """Return the header Location as it was sent; empty where there is none."""
+    return headers.get("Location", "").encode("latin-1", "replace")
 
 
 class BrokenOff(OSError):
@@ -251,23 +395,19 @@ class _Checked:
             found = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             raise NameResolutionError(self.host, self, error) from error
-        reason: Exception | None = None
-        for family, kind, protocol, _, address in found:
+        reason = OSError("no address")
+        for family, kind, protocol, _, address in self._rules.allowed_of(
+            found, self.port, name, lambda entry: str(entry[4][0])
+        ):
             try:
-                self._rules.check(str(address[0]), self.port, name)
                 made = socket.socket(family, kind, protocol)
                 self._connect(made, address)
-            except (OSError, Refused) as error:
+            except OSError as error:
                 reason = error
             else:
                 return made
-        match reason:
-            case TimeoutError():
-                raise ConnectTimeoutError(
-                    self, f"no connection within {self.timeout} s"
-                ) from reason
-            case Refused() | None:
-                raise reason or Refused(f"{name} has no address")
+        if isinstance(reason, TimeoutError):
+            raise ConnectTimeoutError(self, f"no connection within {self.timeout} s") from reason
         raise NewConnectionError(self, str(reason)) from reason
 
     def _connect(self: Any, made: socket.socket, address: Any) -> None:
