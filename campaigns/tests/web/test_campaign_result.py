@@ -288,7 +288,7 @@ def test_runs_are_filtered_by_the_server_too(browser, published):
 
 
 def test_a_state_without_runs_gives_an_empty_table(browser, published):
-    assert "No run fits." in Page(get(browser, published, state="failed")).text
+    assert "No matching runs." in Page(get(browser, published, state="failed")).text
 
 
 def test_many_runs_come_in_pages(browser, target, person):

@@ -277,7 +277,7 @@ def test_failing_cells_have_no_number(browser, measured):
         ({"cell": "1"}, "“1” is no number of a cell (campaign:cell)."),
         ({"cell": "1:2:3"}, "is no number of a cell"),
         ({"cell": "5:6"}, "There is no campaign 5."),
-        ({"q": "nothing\x00 fits"}, "No further campaign fits"),
+        ({"q": "nothing\x00 fits"}, "No matching campaigns"),
         ({"metric": "\x00'; --"}, "Choose campaigns"),
     ],
 )
