@@ -14,7 +14,7 @@ class Action(models.TextChoices):
     CAMPAIGN_TRIED = "campaign_tried", "asked for a try-out"
     CAMPAIGN_LAUNCHED = "campaign_launched", "launched"
     CAMPAIGN_PAUSED = "campaign_paused", "paused"
-    CAMPAIGN_STOPPED = "campaign_stopped", "stopped by itself"
+    CAMPAIGN_STOPPED = "campaign_stopped", "stopped automatically"
     CAMPAIGN_RESUMED = "campaign_resumed", "resumed"
     CAMPAIGN_CANCELLED = "campaign_cancelled", "cancelled"
     CAMPAIGN_EXTENDED = "campaign_extended", "extended"

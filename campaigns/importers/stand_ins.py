@@ -71,7 +71,7 @@ def paused_where_it_was(target: Target, base_url: str) -> str:
         f"it listens at {base_url} now, since something else has the port"
     )
     for campaign in active.filter(state=Campaign.State.RUNNING):
-        life.pause(campaign, reason=f"stopped by itself: {why}. {WHAT_TO_DO}")
+        life.pause(campaign, reason=f"stopped automatically: {why}. {WHAT_TO_DO}")
     return f"{why}. {WHAT_TO_DO}"
 
 

@@ -32,7 +32,7 @@ def waiting_for(campaign: Campaign) -> Wait:
         )
         return Wait(_capitalised(why), open_end=True)
     if campaign.state == Campaign.State.CANCELLING:
-        return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
+        return Wait("Cancelling: the load is being stopped, and the target is being cleaned.")
     for pool in sorted(needed_pools(campaign) - present_by_pool().keys()):
         return Wait(
             f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",

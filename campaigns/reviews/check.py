@@ -12,7 +12,7 @@ TITLES = {
     "order": "Order of runs",
     "confounding": "Level and time apart",
     "drift": "Drift",
-    "place": "Place in the block",
+    "place": "Position within block",
     "clean_state": "Clean state before",
     "same_work": "Same work after",
     "saturation": "Generator saturation",

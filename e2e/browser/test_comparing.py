@@ -97,7 +97,7 @@ def test_cells_are_chosen_without_a_script(visit, cookies, two):
     page.get_by_role("button", name="Compare cells").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare cells")
-    expect(page.locator("table").first).to_contain_text("concurrency: 5 against 10")
+    expect(page.locator("table").first).to_contain_text("concurrency: 5 vs. 10")
 
 
 def test_other_work_is_refused_beside_what_may_be_compared(page, two, other_work):

@@ -63,7 +63,7 @@ def test_a_change_between_two_runs_names_both_of_them(browser, measured):
     text = page_of(browser, campaign).text
     assert RED in text
     assert "workers (target): from 1 to 2 between run 3 and run 4." in text
-    assert "not comparable as they are" in text
+    assert "not directly comparable" in text
     assert "A new session begins at run 4: workers (target) 1 → 2." in text
     assert "1 block lies on both sides of a border" in text
 
