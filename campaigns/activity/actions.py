@@ -25,16 +25,16 @@ class Action(models.TextChoices):
     CAMPAIGN_UNARCHIVED = "campaign_unarchived", "took out of the archive"
     SAMPLES_DELETED = "samples_deleted", "deleted raw samples"
 
-    LAUNCH_ASKED = "launch_asked", "asked for a second person's yes to launch"
-    LAUNCH_APPROVED = "launch_approved", "said yes to the launch"
-    LAUNCH_REFUSED = "launch_refused", "said no to the launch"
-    LAUNCH_WITHDRAWN = "launch_withdrawn", "took the wish to launch back"
+    LAUNCH_ASKED = "launch_asked", "asked for approval of a launch"
+    LAUNCH_APPROVED = "launch_approved", "approved the launch"
+    LAUNCH_REFUSED = "launch_refused", "rejected the launch"
+    LAUNCH_WITHDRAWN = "launch_withdrawn", "withdrew the launch request"
 
     RUN_CANCELLED = "run_cancelled", "cancelled a run"
-    RUN_REPEATED = "run_repeated", "had a run made again"
+    RUN_REPEATED = "run_repeated", "repeated a run"
     RUN_EXCLUDED = "run_excluded", "excluded a run"
     RUN_INCLUDED = "run_included", "let a run count again"
-    HAND_DONE = "hand_done", "said that it is done by hand"
+    HAND_DONE = "hand_done", "confirmed a manual step"
 
     RESULTS_KEPT = "results_kept", "sent a file for a worker to read"
     RESULTS_RECEIVED = "results_received", "submitted results"

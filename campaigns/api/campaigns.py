@@ -76,7 +76,7 @@ class CampaignApi(Api):
         return self.answer(campaign)
 
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
-        """Load a server; 202 with what was asked for, where that takes a second person's yes."""
+        """Load a server; 202 with what was asked for, where that needs approval by a second person."""
         campaign = step(self.campaign(pk))
         waiting = life.waiting_of(campaign)
         if waiting is not None:
@@ -85,7 +85,7 @@ class CampaignApi(Api):
         return self.answer(campaign)
 
     def asked(self, waiting: LaunchRequest) -> Response:
-        """Say what waits for a second person's yes."""
+        """Say what waits for approval by a second person."""
         data = self.shown(waiting, LaunchRequestOutput)
         headers = {"Location": data["url"]}
         return Response(data, status=status.HTTP_202_ACCEPTED, headers=headers)

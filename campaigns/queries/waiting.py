@@ -39,7 +39,7 @@ def waiting_for(campaign: Campaign) -> Wait:
             open_end=True,
         )
     if hands := list(open_requests(campaign).exclude(run=None)[:1]):
-        return Wait(f"Waiting for a hand: {hands[0].words}", open_end=True)
+        return Wait(f"Waiting for a manual step: {hands[0].words}", open_end=True)
     if campaign.not_before is not None and campaign.not_before > now:
         return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
     return (

@@ -24,7 +24,7 @@ TITLES = {
     "sessions": "Sessions",
     "fidelity": "What the numbers are",
     "sensitivity": "Sensitivity",
-    "stand_in": "Stand-in",
+    "stand_in": "Simulator",
 }
 PLACES = {
     "n": "#h-cells",

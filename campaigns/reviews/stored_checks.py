@@ -132,7 +132,7 @@ def _environment(campaign: Campaign, check: Stored | None) -> Check:
         return Check("environment", campaign.pk, PASS, "0", words)
     words = f"{facts}, described by the import, not captured with each run."
     cause = _not_recorded(campaign)
-    return Check("environment", campaign.pk, WARN, "as text", words, cause=cause)
+    return Check("environment", campaign.pk, WARN, "imported description", words, cause=cause)
 
 
 def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""The law of scalability of many draws at once, near a law that is known. Pure.
+"""The Universal Scalability Law of many draws at once, near a law that is known. Pure.
 
 Levenberg and Marquardt's steps, one small system a draw; a parameter that stands at its bound and is
 pushed against it is left out of the step (Nocedal and Wright, Numerical Optimization, 2006, 16.7).

@@ -198,5 +198,8 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 ), "Runs before and after a change are not comparable."
             if good:
                 return facts, "The same before the first and after the last run."
-            return "as text", f"{facts}, described by the import, not captured with each run."
+            return (
+                "imported description",
+                f"{facts}, described by the import, not captured with each run.",
+            )
     return f"{value:g}", ""

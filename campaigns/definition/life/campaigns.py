@@ -146,7 +146,7 @@ def try_one(
     """Plan one run of a draft that no analysis will ever see. Raise NotPossible where it takes two."""
     made = try_or_ask(campaign, user, cell, confirmed_name)
     if isinstance(made, LaunchRequest):
-        raise NotPossible("A try-out on this server takes a second person's yes.")
+        raise NotPossible("A try-out on this server needs approval by a second person.")
     return made
 
 

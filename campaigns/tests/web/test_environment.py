@@ -16,7 +16,7 @@ from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, finish, launched, outcome
 
 pytestmark = pytest.mark.django_db
-STAND_IN = "stand-in of Pulp 3.123.1"
+STAND_IN = "simulated Pulp 3.123.1"
 RED = "The environment changed during the campaign"
 
 
@@ -186,7 +186,7 @@ def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measure
     assert len(plots) >= 3
     for plot in plots:
         assert [a["text"] for a in plot.figure["layout"]["annotations"]][-1] == "stand-in"
-        assert plot.title.endswith("(stand-in)")
+        assert plot.title.endswith("(simulated)")
         assert STAND_IN in plot.label
 
 

@@ -154,7 +154,7 @@ def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:
         "Smallest effect",
         f"{100 * campaign.smallest_effect:g} %; equivalent within {100 * campaign.margin:g} %",
     )
-    yield "Too many failures", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
+    yield "Failure limit", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
     if campaign.stop_rule:
         yield "Stop rule", campaign.stop_rule_in_words
     if outline.executable:
