@@ -98,7 +98,7 @@ def test_a_campaign_in_yaml_is_launched_watched_and_judged(perfdash, command, tm
     failing = command("campaign", "result", number, "--fail-on", verdict["word"])
     passing = command("campaign", "result", number, "--fail-on", ",".join(others))
     assert (failing.returncode, passing.returncode) == (1, 0)
-    assert f"{verdict['word']}: engine asyncio against futures" in failing.stderr
+    assert f"{verdict['word']}: engine asyncio vs. futures" in failing.stderr
 
     again = tmp_path / "again.yaml"
     assert command("campaign", "definition", number, "-o", again).returncode == 0

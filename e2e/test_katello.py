@@ -75,14 +75,14 @@ def test_a_campaign_is_run_proved_and_labelled(perfdash, target):
         "the campaign's end",
         120,
     )
-    assert done["stand_in"] == ["stand-in of Katello 4.16.0"]
+    assert done["stand_in"] == ["simulated Katello 4.16.0"]
     runs = perfdash.api("GET", f"campaigns/{campaign}/runs")["results"]
     assert [run["state"] for run in runs] == ["done"] * 4
     for run in runs:
         told = perfdash.api("GET", f"campaigns/{campaign}/runs/{run['position']}")
         text = json.dumps(told)
         assert "units of content, repository 5" in text
-        assert "stand-in of Katello" in text
+        assert "simulated Katello" in text
 
 
 def test_a_sync_that_fails_is_told_in_foremans_words(perfdash, target):

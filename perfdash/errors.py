@@ -18,12 +18,12 @@ from perfdash.outages import is_database_away
 
 RETRY_SECONDS = 5
 SENTENCES = {
-    400: "What was sent cannot be read. Nothing was changed.",
+    400: "The request could not be read. Nothing was changed.",
     403: "This is not allowed.",
     404: "There is nothing here.",
-    405: "This address does not take such a request.",
-    500: "perfdash made a mistake; what runs goes on. The log of the web server has the details.",
-    503: f"The database does not answer now; what runs goes on. Try again in {RETRY_SECONDS} s.",
+    405: "This address does not accept this kind of request.",
+    500: "Internal error in perfdash; running campaigns continue. See the log of the web server.",
+    503: f"The database is not responding; running campaigns continue. Try again in {RETRY_SECONDS} s.",
 }
 Handler = Callable[[HttpRequest], HttpResponse]
 

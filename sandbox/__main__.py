@@ -38,7 +38,7 @@ def _katello(text: str) -> tuple[KatelloBehaviour, Machine]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m sandbox",
-        description="A stand-in server of file and RPM repositories; its page / explains the paths.",
+        description="A simulated server of file and RPM repositories; its page / explains the paths.",
     )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8099, help="0 takes a free one")
@@ -53,7 +53,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--pulp-port", type=int, metavar="PORT",
-        help="also be a stand-in of Pulp 3 there; 0 takes a free one",
+        help="also simulate Pulp 3 there; 0 takes a free port",
     )  # fmt: skip
     parser.add_argument(
         "--pulp", type=_behaviour, default=Behaviour(), metavar="JSON",
@@ -61,7 +61,7 @@ def _arguments() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument(
         "--katello-port", type=int, metavar="PORT",
-        help="also be a stand-in of Katello there; 0 takes a free one",
+        help="also simulate Katello there; 0 takes a free port",
     )  # fmt: skip
     parser.add_argument(
         "--katello-tls-port", type=int, metavar="PORT",
@@ -111,7 +111,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
     stand_in = None
     if arguments.pulp_port is not None:
         stand_in = await pulp_server.start(arguments.host, arguments.pulp_port, arguments.pulp)
-        sys.stdout.write(f"stand-in Pulp listening on {stand_in.base_url}\n")
+        sys.stdout.write(f"simulated Pulp listening on {stand_in.base_url}\n")
     katello = None
     authority = Authority.kept(arguments.katello_ca) if arguments.katello_ca else None
     if arguments.katello_port is not None:
@@ -121,7 +121,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
             tls_port=arguments.katello_tls_port, authority=authority,
         )  # fmt: skip
         addresses = " and ".join(filter(None, (katello.base_url, katello.tls_url)))
-        sys.stdout.write(f"stand-in Katello listening on {addresses}\n")
+        sys.stdout.write(f"simulated Katello listening on {addresses}\n")
     sys.stdout.flush()
     await stopped.wait()
     if katello:

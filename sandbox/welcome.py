@@ -4,7 +4,7 @@ from sandbox.grammar import entry_path
 from sandbox.settings import SETTINGS, Feed, Preset, Setting
 
 _PAGE = """\
-A stand-in server of PULP_MANIFEST and RPM repositories. It makes every file up, always the same.
+A simulated server of PULP_MANIFEST and RPM repositories. It generates every file, always with the same content.
 
 {examples}
 

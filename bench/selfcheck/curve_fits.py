@@ -1,4 +1,4 @@
-"""Breaks of curves and the law of scalability: do the bootstraps' intervals hold the truth?"""
+"""Breaks of curves and the Universal Scalability Law: do the bootstraps' intervals hold the truth?"""
 
 import math
 
@@ -84,7 +84,7 @@ def _holds(knee: Knee | None) -> bool:
 
 
 def laws(n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
-    """The law of scalability, n runs a level, noise resampled within levels or from all of them."""
+    """The Universal Scalability Law, n runs a level, noise resampled within levels or from all of them."""
     x = np.array(CONCURRENCY, dtype=float)
     truth = np.array([LAW.throughput(value) for value in x])
     found = []

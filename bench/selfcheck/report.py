@@ -42,7 +42,7 @@ EXPLAINED = {
     "steps, eight pairs with noise of 3 %. Four equal levels one after the other, ten runs each of six minutes, noise of 3 %; "
     "the target drifts.",
     "Failed shares": "Coverage of the interval of a failed share over n runs of 500 units.",
-    "Curves": "A break at 7 of six levels, and the law of scalability (contention 5 %, coherency 1 %) at eight.",
+    "Curves": "A break at 7 of six levels, and the Universal Scalability Law (contention 5 %, coherency 1 %) at eight.",
     "Stop rule": "Coverage of the interval after a stop (target 3 %), and the mean number of blocks; sd: of a difference.",
 }
 

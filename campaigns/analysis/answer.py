@@ -26,7 +26,7 @@ from campaigns.queries.work import work_of
 Cells = Mapping[str, Any]
 MOST_FACTS = 4
 MOST_RUNS_NAMED = 5
-STAND_IN = {"word": "stand-in", "tone": "warn", "icon": "warn", "form": "solid"}
+STAND_IN = {"word": "simulated", "tone": "warn", "icon": "warn", "form": "solid"}
 """Badge of what was not measured on a real server."""
 
 

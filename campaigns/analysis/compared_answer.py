@@ -75,11 +75,11 @@ def _of_campaign(compared: Compared, against: Against, names: Sequence[str]) -> 
         words[row.display.word] = words.get(row.display.word, 0) + 1
     counts = ", ".join(f"{word} in {number}" for word, number in words.items())
     if against.over is None:
-        return f"{name} against {base}, {len(rows)} cells: {counts}."
+        return f"{name} vs. {base}, {len(rows)} cells: {counts}."
     over = against.over
     interval = f" (95 % {span_pct(over.ci_pct)})" if over.ci_pct else ""
     return (
-        f"{name} against {base}: {percent(over.geometric_pct)}{interval}, geometric mean over "
+        f"{name} vs. {base}: {percent(over.geometric_pct)}{interval}, geometric mean over "
         f"{over.cells} cells, from {percent(over.low_pct)} to {percent(over.high_pct)}; {counts}."
     )
 
@@ -114,14 +114,16 @@ def _of_row(row: Row, baseline: str, candidate: str) -> str:
         why = "; ".join(map(_both, row.fields))
         return f"{candidate} is not comparable with {baseline} ({why})."
     if verdict.pct_change is None:
-        return f"{candidate} against {baseline}: {row.display.word}."
+        return f"{candidate} vs. {baseline}: {row.display.word}."
     interval = f" (95 % {span_pct(verdict.ci_pct)})" if verdict.ci_pct else ""
-    return f"{candidate} against {baseline}: {row.display.word}, {percent(verdict.pct_change)}{interval}."
+    return (
+        f"{candidate} vs. {baseline}: {row.display.word}, {percent(verdict.pct_change)}{interval}."
+    )
 
 
 def _both(field: Any) -> str:
     """Name a field that differs, with both values where they are short; the tables have them all."""
-    values = f"{field.baseline} against {field.candidate}"
+    values = f"{field.baseline} vs. {field.candidate}"
     return f"{field.label}: {values}" if len(values) <= LONGEST_VALUES else f"another {field.label}"
 
 

@@ -64,7 +64,7 @@ def differences_of(sides: Sequence[Side]) -> list[Difference]:
     found += [
         _row("target", "target", [_target(side) for side in sides]),
         _row("target", "address", [_address(side) for side in sides]),
-        _row("target", "stand-in", [", ".join(side.stand_ins) or "none" for side in sides]),
+        _row("target", "simulator", [", ".join(side.stand_ins) or "none" for side in sides]),
     ]
     named = dict.fromkeys(fact for side in sides for fact in side.facts if fact[1] != "stand-in")
     found += [_fact(sides, fact) for fact in named]

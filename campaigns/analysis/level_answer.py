@@ -249,9 +249,7 @@ class _Told:
 
     def _step(self, group: Finding, row: Finding) -> dict[str, str]:
         verdict = row["comparison"]["verdict"]
-        pair = (
-            f"{self._level(group, row['candidate'])} against {self._level(group, row['baseline'])}"
-        )
+        pair = f"{self._level(group, row['candidate'])} vs. {self._level(group, row['baseline'])}"
         if verdict["pct_change"] is None:
             text = f"{pair}: {row['display']['word']}."
         else:

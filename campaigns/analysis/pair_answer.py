@@ -88,7 +88,7 @@ def _one_stratum(stratum: Mapping[str, Any], candidate: Any, baseline: Any) -> s
         )
     if verdict["word"] == "equivalent":
         return f"{candidate} and {baseline} are {word}."
-    return f"{candidate} against {baseline}: {word}. {stratum['advice']}".strip()
+    return f"{candidate} vs. {baseline}: {word}. {stratum['advice']}".strip()
 
 
 def _several_strata(
@@ -114,7 +114,7 @@ def _several_strata(
             parts.append(f"{shown} on {where} ({span})")
         else:
             parts.append(f"{shown} on {where}")
-    return f"{candidate} against {baseline}: {_mean_over(overall)}{', '.join(parts)}."
+    return f"{candidate} vs. {baseline}: {_mean_over(overall)}{', '.join(parts)}."
 
 
 def _mean_over(overall: Mapping[str, Any] | None) -> str:

@@ -65,7 +65,7 @@ def change_in_words(change: Mapping[str, Any]) -> str:
             what = ", ".join(str(level) for level in change["levels"].values()) or "all pairs"
             return f"{what}: {sides}"
         case _:
-            what = f"{change['candidate']} against {change['baseline']}"
+            what = f"{change['candidate']} vs. {change['baseline']}"
     where = ", ".join(f"{name} {level}" for name, level in change["levels"].items())
     return f"{what}{f', at {where}' if where else ''}: {sides}"
 

@@ -45,7 +45,7 @@ class WholeCampaignApi(CampaignApi):
         return self.answer(campaign)
 
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
-        """Load a server; 202 with what was asked for, where that takes a second person's yes."""
+        """Load a server; 202 with what was asked for, where that needs approval by a second person."""
         campaign = step(self.campaign(pk))
         waiting = life.waiting_of(campaign)
         if waiting is not None:

@@ -1,4 +1,4 @@
-"""A load of a production server that waits for a second person's yes, as JSON."""
+"""A load of a production server that waits for approval by a second person, as JSON."""
 
 from typing import Any
 

@@ -229,7 +229,7 @@ class CampaignDetail(CampaignOutput):
 
     @extend_schema_field(LaunchRequestOutput(allow_null=True))
     def get_launch_request(self, campaign: Campaign) -> dict[str, Any] | None:
-        """What waits for a second person's yes; null where nothing does."""
+        """What waits for approval by a second person; null where nothing does."""
         rows = campaign.launch_requests.filter(state=LaunchRequest.State.WAITING)
         row = rows.select_related("campaign", "asked_by").first()
         context = {"request": self.context["request"]}

@@ -40,6 +40,6 @@ def contrast_words(contrast: Mapping[str, Any]) -> str:
         return f"{factor.replace('_', ' ')} {text}"
 
     baseline = named("", contrast["baseline"]).strip()
-    said = f"{named(contrast['factor'], contrast['candidate'])} against {baseline}"
+    said = f"{named(contrast['factor'], contrast['candidate'])} vs. {baseline}"
     where = ", ".join(named(factor, level) for factor, level in contrast["at"].items())
     return f"{said}, at {where}" if where else said

@@ -274,7 +274,7 @@ def _run_hover(level: str, run: RunPoint, unit: str) -> str:
 
 def _mean_hover(place: Place, chart: LevelsChart) -> str:
     cell, unit = place.cell, chart.quantity.unit
-    own = f"<br>own runs {span(cell.interval, unit)}" if cell.interval else ""
+    own = f"<br>this cell only {span(cell.interval, unit)}" if cell.interval else ""
     return (
         f"<b>{_level(place, chart)}</b><br>geometric mean {amount(cell.mean or 0.0, unit)}"
         f" of {counted(cell.observed, 'run')}{own}"

@@ -188,7 +188,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
         *([compared] if has_reading else []),
         *band,
         *_advice(chart),
-        KeyItem("interval", "95 % interval, own runs only", None, "ink-3", "interval"),
+        KeyItem("interval", "95 % interval, this cell only", None, "ink-3", "interval"),
         KeyItem("failed", "failed, no value", failures, "fail", "failed"),
         KeyItem("censored", "timed out, true value above", timeouts, "warn", "censored"),
         KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4", "bound"),

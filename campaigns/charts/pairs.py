@@ -137,7 +137,7 @@ def title(chart: PairsChart) -> str:
 
 def describe(chart: PairsChart) -> str:
     """Say the finding in numbers: the change of each stratum, with its interval and its word."""
-    sides = f", {chart.candidate} against {chart.baseline}" if chart.candidate else ""
+    sides = f", {chart.candidate} vs. {chart.baseline}" if chart.candidate else ""
     better = f", {_better_side(chart)}" if _better_side(chart) else ""
     opening = f"{title(chart)}: {chart.quantity.label}{sides}{better}."
     if not chart.strata:
@@ -198,7 +198,7 @@ def _better_side(chart: PairsChart) -> str:
 
 def _axis_title(chart: PairsChart) -> str:
     side = f" ({_better_side(chart)})" if _better_side(chart) else ""
-    sides = f", {text(chart.candidate)} against {text(chart.baseline)}" if chart.candidate else ""
+    sides = f", {text(chart.candidate)} vs. {text(chart.baseline)}" if chart.candidate else ""
     return f"change of {text(chart.quantity.label)}{sides}{side}"
 
 

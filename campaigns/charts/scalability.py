@@ -1,4 +1,4 @@
-"""Throughput by concurrency and against response time, with the law of scalability. Pure."""
+"""Throughput by concurrency and against response time, with the Universal Scalability Law. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -152,7 +152,9 @@ def title(chart: LoadChart) -> str:
 
 def title_throughput(chart: LoadChart) -> str:
     """Say what is plotted."""
-    return sentence(f"{chart.throughput.label} by {chart.factor}, and the law of scalability")
+    return sentence(
+        f"{chart.throughput.label} by {chart.factor}, and the Universal Scalability Law"
+    )
 
 
 def describe(chart: LoadChart) -> str:
@@ -171,7 +173,7 @@ def describe(chart: LoadChart) -> str:
 def legend(chart: LoadChart) -> tuple[KeyItem, ...]:
     """List what is drawn, and what could be."""
     out = sum(bool(run.left_out) for run in chart.runs)
-    law = [KeyItem("line", "law of scalability", None, "ink-3", "law")] if chart.law else []
+    law = [KeyItem("line", "Universal Scalability Law", None, "ink-3", "law")] if chart.law else []
     return (
         KeyItem("circle", "one run", len(chart.runs) - out, "series-1", "runs"),
         KeyItem("triangle-down", "run that no fit has", out, "series-4", "out"),
@@ -198,7 +200,7 @@ def _log_of_levels(levels: Sequence[float], end: float) -> dict[str, Any]:
 
 def _law(points: Sequence[tuple[float, float]]) -> list[Trace]:
     pen = {"color": "@ink-3", "width": 1.5, "dash": "dash"}
-    return [line(points, pen, name="law of scalability", meta=["law"])]
+    return [line(points, pen, name="Universal Scalability Law", meta=["law"])]
 
 
 def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]]) -> list[Trace]:

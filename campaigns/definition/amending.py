@@ -50,7 +50,7 @@ def amend(
 
     `changes` holds fields of AMENDABLE as a definition has them. The caller asks for the analysis.
     Raise NotPossible for a draft, where the stop rule has ruled already, and where one that may load
-    more takes a second person's yes; NotConfirmed where a stop rule would go on loading a production
+    more needs approval by a second person; NotConfirmed where a stop rule would go on loading a production
     server; Invalid with every error by field.
     """
     campaign = locked(campaign)
@@ -106,8 +106,7 @@ def amend(
 def _require_open(campaign: Campaign) -> None:
     if campaign.state not in OPEN:
         raise NotPossible(
-            f"The campaign is {campaign.state}: its stop rule has ruled, and cannot be amended any "
-            "more. Extend the campaign to measure on."
+            f"The campaign is {campaign.state}: its stop rule has been applied, and cannot be amended any more. Extend the campaign to measure more."
         )
 
 
@@ -121,9 +120,7 @@ def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
     ):
         return
     raise NotPossible(
-        "On this server, load beyond what two people agreed to takes a second person's yes, which an "
-        "amendment cannot ask for. Extend the campaign, or clone it with this stop rule and launch "
-        "the clone: both ask for it."
+        "On this server, load beyond what two people agreed to needs approval by a second person, which an amendment cannot ask for. Extend the campaign, or clone it with this stop rule and launch the clone: both ask for approval."
     )
 
 

@@ -82,14 +82,13 @@ def sight_of(definition: Definition, cells: int) -> Sight | None:
     if found is None:
         return Sight(
             "info",
-            "How much runs vary here is not known before the first campaign of this kind on this "
-            "server; what this design can see is not, either. An A/A calibration tells it first.",
+            "The run-to-run variation is unknown before the first campaign of this kind on this server, and so is what this design can detect. Run an A/A calibration to find out.",
             calibrate=True,
         )
     age = (database_now() - found.calibrated_at).days if found.calibrated_at else 0
     seen = (
-        f"{_source(found)} ({found.noise_pct:.1f} %) this finds changes of "
-        f"{found.detectable_pct:.1f} % and more, in 4 of 5 cases"
+        f"{_source(found)} ({found.noise_pct:.1f} %) this detects changes of "
+        f"{found.detectable_pct:.1f} % and more, with 80 % power"
     )
     smallest = f"{found.smallest_pct:g} %"
     if found.enough:
@@ -106,6 +105,6 @@ def sight_of(definition: Definition, cells: int) -> Sight | None:
 
 def _source(found: Detection) -> str:
     if found.calibrated_at is not None:
-        return f"By the A/A calibration of {found.calibrated_at:%Y-%m-%d} here"
+        return f"Based on the A/A calibration of {found.calibrated_at:%Y-%m-%d} here"
     noun = "campaign" if found.campaigns == 1 else f"{found.campaigns} campaigns"
-    return f"By the noise of the last {noun} here"
+    return f"Based on the noise of the last {noun} here"

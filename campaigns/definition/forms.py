@@ -42,7 +42,7 @@ class DesignForm(forms.Form):
         max_length=120,
         required=False,
         label="Short name",
-        help_text="For lists. Empty: the beginning of the question.",
+        help_text="Shown in lists. Empty: the beginning of the question.",
     )
     tags = Text(max_length=300, required=False, help_text="Words, separated by commas.")
     order = forms.ChoiceField(
@@ -72,7 +72,7 @@ class DesignForm(forms.Form):
         validators=[check_measuring_pool],
         label="Pool of workers",
         widget=forms.TextInput(attrs={"list": "pools"}),
-        help_text="Its workers measure the runs: such as one that stands near the target.",
+        help_text="Its workers measure the runs; choose one near the target.",
     )
     time_budget_seconds = DurationField(
         min_value=1,
@@ -83,7 +83,7 @@ class DesignForm(forms.Form):
     )
     max_failed_percent = _percent(
         "Most runs that may fail",
-        "Of those that ended, void ones among them; above it, the campaign pauses.",
+        "Share of ended runs, void ones included; above it, the campaign pauses.",
         initial=50,
     )
     max_consecutive_failures = forms.IntegerField(
@@ -92,10 +92,13 @@ class DesignForm(forms.Form):
         initial=5,
         required=False,
         label="Failures in a row",
-        help_text="So many runs failed or void one after another, and the campaign pauses.",
+        help_text="The campaign pauses after this many failed or void runs in a row.",
     )
     seed = forms.IntegerField(
-        min_value=0, max_value=2**53, required=False, help_text="Orders the runs; stored."
+        min_value=0,
+        max_value=2**53,
+        required=False,
+        help_text="Determines the order of runs; stored.",
     )
     smallest_effect_percent = _percent(
         "Smallest effect of interest",
@@ -107,8 +110,8 @@ class DesignForm(forms.Form):
         "Equivalence margin", "“Equivalent” means inside this margin.", initial=2
     )
     failed_limit_percent = _percent(
-        "Too many failures",
-        "A larger share of a cell's work that failed is the result; it is not judged by the rest.",
+        "Failure limit",
+        "If a larger share of a cell's work failed, that is its result; the remaining work is not judged.",
         initial=5,
     )
     stop_rule = forms.ChoiceField(
@@ -120,7 +123,7 @@ class DesignForm(forms.Form):
         max_value=50,
         initial=3,
         required=False,
-        label="Precise enough",
+        label="Target precision",
         help_text="Half the 95 % interval of the primary contrast, or without one of every change.",
     )
     stop_most = forms.IntegerField(
@@ -129,7 +132,7 @@ class DesignForm(forms.Form):
         initial=30,
         required=False,
         label="Most blocks",
-        help_text="Where it is not precise by then, it ends.",
+        help_text="If it is not precise enough by then, it ends.",
     )
 
     settings_afterwards = forms.ChoiceField(

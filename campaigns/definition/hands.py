@@ -22,7 +22,7 @@ def confirm(request: HandRequest, user: User | None) -> HandRequest:
     row = HandRequest.objects.select_for_update(no_key=True).get(pk=request.pk)
     require_right(user, row.target, Right.OPERATE)
     if row.done_at is not None:
-        raise NotPossible(f"It was done already, says {name_of(row.done_by)}.")
+        raise NotPossible(f"It was done already, confirmed by {name_of(row.done_by)}.")
     if not open_requests().filter(pk=row.pk).exists():
         raise NotPossible("Nothing waits for it any more: its campaign was paused or is over.")
     if row.setting_id is not None:
@@ -32,7 +32,7 @@ def confirm(request: HandRequest, user: User | None) -> HandRequest:
         Setting.objects.filter(pk=setting.pk).update(hand_value=row.value, hand_at=Now())
     HandRequest.objects.filter(pk=row.pk).update(done_at=Now(), done_by=user)
     if row.campaign is not None:
-        log(row.campaign, f"done by hand, says {name_of(user)}: {row.words}", row.run)
+        log(row.campaign, f"manual step done, confirmed by {name_of(user)}: {row.words}", row.run)
     record(Action.HAND_DONE, user=user, subject=row, target=row.target.name)
     return HandRequest.objects.get(pk=row.pk)
 

@@ -144,7 +144,7 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
             "A/A: both labels are one setting. What the pairs differ by is noise, and nothing else.",
         )
     if len(plan.cells) == 1:
-        return ("info", "One cell: this measures how large a number is, and compares nothing.")
+        return ("info", "One setting only: no comparison possible.")
     texts: Mapping[str, tuple[str, str]] = {
         Campaign.Order.INTERLEAVED: ("pass", "Interleaved: level and time are not confounded."),
         Campaign.Order.PAIRED: (

@@ -31,7 +31,7 @@ class RulesForm(forms.Form):
     second_for_production = forms.BooleanField(
         required=False,
         label="Two people for a launch on a production server",
-        help_text="A launch, an extension or a try-out there waits until another operator says yes.",
+        help_text="A launch, an extension or a try-out there waits until another operator approves it.",
     )
 
 

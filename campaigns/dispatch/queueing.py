@@ -162,14 +162,14 @@ def waits_for_a_hand(run: Run) -> bool:
                 campaign=run.campaign,
                 run=run,
                 tone=LogLine.Tone.NOW,
-                text=f"run {run.position} waits for a hand on {target.name}: {asked.words}",
+                text=f"run {run.position} waits for a manual step on {target.name}: {asked.words}",
             )
     if new:
         announce(
             Announcement.Kind.CAMPAIGN_NEEDS_HAND,
             run.campaign.team,
             campaign=run.campaign,
-            what=f"Run {run.position} of the campaign waits for a hand on {target.name}.",
+            what=f"Run {run.position} of the campaign waits for a manual step on {target.name}.",
             words="\n".join(new),
         )
     return True

@@ -47,7 +47,7 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
             _tell(row, f"{name} is {row.value}, as it was before the campaign")
             _done(row)
             return
-        _tell(row, f"{name} was {row.value} before; somebody is asked to set it back by hand")
+        _tell(row, f"{name} was {row.value} before; somebody is asked to set it back manually")
         HandRequest.objects.create(
             target=target,
             campaign=row.campaign,
@@ -73,8 +73,7 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
         if tries >= MOST_TRIES:
             _tell(
                 row,
-                f"{name} could not be set back to {row.value}, tried {tries} times: {why} Set it back "
-                "by hand.",
+                f"{name} could not be set back to {row.value}, tried {tries} times: {why} Set it back manually.",
                 LogLine.Tone.BAD,
             )
         return

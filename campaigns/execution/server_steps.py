@@ -112,7 +112,7 @@ def _by_hand(step: TargetStep, run: Run) -> Proof:
         .first()
     )
     if done is None:
-        return _proof(step, BY_HAND, "nobody has said that it is done", ok=False)
+        return _proof(step, BY_HAND, "nobody has confirmed that it is done", ok=False)
     return _proof(step, BY_HAND, f"{BY_HAND}, says {done.done_by or 'somebody'}", ok=True)
 
 

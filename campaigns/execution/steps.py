@@ -210,7 +210,7 @@ class Steps:
     def _label(self, stand_in: str) -> None:
         """Let pages that show the run while it goes on say that its target is no real one."""
         if stand_in:
-            self._log(f"the target is no real one: {stand_in}", LogLine.Tone.BAD)
+            self._log(f"simulated target: {stand_in}", LogLine.Tone.BAD)
             mine = Attempt.objects.filter(pk=self.attempt.pk)
             words = storable(stand_in)[:MOST_LETTERS]
             self.keeper.patiently(lambda: mine.update(stand_in=words))

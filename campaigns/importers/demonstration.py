@@ -79,7 +79,7 @@ def _server(base_url: str, notes: str = "") -> dict[str, object]:
         "name": SANDBOX,
         "family": "http",
         "base_url": base_url,
-        "notes": notes or "A stand-in that comes with perfdash. Its first page explains its URLs.",
+        "notes": notes or "A simulator that comes with perfdash. Its front page explains its URLs.",
         "confirm_address": True,
     }
 

@@ -20,10 +20,7 @@ _SETTINGS = {
     "cpus": ("CPUs of the server", 1, 256),
     "memory_gib": ("Memory of the server", 1, 4096),
 }
-_NOTES = (
-    "A stand-in of Foreman with Katello that comes with perfdash: what it measures says nothing of a "
-    "real one. Hosts register with the activation key bench-ak of the organization ACME."
-)
+_NOTES = "A simulated Foreman with Katello that comes with perfdash: its numbers say nothing about a real one. Hosts register with the activation key bench-ak of the organization ACME."
 
 WHAT_TO_DO = "End what has the port, start perfdash again, and resume the campaign; or cancel it."
 
@@ -71,7 +68,7 @@ def paused_where_it_was(target: Target, base_url: str) -> str:
         f"it listens at {base_url} now, since something else has the port"
     )
     for campaign in active.filter(state=Campaign.State.RUNNING):
-        life.pause(campaign, reason=f"stopped by itself: {why}. {WHAT_TO_DO}")
+        life.pause(campaign, reason=f"stopped automatically: {why}. {WHAT_TO_DO}")
     return f"{why}. {WHAT_TO_DO}"
 
 

@@ -12,7 +12,7 @@ class Team(models.Model):
     """Owns targets, campaigns, templates and conclusions; its rules hold for these.
 
     `approvals_needed`: so many people beside the author have to approve a conclusion.
-    `second_for_production`: a launch on a production target takes a second person's yes.
+    `second_for_production`: a launch on a production target needs approval by a second person.
     """
 
     name = models.CharField(max_length=100, unique=True)

@@ -23,8 +23,8 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
         "Look at its log and its target; then resume, extend or cancel it.",
     ),
     Kind.CAMPAIGN_NEEDS_HAND: (
-        "Something is to be done by hand",
-        "Do it, and say so on the campaign's page; its runs wait for that.",
+        "A manual step is needed",
+        "Do it, and confirm it on the campaign's page; its runs wait for that.",
     ),
     Kind.REVIEW_ASKED: (
         "Your review is asked for",
@@ -37,8 +37,8 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
     ),
     Kind.MENTIONED: ("You were mentioned", "Read it, and answer where it was written."),
     Kind.LAUNCH_ASKED: (
-        "A launch waits for a second yes",
-        "Look at the plan and the target, then say yes or no.",
+        "A launch waits for approval",
+        "Look at the plan and the target, then approve or reject it.",
     ),
     Kind.LAUNCH_DECIDED: ("A launch was decided on", "Look at the campaign."),
     Kind.TRIAL: ("This is a test", "There is nothing to do: the channel works."),

@@ -56,7 +56,7 @@ def why_unusable(side: Side) -> str:
         return f"“{campaign.name}” is a draft: it has no runs to compare. Launch it first."
     if campaign.state in Campaign.ACTIVE:
         return (
-            f"“{campaign.name}” is still measured: nothing is judged before its stop rule says so. "
+            f"“{campaign.name}” is still measured: no verdict is given until its stop rule is met. "
             "It can be compared when it is finished."
         )
     if side.cells is not None:

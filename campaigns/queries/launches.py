@@ -1,4 +1,4 @@
-"""Loads of production servers that wait for a second person's yes. Reads only."""
+"""Loads of production servers that wait for approval by a second person. Reads only."""
 
 from collections.abc import Set
 

@@ -32,14 +32,14 @@ def waiting_for(campaign: Campaign) -> Wait:
         )
         return Wait(_capitalised(why), open_end=True)
     if campaign.state == Campaign.State.CANCELLING:
-        return Wait("Cancelling: the load has been told to stop; the target is being cleaned.")
+        return Wait("Cancelling: the load is being stopped, and the target is being cleaned.")
     for pool in sorted(needed_pools(campaign) - present_by_pool().keys()):
         return Wait(
             f"No worker of the pool “{pool}” answers. Runs begin as soon as one does.",
             open_end=True,
         )
     if hands := list(open_requests(campaign).exclude(run=None)[:1]):
-        return Wait(f"Waiting for a hand: {hands[0].words}", open_end=True)
+        return Wait(f"Waiting for a manual step: {hands[0].words}", open_end=True)
     if campaign.not_before is not None and campaign.not_before > now:
         return Wait(f"Cool-down until {campaign.not_before:%H:%M:%S} UTC.")
     return (

@@ -79,7 +79,7 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
     else:
         return
     last = ended.filter(state__in=BAD).latest("newest")
-    reason = f"stopped by itself: {what}, the last one: {last.reason.rstrip('.')}. {WHAT_TO_DO}"
+    reason = f"stopped automatically: {what}, the last one: {last.reason.rstrip('.')}. {WHAT_TO_DO}"
     campaign.state, campaign.state_reason = Campaign.State.PAUSED, reason
     campaign.save(update_fields=["state", "state_reason"])
     LogLine.objects.create(campaign=campaign, text=reason, tone=LogLine.Tone.BAD)
@@ -88,7 +88,7 @@ def stop_where_too_much_fails(campaign: Campaign) -> None:
         Announcement.Kind.CAMPAIGN_FAILED,
         campaign.team,
         campaign=campaign,
-        what=f"The campaign paused by itself: {what}.",
+        what=f"The campaign paused automatically: {what}.",
         words=last.reason,
         to_do=WHAT_TO_DO,
     )

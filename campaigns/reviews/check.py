@@ -12,7 +12,7 @@ TITLES = {
     "order": "Order of runs",
     "confounding": "Level and time apart",
     "drift": "Drift",
-    "place": "Place in the block",
+    "place": "Position within block",
     "clean_state": "Clean state before",
     "same_work": "Same work after",
     "saturation": "Generator saturation",
@@ -24,7 +24,7 @@ TITLES = {
     "sessions": "Sessions",
     "fidelity": "What the numbers are",
     "sensitivity": "Sensitivity",
-    "stand_in": "Stand-in",
+    "stand_in": "Simulator",
 }
 PLACES = {
     "n": "#h-cells",

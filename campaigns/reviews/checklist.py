@@ -95,7 +95,7 @@ def _all(campaign: Campaign, results: Mapping[str, Any]) -> Iterator[Check]:
     yield _sessions(campaign, results)
     if found := stand_ins_of(campaign):
         words = f"Measured on a {' and a '.join(found)}, not on a real server."
-        yield Check("stand_in", campaign.pk, WARN, "stand-in", words, cause=STAND_IN)
+        yield Check("stand_in", campaign.pk, WARN, "simulated", words, cause=STAND_IN)
 
 
 def _results(campaign: Campaign) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _order(campaign: Campaign) -> Check:
         campaign.pk,
         WARN,
         order,
-        "All runs of a level were made one after the other: level and time of day cannot be told apart.",
+        "All runs of a level were made one after the other: level and time of day cannot be distinguished.",
         cause=ORDER,
     )
 

@@ -95,17 +95,17 @@ def _place(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:
         return
     bad = [each for each in asked if each["outcome"] != "pass"]
     words = {
-        "order_in_block": "It mattered at which place of its block a run was made.",
+        "order_in_block": "The position of a run within its block mattered.",
         "cold_start": "First runs of blocks are the extremes of most levels: warm up.",
     }
-    told = " ".join(words[each["name"]] for each in bad) or "No effect of the place is shown."
+    told = " ".join(words[each["name"]] for each in bad) or "No effect of the position was found."
     number = f"p {asked[0]['value']:.2g}" if asked[0]["name"] == "order_in_block" else "—"
     yield Check("place", campaign.pk, _state(bad[0]) if bad else PASS, number, told)
 
 
 def _saturation(campaign: Campaign, check: Stored | None) -> Check:
     if check is None or check["outcome"] == "not_possible":
-        words = "What came in holds no health of the generator."
+        words = "The import has no load-generator health data."
         cause = _not_recorded(campaign)
         return Check("saturation", campaign.pk, WARN, "—", words, cause=cause)
     number = f"{check['value']:.0f}"
@@ -132,7 +132,7 @@ def _environment(campaign: Campaign, check: Stored | None) -> Check:
         return Check("environment", campaign.pk, PASS, "0", words)
     words = f"{facts}, described by the import, not captured with each run."
     cause = _not_recorded(campaign)
-    return Check("environment", campaign.pk, WARN, "as text", words, cause=cause)
+    return Check("environment", campaign.pk, WARN, "imported description", words, cause=cause)
 
 
 def _fidelity(campaign: Campaign, made: Mapping[str, Stored]) -> Iterator[Check]:

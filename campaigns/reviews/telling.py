@@ -78,7 +78,7 @@ def _member(here: Any, place: int, of: str, factor: Any, levels: Mapping[Any, An
         return f"{NAMES.get(of, of).replace('_', ' ')} {place + 1}"
     if {"candidate", "baseline"} <= here.keys():
         both = [levels.get(here[side], here[side]) for side in ("candidate", "baseline")]
-        return f"{factor or 'cell'} {both[0]} against {both[1]}".replace("_", " ")
+        return f"{factor or 'cell'} {both[0]} vs. {both[1]}".replace("_", " ")
     if isinstance(here.get("levels"), Mapping):
         return ", ".join(f"{name.replace('_', ' ')} {lv}" for name, lv in here["levels"].items())
     if isinstance(here.get("name"), str):

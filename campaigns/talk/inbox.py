@@ -53,9 +53,7 @@ def _word(row: Conclusion) -> Told:
 
 
 def _launch(row: LaunchRequest) -> Told:
-    words = (
-        f"{row.asked_by} asks for a second yes: {row.get_step_display()} on a production server."
-    )
+    words = f"{row.asked_by} asks for approval: {row.get_step_display()} on a production server."
     path = reverse("campaign", args=[row.campaign_id])
     return row.campaign.name, words, path, row.campaign.team.name
 
@@ -74,7 +72,7 @@ def _hand(row: HandRequest) -> Told:
     path = reverse("home")
     if row.campaign_id is not None:
         path = reverse("campaign", args=[row.campaign_id])
-    return row.target.name, _short(f"It waits for a hand: {row.words}"), path, row.target.team.name
+    return row.target.name, _short(f"Manual step needed: {row.words}"), path, row.target.team.name
 
 
 def _page(row: Conclusion) -> str:

@@ -52,9 +52,9 @@ WAITS: Mapping[str, Mark] = {
     "review": ("Review", "info", "edit"),
     "changes": ("Changes", "warn", "redo"),
     "word": ("Your word", "warn", "warn"),
-    "launch": ("Second yes", "warn", "play"),
+    "launch": ("Approval", "warn", "play"),
     "mention": ("Mention", "info", "talk"),
-    "hand": ("Hand", "warn", "warn"),
+    "hand": ("Manual step", "warn", "warn"),
 }
 HEALTH: Mapping[str, Mark] = {
     "unknown": ("not probed yet", "thin", "dots"),
@@ -117,7 +117,7 @@ def stand_in_badge(what: str) -> SafeString:
     if not what:
         return SafeString("")
     return format_html(
-        '<span class="badge" data-tone="warn" title="Measured on a {}, not on a real server">{}stand-in</span>',
+        '<span class="badge" data-tone="warn" title="Measured on a {}, not on a real server">{}simulated</span>',
         what,
         icon("warn"),
     )

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from campaigns.network.http import FileFailed
 from campaigns.tests.engines.servers import behaving
 
 RULES = parse_rules("127.0.0.1:*")
-LIMITS = {"seconds": 5.0, "timeout": (1.0, 1.0), "most_bytes": 1000}
+LIMITS: dict[str, Any] = {"seconds": 5.0, "timeout": (1.0, 1.0), "most_bytes": 1000}
 
 
 def answering(*pieces: bytes, pause: float = 0.0):

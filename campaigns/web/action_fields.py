@@ -10,7 +10,7 @@ NAMES = ("way", "method", "url", "body", "login", "at", "arguments", "words", "e
 WAYS = (
     ("http", "by an HTTP request"),
     ("command", "by a command over SSH"),
-    ("hand", "by hand: somebody is asked"),
+    ("hand", "manually: somebody is asked"),
 )
 OF_WAY = {
     "http": ("method", "url", "body", "login", "at", "expect", "seconds"),

@@ -132,10 +132,10 @@ def _filters(asked: Asked, user: User) -> list[Field]:
     actions = [(action.value, action.value.replace("_", " ")) for action in Action]
     means = [(word, f"by {word}") for word in activity.MEANS]
     return [
-        _select("person", "Everybody", [*people, (activity.NOBODY, "perfdash by itself")], asked),
+        _select("person", "Everybody", [*people, (activity.NOBODY, "perfdash (automatic)")], asked),
         _select("action", "All actions", sorted(actions), asked),
         _select("team", "All teams", teams, asked),
-        _select("means", "By all means", means, asked),
+        _select("means", "Any interface", means, asked),
         _date("from", "From", asked),
         _date("to", "To and including", asked),
         Field("campaign", "Campaign", asked.sent.get("campaign", ""), "hidden"),

@@ -129,8 +129,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         "cancel",
         "Cancel the campaign?",
-        "The run that is on is stopped within seconds, and no further one begins. "
-        "What was measured stays; a cancelled campaign cannot be resumed.",
+        "The current run is stopped within seconds, and no further run starts. All measurements are kept; a cancelled campaign cannot be resumed.",
         "Cancel the campaign",
     )
     return ask_reason(request, campaign, step)

@@ -48,7 +48,7 @@ def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """
     campaign = get_object_or_404(Campaign, pk=pk)
     if campaign.state in Campaign.ACTIVE:
-        raise Http404("Nothing is judged before the stop rule says so.")
+        raise Http404("No verdict is given until the stop rule is met.")
     return StreamingHttpResponse(
         comparison_lines(campaign),
         content_type="text/csv; charset=utf-8",

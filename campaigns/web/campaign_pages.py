@@ -26,7 +26,7 @@ from campaigns.web.people import takes
 from campaigns.web.phrases import Levels, level_text
 from campaigns.web.plans import plan_view
 
-CANCELLING = "Load has been told to stop; the page changes when the target is clean."
+CANCELLING = "The load is being stopped; the page changes when the target is clean."
 
 
 @require_GET

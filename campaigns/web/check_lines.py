@@ -18,7 +18,7 @@ TITLES = {
     "drift": "Drift",
     "block_drift": "Drift of blocks",
     "drift_within": "Drift within levels",
-    "order_in_block": "Place in the block",
+    "order_in_block": "Position within block",
     "cold_start": "Cold start",
     "equal_noise": "Equal noise",
     "autocorrelation": "Neighbours",
@@ -43,8 +43,8 @@ IMPOSSIBLE = {
     "equal_noise": "It takes 3 runs of several levels; in blocks of two levels both vary alike by design.",
     "autocorrelation": "It takes 5 runs of each level and 10 in all.",
     "modes": "It takes 20 runs of a level, and values that nobody aggregated or rounded.",
-    "rows": "No durations came in beside their start and finish.",
-    "saturation": "What came in holds no health of the generator.",
+    "rows": "The import has no durations besides start and finish.",
+    "saturation": "The import has no load-generator health data.",
     "proofs": "No probes were stored.",
     "environment": "No facts of target or generator were stored.",
 }
@@ -108,9 +108,9 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 )
             return f"p {p_text(value)}", text
         case "order_in_block":
-            text = "No effect of the place within the block is shown."
+            text = "No effect of the position within the block was found."
             if not good:
-                text = f"Each place later in the block changes a run by {percent(figures['slope_pct'])}."
+                text = f"Each later position within the block changes a run by {percent(figures['slope_pct'])}."
             return f"p {p_text(value)}", text
         case "cold_start":
             text = (
@@ -165,7 +165,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             return f"{value:.0f}", "Levels with equal values only: suspect the clock or a cache."
         case "aa_noise":
             text = (
-                "19 of 20 further pairs differ by no more, by these; no difference between the two labels "
+                "19 of 20 further pairs differ by no more, based on these; no difference between the two labels "
                 "is shown."
             )
             if not good:
@@ -198,5 +198,8 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 ), "Runs before and after a change are not comparable."
             if good:
                 return facts, "The same before the first and after the last run."
-            return "as text", f"{facts}, described by the import, not captured with each run."
+            return (
+                "imported description",
+                f"{facts}, described by the import, not captured with each run.",
+            )
     return f"{value:g}", ""

@@ -107,7 +107,7 @@ def tables_of(compared: Compared) -> list[Table]:
             _of_candidate(compared, each, scale, (names[0], names[each.side]))
             for each in compared.against
         ]
-    title = f"Each against {compared.names.whole(0, compared.rows[0].baseline)}"
+    title = f"Each vs. {compared.names.whole(0, compared.rows[0].baseline)}"
     lines = tuple(_line(compared, row, scale) for row in compared.rows)
     return [
         Table(
@@ -140,7 +140,7 @@ def environment_of(compared: Compared) -> Environment | None:
 
 def told(row: Any) -> str:
     """Write one field with both values."""
-    return f"{row.label}: {row.baseline} against {row.candidate}"
+    return f"{row.label}: {row.baseline} vs. {row.candidate}"
 
 
 def _of_candidate(
@@ -151,7 +151,7 @@ def _of_candidate(
     sample = against.over.sample_ci_pct if against.over else None
     return Table(
         id=f"against-{against.side}",
-        title=f"{names[1]} against {names[0]}",
+        title=f"“{names[1]}” vs. “{names[0]}”",
         columns=(names[0], names[1]),
         numbers=("1", str(against.side + 1)),
         heads="candidate",

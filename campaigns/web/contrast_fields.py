@@ -51,7 +51,7 @@ def contrast_fields(
             NAMES[0],
             "Primary contrast",
             candidate,
-            [("", "none: all comparisons count alike"), *levels],
+            [("", "none: all comparisons have equal weight"), *levels],
             "The comparison that answers the question comes first, and a stop by precision waits "
             "for it alone. Locked at launch.",
         ),

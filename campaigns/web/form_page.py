@@ -41,7 +41,7 @@ ORDERS = {
     Campaign.Order.BLOCKED: "level after level; confounds level with time",
 }
 STOP_RULES = {
-    Campaign.StopRule.FIXED: "exactly the repetitions above; never stops on a p-value",
+    Campaign.StopRule.FIXED: "exactly the repetitions above; never stops early on a p-value",
     Campaign.StopRule.PRECISION: "block by block, until the primary contrast, or else every one, is precise enough; 8 at least",
 }
 LABELS = {
@@ -250,7 +250,7 @@ def _excluded(entered: Entered, errors: Errors) -> Field:
         "Excluded combinations",
         entered.excluded,
         "textarea",
-        hint="One a line, such as engine=futures, concurrency=100. Empty: every combination is run.",
+        hint="One a line, such as engine=futures, concurrency=100. Empty: all combinations are run.",
         rows=2,
         errors=errors.get("excluded", ()),
     )

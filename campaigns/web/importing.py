@@ -42,7 +42,7 @@ class ImportForm(forms.Form):
     format = forms.ChoiceField(
         choices=[("", "As it looks"), *((n, r.label) for n, r in all_readers().items())],
         required=False,
-        help_text="Named only where it cannot be told.",
+        help_text="Only needed where it cannot be determined.",
     )
     question = Text(max_length=500, required=False, help_text="What shall it answer?")
     name = Text(max_length=120, required=False, help_text="For lists; else the file's own.")

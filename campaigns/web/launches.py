@@ -27,14 +27,14 @@ ANYWAY = "anyway"
 @takes(Right.OPERATE, LaunchRequest)
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
     """Say yes as a second operator; it begins then."""
-    return _decide(request, pk, life.approve, "You said yes: it begins when it is its turn.")
+    return _decide(request, pk, life.approve, "Approved: it starts when it is its turn.")
 
 
 @require_POST
 @takes(Right.OPERATE, LaunchRequest)
 def refuse(request: HttpRequest, pk: int) -> HttpResponse:
     """Say no."""
-    return _decide(request, pk, life.refuse, "You said no: nothing begins.")
+    return _decide(request, pk, life.refuse, "Rejected: nothing starts.")
 
 
 @require_POST
@@ -42,7 +42,7 @@ def refuse(request: HttpRequest, pk: int) -> HttpResponse:
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """Take back what one asked for."""
     return _decide(
-        request, pk, lambda row, user, _: life.withdraw(row, user), "Taken back: nothing begins."
+        request, pk, lambda row, user, _: life.withdraw(row, user), "Withdrawn: nothing starts."
     )
 
 
@@ -70,14 +70,14 @@ def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
 
 
 def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:
-    """Say that a step waits for a second person's yes; False where none waits."""
+    """Say that a step waits for approval by a second person; False where none waits."""
     waiting = life.waiting_of(campaign)
     if waiting is None:
         return False
     messages.info(
         request,
-        f"Nothing runs yet: the {waiting.get_step_display()} waits for a second person's yes. "
-        "Another operator of the team says it on this page.",
+        f"Nothing runs yet: the {waiting.get_step_display()} waits for approval by a second person. "
+        "Another operator of the team can approve it on this page.",
     )
     return True
 
@@ -94,7 +94,7 @@ def _decide(request: HttpRequest, pk: int, act: Decide, done: str) -> HttpRespon
         messages.warning(request, str(refusal))
     else:
         if decided.state == LaunchRequest.State.OUTDATED:
-            messages.warning(request, f"The request is void, and nothing began. {decided.words}")
+            messages.warning(request, f"The request is void, and nothing started. {decided.words}")
         else:
             messages.success(request, done)
         work_waits.send(sender=None)

@@ -137,7 +137,7 @@ def excluded_table(finding: Mapping[str, Any], words: Levels) -> ExcludedTable:
 
 def _pair(name: Mapping[str, Any], words: Levels) -> str:
     where = words.sentence(name["levels"])
-    pair = f"{level_text(name['candidate'])} against {level_text(name['baseline'])}"
+    pair = f"{level_text(name['candidate'])} vs. {level_text(name['baseline'])}"
     return f"{where}: {pair}" if where else pair
 
 

@@ -80,7 +80,7 @@ def stopped_of(campaign: Campaign) -> str:
     by_itself = (Campaign.State.PAUSED, Campaign.State.RUNNING, Campaign.State.FINISHED)
     if campaign.state not in by_itself or not campaign.state_reason:
         return ""
-    reason = campaign.state_reason.removeprefix("stopped by itself: ").rstrip(".")
+    reason = campaign.state_reason.removeprefix("stopped automatically: ").rstrip(".")
     return f"{reason[:1].upper()}{reason[1:]}."
 
 
@@ -116,7 +116,7 @@ def _sentence(limits: Mapping[str, Any]) -> str:
         pauses.append(f"after {row} failure{'' if row == 1 else 's'} in a row")
     if share := limits.get("max_failed_percent"):
         pauses.append(f"when more than {number(float(share))} % failed")
-    parts = [f"pauses by itself {' or '.join(pauses)}"] if pauses else []
+    parts = [f"pauses automatically {' or '.join(pauses)}"] if pauses else []
     if budget := limits.get("time_budget_seconds"):
         parts.append(f"ends after {written(budget)}")
     elif "time_budget_seconds" in limits:

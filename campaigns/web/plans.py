@@ -190,5 +190,5 @@ def _shading(definition: Definition, many: bool) -> str:
         iter(definition.factors.values()), ()
     )
     if all(isinstance(level, int | float) for level in levels):
-        return "The stronger the shade, the higher the level."
+        return "Darker = higher level."
     return "One shade a level."

@@ -82,6 +82,9 @@ class Part:
     width: str
     shade: str
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.text}"
+
 
 @dataclass(frozen=True, slots=True)
 class SpanLine:

@@ -55,9 +55,9 @@ def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
     told = f"Measured on a {' and a '.join(stand_ins)}, not on a real server."
     return replace(
         plot,
-        title=f"{plot.title} (stand-in)",
+        title=f"{plot.title} (simulated)",
         label=f"{plot.label} {told}",
-        figure=marked(plot.figure, "stand-in"),
+        figure=marked(plot.figure, "simulated"),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from django.utils import timezone
 
 from campaigns.charts import formats
-from campaigns.charts.figure import sentence
 from campaigns.formats import about
 from campaigns.models import Campaign
 from campaigns.queries import live
@@ -137,14 +136,14 @@ def _live_plot(campaign: Campaign, current: live.Current | None) -> Plot:
     if current and said.get("rate_series"):
         step = float(said.get("step_seconds") or 1.0)
         plot = throughput_plot(name, unit, step, said["rate_series"])
-        return replace(plot, id="live", title=f"{sentence(name)} of run {current.position}")
+        return replace(plot, id="live", title=f"Run {current.position}: {name}")
     last = live.last_series(campaign)
     if last is None:
         plot = throughput_plot(name, unit, 1.0, [])
-        return replace(plot, id="live", title=f"{sentence(name)} of the run that is on")
+        return replace(plot, id="live", title=f"Current run: {name}")
     name = last.name.replace("_", " ")
     plot = throughput_plot(name, last.unit, last.step_seconds, last.values)
-    title = f"{sentence(name)} of run {last.attempt.run.position}, ended"
+    title = f"Run {last.attempt.run.position} (ended): {name}"
     return replace(plot, id="live", title=title)
 
 

@@ -66,17 +66,17 @@ def _looks(found: Mapping[str, Any]) -> Iterator[Look]:
 def _look(title: str, noun: str, look: Mapping[str, Any]) -> Look:
     if not look["tried"]:
         tone, icon = TONES["not_possible"]
-        return Look(title, f"{counted(look['of'], noun)}: not tried, too many", tone, icon, (), 0)
+        return Look(title, f"{counted(look['of'], noun)}: too many to test", tone, icon, (), 0)
     if look["flips"] and all(each["too_few"] for flip in look["flips"] for each in flip["changes"]):
         tone, icon = TONES["not_possible"]
-        told = f"{look['flipping']} of {counted(look['tried'], noun)} leave too few to judge"
+        told = f"Too few {noun}s to test this"
         return Look(title, told, tone, icon, (), 0)
     tone, icon = TONES["warn" if look["flipping"] else "pass"]
     flips = tuple(
         Flip(
             f"Without {noun} {flip['without']}",
             tuple(
-                change_in_words(each) + (", too few are left" if each["too_few"] else "")
+                change_in_words(each) + (", too few left" if each["too_few"] else "")
                 for each in flip["changes"]
             ),
         )

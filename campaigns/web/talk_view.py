@@ -55,6 +55,11 @@ class Writing:
     longest: int = LONGEST
     seen: str = ""
 
+    @property
+    def shown_errors(self) -> Sequence[str]:
+        """The errors, but for beside a preview."""
+        return () if self.preview else self.errors
+
 
 @dataclass(frozen=True, slots=True)
 class Discussion:

@@ -6,7 +6,7 @@ ClientError
 ├── NoConnection   nobody answers, or somebody else does
 ├── NoAnswer       the campaign ended, and told nothing
 ├── NotEnded       the campaign goes on, and we do not
-├── NotLaunched    the launch takes a second person's yes
+├── NotLaunched    the launch needs approval by a second person
 │   ├── WaitsForYes    nobody has decided yet
 │   └── LaunchRefused  somebody said no, or the request does not stand any more
 └── VerdictFailed  the verdict is one that shall fail
@@ -65,7 +65,7 @@ class NotEnded(ClientError):
 
 
 class NotLaunched(ClientError):
-    """The launch takes a second person's yes; `request` is what was asked for."""
+    """The launch needs approval by a second person; `request` is what was asked for."""
 
     def __init__(self, message: str, request: Mapping[str, Any]) -> None:
         super().__init__(message)

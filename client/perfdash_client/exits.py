@@ -24,8 +24,7 @@ MEANINGS = {
     Exit.REFUSED: "the server refused, or failed at it",
     Exit.NO_CONNECTION: "no connection, or what answers is no perfdash",
     Exit.NO_ANSWER: "the campaign ended without an answer",
-    Exit.NOT_ENDED: "the campaign has not ended: a draft (also one whose launch waits for a second "
-    "person's yes), paused, or --timeout has passed",
-    Exit.NOT_APPROVED: "no second person's yes: the launch was refused, taken back, or void",
+    Exit.NOT_ENDED: "the campaign has not ended: a draft (also one whose launch waits for approval by a second person), paused, or --timeout has passed",
+    Exit.NOT_APPROVED: "not approved by a second person: the launch was refused, taken back, or void",
     Exit.INTERRUPTED: "Ctrl-C; the campaign goes on",
 }

@@ -137,7 +137,7 @@ def _average(cell: Mapping[str, Any], unit: str) -> str:
 
 def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:
     where = told_apart([verdict.where for verdict in verdicts])
-    pairs = [f"{verdict.candidate} against {verdict.baseline}" for verdict in verdicts]
+    pairs = [f"{verdict.candidate} vs. {verdict.baseline}" for verdict in verdicts]
     several, anywhere = len(set(pairs)) > 1, any(where)
     factors = list(dict.fromkeys(verdict.factor for verdict in verdicts))
     if not several:

@@ -1,4 +1,4 @@
-"""A launch on a production server that waits for a second person's yes, and what became of it."""
+"""A launch on a production server that waits for approval by a second person, and what became of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,13 +22,13 @@ def who_decides(server: Server, campaign: Campaign, asked: Request) -> str:
     team = server.get(f"teams/{campaign['team']}", fields="name")["name"]
     return (
         f"Campaign {campaign['id']} is not launched yet: {asked['asked_by']} asked for it, and it"
-        f" waits for a second person's yes. Another operator of “{team}” says it on the page:"
+        f" waits for approval by a second person. Another operator of “{team}” can approve it on the page:"
         f" {campaign['links']['page']}"
     )
 
 
 def require_launched(server: Server, campaign: Campaign) -> None:
-    """Raise WaitsForYes where the launch waits for a second person's yes."""
+    """Raise WaitsForYes where the launch waits for approval by a second person."""
     if asked := waiting_launch(campaign):
         wait = f"Wait for it: perfdash campaign watch {campaign['id']}"
         raise WaitsForYes(f"{who_decides(server, campaign, asked)}\n{wait}", asked)

@@ -46,7 +46,7 @@ class Verdict:
     def in_words(self) -> str:
         """What is compared with what, and where."""
         at = f" at {self.where}" if self.where else ""
-        return f"{self.factor} {self.candidate} against {self.baseline}{at}"
+        return f"{self.factor} {self.candidate} vs. {self.baseline}{at}"
 
 
 def verdicts_of(findings: Mapping[str, Any]) -> list[Verdict]:

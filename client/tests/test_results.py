@@ -44,7 +44,7 @@ def test_a_result_is_sentence_cells_verdicts_caveat_and_link(perfdash, measured)
         "asyncio is faster than futures: −10.0 %",
         "futures /a 6 10 s",
         "faster −10.0 % −12.5 … −7.5 % 6",
-        "engine asyncio against futures",
+        "engine asyncio vs. futures",
         "Caveat: Seen in one session",
         f"http://testserver/campaigns/{number}/",
     ):
@@ -111,7 +111,7 @@ def test_one_comparison_of_several_is_enough_to_fail(perfdash, measured):
     )
 
     assert ran.code == 1
-    assert "worse: engine asyncio against futures at manifest=/b" in ran.words
+    assert "worse: engine asyncio vs. futures at manifest=/b" in ran.words
 
 
 def test_where_a_primary_contrast_is_named_it_alone_decides(perfdash, measured):
@@ -136,9 +136,9 @@ def test_levels_are_shown_with_each_step(perfdash, published):
     ran = perfdash("campaign", "result", published.pk, "--fail-on", "not_enough_data")
 
     assert ran.code == 1
-    assert "5 against 3" in ran.words
+    assert "5 vs. 3" in ran.words
     assert "29:10" in ran.words
-    assert "not_enough_data: concurrency 10 against 7; and 1 more" in ran.words
+    assert "not_enough_data: concurrency 10 vs. 7; and 1 more" in ran.words
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A launch that takes a second person's yes: told, waited for, and what becomes of it."""
+"""A launch that needs approval by a second person: told, waited for, and what becomes of it."""
 
 from collections.abc import Callable
 
@@ -76,7 +76,7 @@ def test_a_campaign_that_is_made_and_launched_at_once_is_stored_and_waits(
     assert ran.code == 6
     assert int(ran.out) == asked().campaign_id
     assert "Stored campaign" in ran.words
-    assert "waits for a second person's yes" in ran.words
+    assert "waits for approval by a second person" in ran.words
 
 
 def test_the_yes_is_waited_for_and_then_the_end(perfdash, draft, bob, meanwhile):
@@ -89,7 +89,7 @@ def test_the_yes_is_waited_for_and_then_the_end(perfdash, draft, bob, meanwhile)
 
     assert ran.code == 5
     assert ran.words.count("Another operator of “Storage”") == 1
-    assert "draft; it waits for a second person's yes" in ran.words
+    assert "draft; it waits for approval by a second person" in ran.words
     assert "0 of 6 runs" in ran.words
     assert "was cancelled" in ran.words
     assert meanwhile == []

@@ -44,7 +44,7 @@ def test_campaigns_that_are_ticked_in_the_list_are_compared(page, two):
     page.goto("/campaigns/?q=compared")
     for loop in ("asyncio", "uvloop"):
         page.get_by_role("checkbox", name=f"Compare compared, {loop}").check()
-    page.get_by_role("button", name="Compare the ticked").click()
+    page.get_by_role("button", name="Compare selected").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare campaigns")
     expect(page.locator(".answer .caveat")).to_contain_text("event loop")
@@ -83,7 +83,7 @@ def test_links_turn_the_comparison_round_and_the_address_keeps_it(page, two):
     expect(page).to_have_url(re.compile(rf"\?c={two[1]}&c={two[0]}$"))
     page.get_by_role("link", name="Remove: compared, asyncio").click()
     expect(page.locator(".chosen .item")).to_have_count(1)
-    expect(page.get_by_role("button", name="Compare the chosen")).to_be_visible()
+    expect(page.get_by_role("button", name="Compare selected")).to_be_visible()
 
 
 def test_cells_are_chosen_without_a_script(visit, cookies, two):
@@ -97,7 +97,7 @@ def test_cells_are_chosen_without_a_script(visit, cookies, two):
     page.get_by_role("button", name="Compare cells").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare cells")
-    expect(page.locator("table").first).to_contain_text("concurrency: 5 against 10")
+    expect(page.locator("table").first).to_contain_text("concurrency: 5 vs. 10")
 
 
 def test_other_work_is_refused_beside_what_may_be_compared(page, two, other_work):
@@ -105,7 +105,7 @@ def test_other_work_is_refused_beside_what_may_be_compared(page, two, other_work
     page.get_by_role("link", name="Compare with…").click()
     page.get_by_role("checkbox", name="other work").check()
     page.get_by_role("checkbox", name="compared, uvloop").check()
-    page.get_by_role("button", name="Compare the chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
 
     expect(page.locator(".answer .sentence")).to_contain_text(
         "“other work” is not comparable (manifest"

@@ -65,7 +65,7 @@ def test_the_primary_contrast_follows_the_levels_and_keeps_what_was_chosen(page)
     page.locator("[name=p-manifest]").fill(manifest("contrast"))
     page.get_by_role("button", name="Save draft").click()
 
-    expect(page.locator(".meta").first).to_contain_text("primary contrast concurrency 7 against 5")
+    expect(page.locator(".meta").first).to_contain_text("primary contrast concurrency 7 vs. 5")
 
 
 def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):

@@ -66,13 +66,13 @@ def check_page(answer, status, words):
 
 
 def test_a_mistake_gives_a_page_without_the_inside_and_without_a_database(client):
-    check_page(client.get("/broken/"), 500, "perfdash made a mistake")
+    check_page(client.get("/broken/"), 500, "Internal error in perfdash")
 
 
 def test_a_database_that_is_away_gives_a_page_that_says_when_to_come_back(client):
     answer = client.get("/away/")
 
-    check_page(answer, 503, "The database does not answer now")
+    check_page(answer, 503, "The database is not responding")
     assert answer["Retry-After"] == "5"
 
 
@@ -91,7 +91,7 @@ def test_a_part_of_a_page_gets_one_sentence(client):
 
     assert answer.status_code == 503
     assert answer["Content-Type"] == "text/plain"
-    assert answer.content.decode().startswith("The database does not answer now")
+    assert answer.content.decode().startswith("The database is not responding")
 
 
 def test_an_outage_is_one_line_of_the_log_and_a_mistake_has_its_traceback(client, caplog):
@@ -115,7 +115,7 @@ def test_what_is_too_large_is_refused_unread(client, settings):
 
     answer = client.post("/reads/", body, content_type="application/x-www-form-urlencoded")
 
-    check_page(answer, 413, "What was sent is too large")
+    check_page(answer, 413, "The request is too large")
     assert client.post("/api/v1/broken", body, content_type="a/b").json()["status"] == 413
 
 
@@ -146,7 +146,7 @@ def test_an_unknown_host_gets_a_page_and_one_line_of_the_log(client, caplog):
 @pytest.mark.django_db
 @pytest.mark.urls("perfdash.urls")
 def test_an_unknown_address_gets_a_page(client):
-    check_page(client.get("/nothing/"), 404, "There is nothing here")
+    check_page(client.get("/nothing/"), 404, "Page not found")
 
 
 @pytest.mark.django_db

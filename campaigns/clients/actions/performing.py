@@ -102,7 +102,7 @@ def _run(
     action: Action, server: Server, check: Callable[[], None], seconds: float, value: Any = None
 ) -> shell.Ran:
     if action.way != COMMAND:
-        raise ActionFailed("What is done by hand is not done by a worker.")
+        raise ActionFailed("A manual step is not done by a worker.")
     if server.ssh is None:
         raise ActionFailed("Nobody has said how commands reach the target: give its SSH login.")
     arguments = [argument.replace(PLACE, _as_text(value)) for argument in action.arguments]

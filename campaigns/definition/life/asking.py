@@ -1,4 +1,4 @@
-"""Whether loading a production server takes a second person's yes, and asking for it."""
+"""Whether loading a production server needs approval by a second person, and asking for it."""
 
 import hashlib
 import json
@@ -42,13 +42,13 @@ def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any
             return waiting
         raise NotPossible(
             f"“{name_of(waiting.asked_by)}” asked for the {waiting.get_step_display()} already, and it "
-            "waits for a second person's yes. Decide on that request first."
+            "waits for approval by a second person. Decide on that request first."
         )
     made = LaunchRequest.objects.create(
         campaign=campaign, step=step, options=options, definition_hash=wanted, asked_by=user
     )
     word = made.get_step_display()
-    log(campaign, f"{word} asked for by {name_of(user)}; it waits for a second person's yes")
+    log(campaign, f"{word} asked for by {name_of(user)}; it waits for approval by a second person")
     record(Action.LAUNCH_ASKED, user=user, campaign=campaign, step=step, **options)
     announce(
         Announcement.Kind.LAUNCH_ASKED,
@@ -57,7 +57,7 @@ def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any
         to=people_with(campaign.team, Right.OPERATE).exclude(pk=user.pk),
         by=user,
         what=f"{name_of(user)} asks for the {word} of “{campaign.name}” on a production server.",
-        to_do="Look at its definition, and say yes or no on its page.",
+        to_do="Look at its definition, and approve or reject it on its page.",
     )
     return made
 

@@ -147,7 +147,7 @@ def try_one(
     """Plan one run of a draft that no analysis will ever see. Raise NotPossible where it takes two."""
     made = try_or_ask(campaign, user, cell, confirmed_name)
     if isinstance(made, LaunchRequest):
-        raise NotPossible("A try-out on this server takes a second person's yes.")
+        raise NotPossible("A try-out on this server needs approval by a second person.")
     return made
 
 
@@ -197,7 +197,7 @@ def try_or_ask(
 def pause(campaign: Campaign, user: User | None = None, reason: str = "") -> Campaign:
     """Begin no further run; the one that is going on ends as planned. reason: of a pause by itself."""
     require_right(user, campaign, Right.OPERATE)
-    text = reason or f"paused by {name_of(user)}; a run that is on ends as planned"
+    text = reason or f"paused by {name_of(user)}; the current run ends as planned"
     why = {"state_reason": reason} if reason else {}
     moved = _move(campaign, Campaign.State.RUNNING, Campaign.State.PAUSED, text, **why)
     record(Action.CAMPAIGN_PAUSED, user=user, campaign=moved)

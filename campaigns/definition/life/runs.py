@@ -31,7 +31,7 @@ def cancel_run(run: Run, reason: str, user: User | None = None) -> Run:
     open_attempts = run.attempts.filter(state__in=Attempt.OPEN)
     withdraw_queued(open_attempts, reason)
     if open_attempts.update(cancel_requested_at=Now()):
-        done = "is told to stop"
+        done = "is being stopped"
         run.reason = reason
         run.save(update_fields=["reason"])
     else:

@@ -31,14 +31,18 @@ def approve(request: LaunchRequest, user: User, words: str = "") -> LaunchReques
     campaign, row = _locked(request, user)
     if row.asked_by_id == user.pk:
         raise NotAllowed(
-            "The second yes is another person's: you asked for it yourself. Another operator of "
-            f"“{campaign.team}” says yes."
+            "You requested it yourself, so another person has to approve it: another operator of "
+            f"“{campaign.team}”."
         )
     if row.definition_hash != asking.definition_hash(campaign):
         return _decided(row, campaign, State.OUTDATED, None, "The definition was changed since.")
     if not may(row.asked_by, campaign.team, Right.OPERATE):
         return _decided(
-            row, campaign, State.OUTDATED, None, "Whoever asked may not launch any more."
+            row,
+            campaign,
+            State.OUTDATED,
+            None,
+            "The person who requested it may not launch any more.",
         )
     decided = _decided(row, campaign, State.APPROVED, user, words)
     _act(decided, campaign)
@@ -50,7 +54,7 @@ def refuse(request: LaunchRequest, user: User, words: str = "") -> LaunchRequest
     """Say no. Raise NotPossible, NotAllowed."""
     campaign, row = _locked(request, user)
     if row.asked_by_id == user.pk:
-        raise NotAllowed("You asked for it yourself: take it back instead.")
+        raise NotAllowed("You requested it yourself: withdraw it instead.")
     return _decided(row, campaign, State.REFUSED, user, words)
 
 
@@ -59,7 +63,7 @@ def withdraw(request: LaunchRequest, user: User) -> LaunchRequest:
     """Take back what one asked for. Raise NotPossible, NotAllowed."""
     campaign, row = _locked(request, user)
     if row.asked_by_id != user.pk:
-        raise NotAllowed("Only who asked for it takes it back; say no instead.")
+        raise NotAllowed("Only the person who requested it can withdraw it; reject it instead.")
     return _decided(row, campaign, State.WITHDRAWN, user, "")
 
 
@@ -124,4 +128,4 @@ def _act(row: LaunchRequest, campaign: Campaign) -> None:
             cell = campaign.cells.filter(position=row.options.get("cell")).first()
             try_or_ask(campaign, row.asked_by, cell, name, second=row)
     except (NotVisible, NotAllowed):
-        raise NotPossible("Whoever asked may not launch any more.") from None
+        raise NotPossible("The person who requested it may not launch any more.") from None

@@ -77,7 +77,7 @@ def end_budget(campaign: Campaign, details: str = "") -> None:
     cancelled = stop_everything(campaign, reason)
     text = f"{reason}; {cancelled} planned runs are cancelled"
     if stopped:
-        text += ", the run that is on is told to stop"
+        text += ", the current run is stopped"
     log(campaign, text, tone=LogLine.Tone.BAD)
 
 
@@ -86,9 +86,7 @@ def _give_back_what_is_on(campaign: Campaign) -> None:
         return
     for attempt in measuring().filter(run__campaign=campaign):
         if _give_back(attempt, _over(campaign)):
-            text = (
-                f"{_over(campaign)}; the run that is on is told to stop, and waits for a resumption"
-            )
+            text = f"{_over(campaign)}; the current run is stopped, and waits until the campaign is resumed"
             log(campaign, text, attempt.run, LogLine.Tone.BAD)
 
 

@@ -45,7 +45,7 @@ class Driver(ABC):
     rate: ClassVar[tuple[str, str]] = ("throughput", "B/s")
     """What `rate_series` of its progress is: name and unit."""
     closed_loop: ClassVar[ClosedLoop | None] = None
-    """What the law of scalability is fitted to; None where requests are not made in a closed loop."""
+    """What the Universal Scalability Law is fitted to; None where requests are not made in a closed loop."""
     executable: ClassVar[bool] = True
     """False where runs only come in from outside (`external`)."""
     generators: ClassVar[bool] = False

@@ -60,7 +60,7 @@ def in_force(
     for name in LEVELS:
         asked = parameters.get(name, AUTOMATIC)
         if name in UNUSED[engine]:
-            yield EffectiveSetting(name, asked, "not used", ok=True)
+            yield EffectiveSetting(name, asked, "not applicable", ok=True)
         elif name in hello or name != "http_version":
             found = hello.get(name, "unknown")
             ok = asked in (AUTOMATIC, str(found), found)

@@ -73,7 +73,7 @@ class Downloader(Driver):
         "processes",
     )
     work = ("manifest",)
-    amount = ("files dealt with", "bytes on disk")
+    amount = ("files processed", "bytes on disk")
     sample = "file"
     closed_loop = ClosedLoop("concurrency", "file_rate", "file_time", "throughput")
     metrics = (
@@ -187,7 +187,7 @@ class Downloader(Driver):
             Proof("files on disk", len(done), len(found), "files", len(found) == len(done)),
             Proof("bytes on disk", size, sum(found), "B", sum(found) == size),
             Proof("digests that match", len(done), whole, "files", whole == len(done)),
-            Proof("files dealt with", len(entries), ended, "files", ended == len(entries)),
+            Proof("files processed", len(entries), ended, "files", ended == len(entries)),
         ]
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:

@@ -131,7 +131,7 @@ class CandlepinServer:
             "certificate": "verified" if target.tls.verify else "not verified",
         }
         if STAND_IN in f"{version} {status.get('release')}":
-            facts[STAND_IN] = f"stand-in of Candlepin {version}"
+            facts[STAND_IN] = f"simulated Candlepin {version}"
         return facts
 
 

@@ -34,7 +34,7 @@ def facts_of(katello: Katello, target: Target) -> dict[str, str]:
         "certificate": "verified" if target.tls.verify else "not verified",
     }
     if versions[1].endswith(STAND_IN):
-        facts[STAND_IN] = f"stand-in of Katello {versions[1].removesuffix(STAND_IN).strip()}"
+        facts[STAND_IN] = f"simulated Katello {versions[1].removesuffix(STAND_IN).strip()}"
     return facts
 
 

@@ -143,7 +143,7 @@ class Registration(Driver):
         uuids: Sequence[str] = measured.work["uuids"]
         ended = measured.units_done + measured.units_failed
         return [
-            Proof("hosts dealt with", parameters["hosts"], ended, "count",
+            Proof("hosts processed", parameters["hosts"], ended, "count",
                   ended == parameters["hosts"]),
             Proof("different uuids", len(uuids), len(set(uuids)), "count",
                   len(set(uuids)) == len(uuids)),

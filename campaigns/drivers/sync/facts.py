@@ -45,7 +45,7 @@ def stand_in_of(status: Mapping[str, Any]) -> str:
     versions = {each["component"]: each["version"] for each in status["versions"]}
     if STAND_IN_COMPONENT not in versions:
         return ""
-    return f"stand-in of Pulp {versions[STAND_IN_COMPONENT]}"
+    return f"simulated Pulp {versions[STAND_IN_COMPONENT]}"
 
 
 def _versions_of_workers(status: Mapping[str, Any]) -> str:

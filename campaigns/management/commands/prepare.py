@@ -28,7 +28,7 @@ class Command(RecordedCommand):
         parser.add_argument(
             "--katello-url",
             default="",
-            help="Where its stand-in of Katello listens over TLS, if so.",
+            help="Where the simulated Katello listens over TLS, if it does.",
         )
         parser.add_argument(
             "--katello-ca", type=Path, metavar="FILE", help="PEM with the certificate of its CA."
@@ -59,7 +59,7 @@ class Command(RecordedCommand):
         if options["katello_url"]:
             ca = _certificates(options["katello_ca"])
             self._target(
-                "stand-in of Katello",
+                "simulated Katello",
                 lambda: stand_ins.katello_target(options["katello_url"], ca, owner),
             )
 

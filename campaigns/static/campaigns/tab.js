@@ -34,7 +34,7 @@
     if (document.hidden && !("awaited" in ended.dataset) && read("localStorage", wanted)) {
       forget("localStorage", wanted);
       const said = `${ended.dataset.mark} ${ended.dataset.name}: ${ended.dataset.state}`;
-      const note = new Notification(said, { body: ended.textContent, tag: wanted });
+      const note = new Notification(said, { body: ended.textContent.trim(), tag: wanted });
       note.addEventListener("click", () => { window.focus(); note.close(); });
     }
     const seen = () => {

@@ -67,7 +67,7 @@ def prove(campaign, count):
     """Let every run have counted so many files."""
     for run in campaign.runs.all():
         Proof.objects.create(
-            attempt=run.attempts.get(), step="verify", name="files dealt with", ok=True,
+            attempt=run.attempts.get(), step="verify", name="files processed", ok=True,
             expected=count, measured=count, unit="files",
         )  # fmt: skip
 
@@ -142,8 +142,8 @@ def test_the_same_address_of_more_work_is_refused_with_both_amounts(measured):
 
     assert set(words(found)) == {Word.NOT_COMPARABLE}
     (field,) = found.rows[0].fields
-    assert (field.label, field.baseline, field.candidate) == ("files dealt with", "500", "520")
-    assert found.rows[0].comparison.verdict.fields == ("files dealt with",)
+    assert (field.label, field.baseline, field.candidate) == ("files processed", "500", "520")
+    assert found.rows[0].comparison.verdict.fields == ("files processed",)
 
 
 def test_work_that_only_one_side_counted_is_not_taken_for_other_work(measured):

@@ -69,7 +69,7 @@ def test_the_geometric_mean_comes_first_and_other_readings_of_it_follow(publishe
     assert first == "−23.4 … −15.5, rows as a sample"
     assert second.endswith(", as published elsewhere")
     assert found["answer"]["sentence"] == (
-        "asyncio against futures: −19.5 % (−23.4 … −15.5 %), geometric mean over 5; "
+        "asyncio vs. futures: −19.5 % (−23.4 … −15.5 %), geometric mean over 5; "
         "faster on all 5 (−24.0 % to −16.0 %)."
     )
     assert "not the same everywhere (I² 96 %)" in found["answer"]["caveat"]
@@ -89,7 +89,7 @@ def test_the_answer_says_which_is_faster_by_how_much(paired):
 
     assert (
         answer["sentence"]
-        == "asyncio against futures: −20.0 % (−20.0 … −20.0 %), geometric mean over 2; "
+        == "asyncio vs. futures: −20.0 % (−20.0 … −20.0 %), geometric mean over 2; "
         "faster on all 2 (−20.0 %)."
     )
     assert answer["tone"] == "better"
@@ -326,7 +326,7 @@ def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
         "faster: 2 of 3 steps",
         "too many failures: 1 of 3 steps",
     ]
-    assert any("/small: 4 against 2" in said["text"] for said in answer["statements"])
+    assert any("/small: 4 vs. 2" in said["text"] for said in answer["statements"])
 
 
 def test_an_answer_without_any_value_counts_what_happened(interleaved):

@@ -112,12 +112,12 @@ def test_the_answer_begins_with_it(target):
     answer = findings(make(target, named))["answer"]
 
     assert answer["sentence"].startswith(
-        "Engine asyncio against futures, over 3 combinations: faster, −"
+        "Engine asyncio vs. futures, over 3 combinations: faster, −"
     )
     assert "is the fastest setting measured" in answer["sentence"]
     assert answer["badges"][0]["word"] == "primary contrast: faster"
     assert answer["tone"] == "better"
-    assert answer["facts"][0]["label"] == "engine asyncio against futures"
+    assert answer["facts"][0]["label"] == "engine asyncio vs. futures"
 
 
 def test_a_stop_by_precision_waits_for_it_alone(target):
@@ -150,7 +150,7 @@ def test_one_that_is_not_known_yet_lets_it_go_on(target):
     assert found["outlook"]["stop"] == ""
     assert found["levels"]["primary"]["comparison"]["verdict"]["word"] == "too_many_failures"
     assert found["answer"]["sentence"].startswith(
-        "Concurrency 4 against 2, at engine asyncio: too many failures."
+        "Concurrency 4 vs. 2, at engine asyncio: too many failures."
     )
 
 

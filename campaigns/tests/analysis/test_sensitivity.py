@@ -88,7 +88,7 @@ def test_the_run_that_a_verdict_hangs_on_is_named_with_both_words(spoilt):
 
     assert (change["baseline"], change["candidate"]) == (5, 10)
     assert (change["before"], change["after"]) == ("not_enough_data", "better")
-    assert f"run {position}: 10 against 5: faster instead of not enough data" in result["sentence"]
+    assert f"run {position}: 10 vs. 5: faster instead of not enough data" in result["sentence"]
 
 
 def test_a_level_that_is_recommended_for_one_run_alone_is_named(interleaved):

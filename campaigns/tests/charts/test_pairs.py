@@ -80,7 +80,7 @@ def test_axes_say_what_against_what_and_which_side_is_better(rows, checked):
     layout = checked(draw(chart(rows)))["layout"]
 
     assert layout["xaxis"]["title"]["text"] == (
-        "change of time, asyncio against futures (negative is better)"
+        "change of time, asyncio vs. futures (negative is better)"
     )
     assert layout["yaxis"]["ticktext"] == ["100 files", "200 files", "500 files"]
     assert layout["yaxis"]["tickvals"] == [3, 2, 1]
@@ -130,7 +130,7 @@ def test_the_legend_says_who_ran_first(rows):
 
 def test_the_description_tells_every_stratum(rows):
     assert describe(chart(rows)) == (
-        "Change by manifest, with every pair: time, asyncio against futures, negative is better. "
+        "Change by manifest, with every pair: time, asyncio vs. futures, negative is better. "
         "100 files: −24.0 % (−25.5 … −22.4), faster, 3 pairs. "
         "200 files: +1.0 % (−60.0 … +90.0), not enough data, 2 pairs. "
         "500 files: too many failures, 0 pairs."
@@ -168,7 +168,7 @@ def contrasts():
         "",
         [
             StratumRow(
-                "7 against 5",
+                "7 vs. 5",
                 [PairPoint(-15.0), PairPoint(-14.0)],
                 tone="better",
                 word="faster",
@@ -176,7 +176,7 @@ def contrasts():
                 interval=(-23.4, -6.0),
                 second=(-30.0, 2.0),
             ),
-            StratumRow("10 against 7", [], tone="thin", word="not enough data"),
+            StratumRow("10 vs. 7", [], tone="thin", word="not enough data"),
         ],
     )
 
@@ -184,7 +184,7 @@ def contrasts():
 def test_contrasts_are_named_by_their_rows_alone(contrasts):
     assert title(contrasts) == "Comparisons, with every block"
     assert describe(contrasts).startswith(
-        "Comparisons, with every block: time, negative is better. 7 against 5: −15.1 % "
+        "Comparisons, with every block: time, negative is better. 7 vs. 5: −15.1 % "
     )
     assert draw(contrasts)["layout"]["xaxis"]["title"]["text"] == (
         "change of time (negative is better)"

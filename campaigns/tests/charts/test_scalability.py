@@ -34,8 +34,8 @@ def test_response_time_stands_against_throughput_in_milliseconds_where_it_is_sho
     drawn = traces(draw(chart()))
 
     assert (drawn["run"]["x"], drawn["run"]["y"]) == ([100], [20])
-    assert drawn["law of scalability"]["x"] == [55, 180]
-    assert drawn["law of scalability"]["y"] == [18, 27]
+    assert drawn["Universal Scalability Law"]["x"] == [55, 180]
+    assert drawn["Universal Scalability Law"]["y"] == [18, 27]
     assert drawn["mean of a level"]["text"] == ["2"]
     assert draw(chart())["layout"]["yaxis"]["ticksuffix"] == " ms"
     assert draw(chart(response=2.0))["layout"]["yaxis"]["ticksuffix"] == " s"
@@ -63,8 +63,8 @@ def test_the_legend_counts_both():
     counts = {item.text: item.count for item in legend(chart())}
 
     assert (counts["one run"], counts["run that no fit has"]) == (1, 1)
-    assert "law of scalability" in counts
-    assert "law of scalability" not in {item.text for item in legend(chart(law=[]))}
+    assert "Universal Scalability Law" in counts
+    assert "Universal Scalability Law" not in {item.text for item in legend(chart(law=[]))}
 
 
 def test_runs_without_a_response_time_are_only_in_the_other_chart(traces):

@@ -221,4 +221,4 @@ def test_an_import_can_be_amended_as_well():
     assert {row.field for row in made} == {"primary_contrast", "margin"}
     analysis.analyse(campaign)
     sentence = campaign.findings.get(name="answer").result["sentence"]
-    assert sentence.startswith("Concurrency 7 against 5: faster, −15.1 % (−20.5 … −9.3 %).")
+    assert sentence.startswith("Concurrency 7 vs. 5: faster, −15.1 % (−20.5 … −9.3 %).")

@@ -46,7 +46,7 @@ def test_quiet_runs_let_three_blocks_find_five_per_cent(interleaved, target):
     (text,) = [text for text in remarks(target) if "By the noise of the last campaign" in text]
 
     assert remarks(target)[text] == "pass"
-    assert text.endswith("% and more, in 4 of 5 cases.")
+    assert text.endswith("% and more, with 80 % power.")
 
 
 def test_noisy_runs_say_how_many_repetitions_it_would_take(interleaved, target):
@@ -110,7 +110,7 @@ def test_a_calibration_is_preferred_to_what_other_campaigns_say(interleaved, tar
 
     (text,) = [text for text in remarks(target) if text.startswith("By the ")]
 
-    assert text.startswith(f"By the A/A calibration of {day} here (0.")
+    assert text.startswith(f"Based on the A/A calibration of {day} here (0.")
     assert remarks(target)[text] == "pass"
     assert not offered(target)
 

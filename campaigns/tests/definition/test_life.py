@@ -255,7 +255,7 @@ def test_a_run_that_goes_on_is_asked_to_stop(launched):
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
 
     asked = life.cancel_run(run, "too slow")
-    assert "is told to stop" in launched.log.last().text
+    assert "is being stopped" in launched.log.last().text
 
     attempt.refresh_from_db()
     assert (asked.state, asked.reason) == ("running", "too slow")
@@ -436,7 +436,7 @@ def test_an_extension_of_a_running_campaign_leaves_its_place(launched):
 
 def test_resumption_counts_anew(launched):
     life.pause(launched)
-    Campaign.objects.filter(pk=launched.pk).update(state_reason="stopped by itself")
+    Campaign.objects.filter(pk=launched.pk).update(state_reason="stopped automatically")
 
     resumed = life.resume(launched)
 

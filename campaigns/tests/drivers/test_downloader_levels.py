@@ -62,8 +62,8 @@ def test_aria2_does_not_load_a_target_whose_owner_allows_a_rate(target, keeper, 
 def test_what_an_engine_does_not_use_is_said(target, keeper):
     settings = driver.apply(target, parameters(engine="curl"), keeper.context())
 
-    assert of(settings, "event_loop").in_force == "not used"
-    assert of(settings, "hashing").in_force == "not used"
+    assert of(settings, "event_loop").in_force == "not applicable"
+    assert of(settings, "hashing").in_force == "not applicable"
     assert of(settings, "http_version").in_force == "1.1"
     assert of(settings, "processes").in_force in (1, 2)
     assert all(setting.ok for setting in settings)

@@ -269,9 +269,7 @@ def test_what_is_on_in_a_paused_campaign_stops_when_the_budget_is_over_and_goes_
     campaign.refresh_from_db()
     assert campaign.state == Campaign.State.PAUSED
     assert set(campaign.runs.values_list("state", flat=True)) == {Run.State.PLANNED}
-    line = (
-        "time budget of 2 h is over; the run that is on is told to stop, and waits for a resumption"
-    )
+    line = "time budget of 2 h is over; the current run is stopped, and waits until the campaign is resumed"
     assert campaign.log.filter(text=line).count() == 1
 
     stand_in.go_on.set()

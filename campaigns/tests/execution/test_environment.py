@@ -71,20 +71,20 @@ def test_a_target_that_is_silent_after_the_run_takes_nothing_from_it(
 
 
 def test_a_target_that_says_it_is_a_stand_in_labels_the_attempt(attempt_of, tells):
-    told = {STAND_IN: "stand-in of Pulp 3.1"}
+    told = {STAND_IN: "simulated Pulp 3.1"}
     tells(told, told)
 
-    assert ended(attempt_of()).stand_in == "stand-in of Pulp 3.1"
+    assert ended(attempt_of()).stand_in == "simulated Pulp 3.1"
 
 
 def test_a_target_that_turns_into_a_stand_in_labels_the_attempt_too(attempt_of, tells):
-    tells({}, {STAND_IN: "stand-in of Pulp 3.1"})
+    tells({}, {STAND_IN: "simulated Pulp 3.1"})
 
-    assert ended(attempt_of()).stand_in == "stand-in of Pulp 3.1"
+    assert ended(attempt_of()).stand_in == "simulated Pulp 3.1"
 
 
 def test_the_label_is_there_while_the_run_goes_on(attempt_of, tells, stand_in, monkeypatch):
-    tells({STAND_IN: "stand-in of Pulp 3.1"}, {})
+    tells({STAND_IN: "simulated Pulp 3.1"}, {})
     attempt = attempt_of()
     measure, seen = stand_in.measure, []
 
@@ -96,7 +96,7 @@ def test_the_label_is_there_while_the_run_goes_on(attempt_of, tells, stand_in, m
 
     ended(attempt)
 
-    assert seen == ["stand-in of Pulp 3.1"]
+    assert seen == ["simulated Pulp 3.1"]
 
 
 def test_a_real_target_has_no_label(attempt_of, tells):

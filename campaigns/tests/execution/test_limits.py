@@ -21,7 +21,7 @@ def test_a_campaign_pauses_by_itself_after_failures_in_a_row(launched, stand_in)
 
     assert campaign.state == Campaign.State.PAUSED
     assert campaign.state_reason == (
-        "stopped by itself: 3 runs in a row failed or were void, the last one: The manifest is "
+        "stopped automatically: 3 runs in a row failed or were void, the last one: The manifest is "
         "empty. Look at the target, then resume or cancel."
     )
     assert campaign.runs.filter(state=Run.State.FAILED).count() == 3
@@ -89,7 +89,7 @@ def test_a_share_that_is_first_judged_when_a_good_run_ends_pauses_as_well(launch
     assert campaign.state == Campaign.State.PAUSED
     assert campaign.runs.filter(state=Run.State.DONE).count() == 6
     assert campaign.state_reason.startswith(
-        "stopped by itself: 4 of 10 runs failed or were void, above 10 %, the last one: The "
+        "stopped automatically: 4 of 10 runs failed or were void, above 10 %, the last one: The "
         "manifest is empty."
     )
 

@@ -145,7 +145,7 @@ def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted
     assert accepted.state == State.REOPENED
     changes = [each for each in accepted.reopened_by if each["words"].endswith("verdict")]
     assert [(each["before"], each["after"]) for each in changes] == [(before, "not_enough_data")]
-    words = "levels, concurrency 10 against 5, verdict is not enough data; it was "
+    words = "levels, concurrency 10 vs. 5, verdict is not enough data; it was "
     assert words in accepted.reason
 
 

@@ -49,9 +49,9 @@ def test_a_number_of_a_cell_is_told_with_its_levels(path, before, after, words):
     ("path", "before", "after", "words"),
     [
         (COMPARISON + "verdict.word", "better", "not_enough_data",
-         "levels, concurrency 10 against 5, verdict: better → not enough data"),
+         "levels, concurrency 10 vs. 5, verdict: better → not enough data"),
         (COMPARISON + "verdict.ci_pct.0", -20.5, -21.0,
-         "levels, concurrency 10 against 5, lower bound of the 95 % interval of the change: "
+         "levels, concurrency 10 vs. 5, lower bound of the 95 % interval of the change: "
          "−20.5 % → −21 %"),
         ("checks.checks.1.value", 0.5, 0.25, "checks, block drift, value: 0.5 → 0.25"),
         ("levels.groups.0.best", {"df": 1}, None, "levels, best: there → none"),

@@ -92,7 +92,7 @@ def test_filters_narrow(browser, ada, campaign, query):
 
     assert "launched" in page
     assert ("paused" in page) == ("from" in query)
-    assert "Nothing fits" in read(browser, person="bea", campaign=campaign.pk)
+    assert "No matching activity" in read(browser, person="bea", campaign=campaign.pk)
 
 
 def test_what_cannot_be_read_narrows_nothing(browser, ada, campaign):

@@ -123,7 +123,7 @@ def test_the_primary_contrast_is_chosen_and_taken_back(browser, campaign):
     campaign.refresh_from_db()
     assert not campaign.primary_contrast
     text = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
-    assert "workers 8 against 2 → none . All count." in text
+    assert "workers 8 vs. 2 → none . All count." in text
 
 
 def test_a_draft_is_edited(browser, draft):

@@ -135,7 +135,7 @@ def test_levels_of_text_are_compared_with_the_first_of_them(target, person, brow
     )
 
     assert words(campaign) == ["worse"]
-    assert "Engine, each against the first" in read(browser, "campaign", campaign)
+    assert "Engine, each vs. the first" in read(browser, "campaign", campaign)
 
 
 def test_an_exclusion_that_empties_a_cell_leaves_not_enough_data(target, person, browser):

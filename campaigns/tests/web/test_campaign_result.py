@@ -141,7 +141,7 @@ def test_a_paired_campaign_shows_change_interval_and_word_of_each_stratum(browse
     response = get(browser, finish(campaign))
 
     page = Page(response)
-    assert "old against new" in page.text
+    assert "old vs. new" in page.text
     assert "+100.0 %" in page.text
     assert "slower" in page.text
     assert "/a" in page.text
@@ -278,7 +278,7 @@ def test_an_excluded_run_is_crossed_out_with_who_and_why(browser, published, per
     assert "Excluded by reviewer: another sync ran" in page.text
     assert "excluded (1)" in page.text
     assert "Without and with the excluded runs" in page.text
-    assert "20 against 15" in page.text
+    assert "20 vs. 15" in page.text
 
 
 def test_runs_are_filtered_by_the_server_too(browser, published):
@@ -288,7 +288,7 @@ def test_runs_are_filtered_by_the_server_too(browser, published):
 
 
 def test_a_state_without_runs_gives_an_empty_table(browser, published):
-    assert "No run fits." in Page(get(browser, published, state="failed")).text
+    assert "No matching runs." in Page(get(browser, published, state="failed")).text
 
 
 def test_many_runs_come_in_pages(browser, target, person):
@@ -330,7 +330,7 @@ def test_without_findings_the_page_says_so_and_waits(browser, target, person):
     page = Page(get(browser, campaign))
 
     assert "Nothing to show yet" in page.text
-    assert "The analysis is on its way" in page.text
+    assert "Analysing…" in page.text
     assert "Cancelled: no time." in page.text
 
 

@@ -151,7 +151,7 @@ def test_the_page_loads_again_where_the_campaign_paused_by_itself(browser, campa
     assert after["HX-Refresh"] == "true"
 
 
-REASON = "stopped by itself: 5 runs in a row failed, the last one: refused. Look at the target."
+REASON = "stopped automatically: 5 runs in a row failed, the last one: refused. Look at the target."
 
 
 def test_a_campaign_that_paused_by_itself_says_why_once_and_offers_to_go_on(browser, campaign):
@@ -159,7 +159,7 @@ def test_a_campaign_that_paused_by_itself_says_why_once_and_offers_to_go_on(brow
 
     page = Page(browser.get(url("campaign", campaign)))
 
-    assert "Paused by itself 5 runs in a row failed, the last one: refused." in page.text
+    assert "Paused automatically 5 runs in a row failed, the last one: refused." in page.text
     assert page.text.count("5 runs in a row failed") == 1
     assert page.text.count("Resume ") == page.text.count("Cancel…") == 1
 
@@ -182,7 +182,7 @@ def test_a_campaign_whose_budget_is_over_says_so(browser, campaign, state, words
 def test_a_campaign_that_somebody_paused_did_not_do_it_by_itself(browser, campaign):
     life.pause(campaign)
 
-    assert "Paused by itself" not in Page(browser.get(url("campaign", campaign))).text
+    assert "Paused automatically" not in Page(browser.get(url("campaign", campaign))).text
 
 
 def test_the_limits_of_a_campaign_stand_on_its_page(browser, campaign):
@@ -255,7 +255,7 @@ def test_before_the_clock_runs_the_figure_is_that_of_the_last_run(browser, campa
 
     answer = browser.get(url("campaign-live", campaign)).json()
 
-    assert answer["title"] == "Bytes of run 1, ended"
+    assert answer["title"] == "Run 1 (ended): bytes"
 
 
 def test_before_any_run_the_live_figure_is_empty(browser, campaign):
@@ -297,7 +297,7 @@ def test_so_far_shows_cells_without_a_verdict(browser, campaign):
 
     assert "1/3" in text
     assert "2.5 s" in text
-    assert "no verdict before the stop rule" in text
+    assert "verdict withheld until the stop rule is met" in text
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_a_wait_of_unknown_length_has_no_end(browser, campaign):
 
     text = Page(browser.get(url("campaign-progress", campaign))).text
 
-    assert "left, about not known its runs take about 8:20" in text
+    assert "time remaining not known its runs take about 8:20" in text
     assert "until" not in text.partition("No worker")[0]
 
 

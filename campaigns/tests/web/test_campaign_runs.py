@@ -65,7 +65,7 @@ def test_proofs_and_settings_are_written_as_people_read_them(browser, campaign):
 def test_a_planned_run_waits(browser, campaign):
     page = Page(get(browser, campaign.runs.get(position=6)))
 
-    assert "It has not begun." in page.text
+    assert "Not started." in page.text
     assert "Cancel…" in page.text
     assert "Exclude…" not in page.text
 
@@ -129,7 +129,7 @@ def test_an_exclusion_shows_who_and_why(browser, campaign, person):
     response = get(browser, run)
 
     assert "another &lt;i&gt;sync&lt;/i&gt;" in response.content.decode()
-    assert "Let it count again" in Page(response).text
+    assert "Include again" in Page(response).text
     assert "reviewer" in Page(response).text
 
 

@@ -63,7 +63,7 @@ def test_two_campaigns_are_compared_cell_by_cell_and_as_one_number(browser, meas
 
     text = text_of(browser, c=[before.pk, after.pk])
 
-    assert "“after” against “before”: −20.0 %" in text
+    assert "“after” vs. “before”: −20.0 %" in text
     assert "faster: 2 of 2" in text
     assert "workers 4 4 and 4 25.2 s 20.1 s −20.0 %" in text
     assert "all 2 cells, geometric" in text
@@ -84,9 +84,9 @@ def test_the_order_of_the_address_is_that_of_the_page_and_the_first_is_the_basel
     response = get(browser, c=[three.pk, one.pk, two.pk])
 
     page = Page(response)
-    headings = [each for each in ("one against three", "two against three") if each in page.text]
-    assert headings == ["one against three", "two against three"]
-    assert page.text.index("one against three") < page.text.index("two against three")
+    headings = [each for each in ("“one” vs. “three”", "“two” vs. “three”") if each in page.text]
+    assert headings == ["“one” vs. “three”", "“two” vs. “three”"]
+    assert page.text.index("“one” vs. “three”") < page.text.index("“two” vs. “three”")
     assert "slower: 4 of 4" in page.text
     names = [trace["name"] for trace in figure(response)["data"] if "name" in trace]
     runs = [name for name in names if name.startswith("run ")]
@@ -128,8 +128,8 @@ def test_other_work_is_refused_with_both_values_and_is_not_drawn(browser, measur
     response = get(browser, c=[one.pk, two.pk])
 
     text = Page(response).text
-    assert "“two” is not comparable with “one” (path: /a against /b)." in text
-    assert "refused: path: /a against /b" in text
+    assert "“two” is not comparable with “one” (path: /a vs. /b)." in text
+    assert "refused: path: /a vs. /b" in text
     assert "compared-figure" not in response.content.decode()
 
 
@@ -143,16 +143,14 @@ def test_a_headline_names_many_paths_by_their_parameter_alone(browser, measured)
     page = text_of(browser, c=[each.pk for each in pair])
 
     assert "“two” is not comparable with “one” (another path)." in page
-    assert f"refused: path: {paths[0]} against {paths[1]}" in page
+    assert f"refused: path: {paths[0]} vs. {paths[1]}" in page
 
 
 def test_levels_of_work_without_one_in_common_are_refused(browser, measured):
     one = measured("one", factors={"path": ["/a", "/b"], "workers": [2, 4]}, parameters={})
     two = measured("two", parameters={"path": "/c"})
 
-    assert "not comparable with “one” (path: /a, /b against /c)" in text_of(
-        browser, c=[one.pk, two.pk]
-    )
+    assert "not comparable with “one” (path: /a, /b vs. /c)" in text_of(browser, c=[one.pk, two.pk])
 
 
 def test_another_kind_is_refused(browser, measured, person):
@@ -161,7 +159,7 @@ def test_another_kind_is_refused(browser, measured, person):
 
     text = text_of(browser, c=[measured("toy one").pk, published.pk])
 
-    assert "kind: Toy against External" in text
+    assert "kind: Toy vs. External" in text
     assert "path" not in text.split("What is compared")[0]
 
 
@@ -218,7 +216,7 @@ def test_campaigns_without_a_cell_in_common_say_which_factor_it_is(browser, meas
     text = text_of(browser, c=[measured("one").pk, measured("two", levels=(8, 16)).pk])
 
     assert "“two” and “one” have no cell with the same levels" in text
-    assert "No level in common: workers: 2, 4 against 8, 16." in text
+    assert "No level in common: workers: 2, 4 vs. 8, 16." in text
 
 
 def test_cells_of_campaigns_are_compared_with_the_first_chosen(browser, measured):
@@ -227,8 +225,8 @@ def test_cells_of_campaigns_are_compared_with_the_first_chosen(browser, measured
 
     text = text_of(browser, cell=[slow, fast])
 
-    assert "two: workers 4 against one: workers 2: faster, −50" in text
-    assert "workers: 2 against 4" in text
+    assert "two: workers 4 vs. one: workers 2: faster, −50" in text
+    assert "workers: 2 vs. 4" in text
 
 
 def test_a_chosen_cell_of_other_work_is_refused(browser, measured):
@@ -237,7 +235,7 @@ def test_a_chosen_cell_of_other_work_is_refused(browser, measured):
     text = text_of(browser, cell=cells_of(one))
 
     assert "not comparable" in text
-    assert "refused: path: /a against /b" in text
+    assert "refused: path: /a vs. /b" in text
 
 
 def test_cells_of_one_campaign_are_sent_to_its_own_page(browser, measured):
@@ -277,7 +275,7 @@ def test_failing_cells_have_no_number(browser, measured):
         ({"cell": "1"}, "“1” is no number of a cell (campaign:cell)."),
         ({"cell": "1:2:3"}, "is no number of a cell"),
         ({"cell": "5:6"}, "There is no campaign 5."),
-        ({"q": "nothing\x00 fits"}, "No further campaign fits"),
+        ({"q": "nothing\x00 fits"}, "No matching campaigns"),
         ({"metric": "\x00'; --"}, "Choose campaigns"),
     ],
 )

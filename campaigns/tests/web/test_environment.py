@@ -16,7 +16,7 @@ from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, finish, launched, outcome
 
 pytestmark = pytest.mark.django_db
-STAND_IN = "stand-in of Pulp 3.123.1"
+STAND_IN = "simulated Pulp 3.123.1"
 RED = "The environment changed during the campaign"
 
 
@@ -63,7 +63,7 @@ def test_a_change_between_two_runs_names_both_of_them(browser, measured):
     text = page_of(browser, campaign).text
     assert RED in text
     assert "workers (target): from 1 to 2 between run 3 and run 4." in text
-    assert "not comparable as they are" in text
+    assert "not directly comparable" in text
     assert "A new session begins at run 4: workers (target) 1 → 2." in text
     assert "1 block lies on both sides of a border" in text
 
@@ -186,7 +186,7 @@ def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measure
     assert len(plots) >= 3
     for plot in plots:
         assert [a["text"] for a in plot.figure["layout"]["annotations"]][-1] == "stand-in"
-        assert plot.title.endswith("(stand-in)")
+        assert plot.title.endswith("(simulated)")
         assert STAND_IN in plot.label
 
 

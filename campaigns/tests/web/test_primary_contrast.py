@@ -113,7 +113,7 @@ def test_the_form_of_an_edit_and_of_a_clone_keep_it(browser, target, person):
 
 
 def test_draft_running_and_result_name_it(browser, target, person):
-    words = "workers 8 against 4, at engine old"
+    words = "workers 8 vs. 4, at engine old"
     data = definition(target=target.pk, factors=FACTORS, order="interleaved")
     draft = drafts.create(check(data | {"primary_contrast": CONTRAST}), person)
     campaign = launched(
@@ -125,13 +125,13 @@ def test_draft_running_and_result_name_it(browser, target, person):
     store(campaign, lambda run: 8.0 / run.cell.levels_by_factor["workers"] + run.position / 1000)
     finish(campaign)
     text = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
-    assert "Workers 8 against 4, at engine old: faster, −" in text
+    assert "Workers 8 vs. 4, at engine old: faster, −" in text
 
 
 def test_pairs_have_one_by_nature(browser, draft):
     text = Page(browser.get(f"/campaigns/{draft.pk}/")).text
 
-    assert "primary contrast engine old against new" in text
+    assert "primary contrast engine old vs. new" in text
 
 
 def test_what_is_to_come_tells_of_its_interval():

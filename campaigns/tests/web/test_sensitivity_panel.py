@@ -37,7 +37,7 @@ def test_three_runs_a_level_leave_no_reserve(browser, published):
 
     assert "With one run less there would be too few to judge." in text
     assert "18 of 18 runs would change something" in text
-    assert "5 against 3: not enough data instead of faster, too few are left" in text
+    assert "5 vs. 3: not enough data instead of faster, too few left" in text
 
 
 def test_each_run_that_a_verdict_hangs_on_is_named_and_markup_is_text(browser, published):
@@ -55,7 +55,7 @@ def test_each_run_that_a_verdict_hangs_on_is_named_and_markup_is_text(browser, p
 
     text = panel(browser, published)
 
-    assert "Without run 7: 10 against 5, at engine &lt;b&gt;curl&lt;/b&gt;" in text
+    assert "Without run 7: 10 vs. 5, at engine &lt;b&gt;curl&lt;/b&gt;" in text
     assert "not enough data instead of faster" in text
     assert "And 29 more." in text
     assert "900 blocks: not tried, too many" in text

@@ -34,7 +34,7 @@ LATE: Mapping[Maker, Late] = {
     matrix_panel: Late("interaction", "Interaction of the factors", needs="matrix", judged=True),
     spread_panel: Late("ecdf", "Distribution of runs"),
     density_panel: Late("density", "Density of runs", needs="density"),
-    usl_panel: Late("usl", "Throughput, and the law of scalability", needs="usl"),
+    usl_panel: Late("usl", "Throughput, and the Universal Scalability Law", needs="usl"),
     response_panel: Late("response", "Response time against throughput", needs="usl"),
     drift_panel: Late("drift", "Run order and drift"),
 }

@@ -1,4 +1,4 @@
-"""Throughput by concurrency with the law of scalability, and against response time."""
+"""Throughput by concurrency with the Universal Scalability Law, and against response time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,14 +18,17 @@ LEFT_OUT = {
     "failures": "too much of the work, or too many runs of the level, failed",
 }
 HOW_LAW = (
-    ("The dashed line", "is the law of scalability: it bends where requests wait for one another."),
+    (
+        "The dashed line",
+        "is the Universal Scalability Law: it bends where requests wait for one another.",
+    ),
     (
         "Beyond the peak",
-        "more at a time carry less. Left of the recommended limit some is given away.",
+        "a higher number at a time lowers throughput. Below the recommended limit some throughput is unused.",
     ),
     (
         "Of the law",
-        "g is what one carries, s the share that waits in line, k what it costs to agree.",
+        "g is the throughput of one, s the contention (share that waits), k the coherency cost (agreement).",
     ),
     (
         "It holds",
@@ -42,8 +45,8 @@ HOW_RESPONSE = (
 )
 PARAMETERS = (
     ("g", "g, throughput of one"),
-    ("s", "s, waiting in line"),
-    ("k", "k, agreeing"),
+    ("s", "s, contention"),
+    ("k", "k, coherency"),
     ("peak", "N at the peak"),
     ("most", "throughput at the peak"),
     ("power_point", "N of most throughput per response time"),
@@ -78,7 +81,7 @@ def usl_panel(shown: Shown) -> Panel | None:
         ),
         how=HOW_LAW,
         numbers=_parameters(group) if group["law"] else _levels(chart, group),
-        aside="law of scalability" if group["law"] else "no law fitted",
+        aside="Universal Scalability Law" if group["law"] else "no law fitted",
         notes=_notes(group, chart),
         choices=(chosen,),
     )
@@ -225,7 +228,7 @@ def _limit(group: Mapping[str, Any]) -> tuple[str, ...]:
 def _peak(group: Mapping[str, Any], chart: scalability.LoadChart) -> tuple[str, ...]:
     law, bounds = group["law"], group["bounds"]
     if law["peak"] is None:
-        return ("The law has no peak: nothing was seen that makes more at a time carry less.",)
+        return ("The law has no peak: no decline at a higher number at a time was observed.",)
     if not law["peak_reached"]:
         return (
             "The peak was not reached: by the law it lies beyond 1.5 times the largest number "

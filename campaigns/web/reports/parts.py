@@ -31,7 +31,7 @@ SOMEBODY = "a member of the team"
 MOST_COMPARED = 30
 """Comparisons that are written out; the bundle and the page of the campaign have all."""
 NOTHING_YET = "Nothing was analysed yet."
-OPEN = "The runs are not all made: nothing is judged before the stop rule says so."
+OPEN = "The runs are not complete. No verdict is given until the stop rule is met."
 
 
 def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: bool = False) -> Part:
@@ -93,7 +93,7 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
     words = Levels(outline.factors, campaign.block_word)
     if findings.pairs:
         table = strata_table(findings.pairs, words)
-        sides = f"{table.candidate} against {table.baseline}"
+        sides = f"{table.candidate} vs. {table.baseline}"
         for line in table.lines:
             name = f"{line.name}: {sides}" if len(table.lines) > 1 else sides
             word = line.display["word"]
@@ -112,7 +112,7 @@ def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Itera
             where = f"{group.title}: " if len(levels.groups) > 1 else ""
             for step in group.steps:
                 yield Compared(
-                    f"{where}{levels.factor} {step.candidate} against {step.baseline}",
+                    f"{where}{levels.factor} {step.candidate} vs. {step.baseline}",
                     step.change,
                     step.interval,
                     step.display["word"],
@@ -154,7 +154,7 @@ def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:
         "Smallest effect",
         f"{100 * campaign.smallest_effect:g} %; equivalent within {100 * campaign.margin:g} %",
     )
-    yield "Too many failures", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
+    yield "Failure limit", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
     if campaign.stop_rule:
         yield "Stop rule", campaign.stop_rule_in_words
     if outline.executable:

@@ -61,7 +61,7 @@ def watched(session: Session, number: int, timeout: float | None) -> dict[str, A
 def _now(server: Server, campaign: Mapping[str, Any]) -> str:
     """Say which run is on, or why none is; nothing where nobody can tell."""
     if waiting_launch(campaign):
-        return "it waits for a second person's yes"
+        return "it waits for approval by a second person"
     if campaign["state"] != "running":
         return ""
     if not campaign["runs"].get("running"):

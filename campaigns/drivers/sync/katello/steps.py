@@ -119,7 +119,7 @@ class KatelloSteps:
             "certificate": "verified" if target.tls.verify else "not verified",
         }
         if versions[1].endswith(STAND_IN):
-            facts[STAND_IN] = f"stand-in of Katello {versions[1].removesuffix(STAND_IN).strip()}"
+            facts[STAND_IN] = f"simulated Katello {versions[1].removesuffix(STAND_IN).strip()}"
         return facts
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:

@@ -328,7 +328,7 @@ def test_the_facts_say_what_no_api_tells(place):
     assert facts["puma_threads"] == "16 (typed in by the operator)"
     assert facts["db_pool"] == "unknown: no API tells it"
     assert facts["setting host_profile_assume"] == "True"
-    assert facts[STAND_IN].startswith("stand-in of Katello")
+    assert facts[STAND_IN].startswith("simulated Katello")
     assert facts["online workers"] == "4"
 
 

@@ -77,4 +77,4 @@ def test_only_a_component_of_that_name_makes_a_stand_in(status):
 
     status["versions"].append({"component": "stand-in", "version": "3.123.1"})
 
-    assert facts_of(status, TARGET)[STAND_IN] == "stand-in of Pulp 3.123.1"
+    assert facts_of(status, TARGET)[STAND_IN] == "simulated Pulp 3.123.1"

@@ -217,6 +217,6 @@ def test_a_result_of_a_stand_in_says_so(katello):
     facts = driver.environment(katello.target, katello.context())
 
     assert facts["Foreman"] == "3.14.0 stand-in"
-    assert facts[STAND_IN] == "stand-in of Katello 4.16.0"
+    assert facts[STAND_IN] == "simulated Katello 4.16.0"
     assert "pulp3 ok" in facts["services"]
     assert "capsule.example (Dynflow, Pulpcore)" in facts["smart proxies"]

@@ -155,7 +155,7 @@ def test_content_of_others_in_a_stand_in_is_never_touched(pulp, feed):
 def test_a_result_of_a_stand_in_says_so(pulp):
     facts = driver.environment(pulp.target, pulp.context())
 
-    assert facts[STAND_IN] == "stand-in of Pulp 3.123.1"
+    assert facts[STAND_IN] == "simulated Pulp 3.123.1"
 
 
 def test_a_worker_more_is_seen_by_the_next_look(pulp, feed):
