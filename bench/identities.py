@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from bench.generators.own import processor
 from bench.generators.peers import find
 from bench.generators.server import running_nginx
-from campaigns import histogram, kernel
 from campaigns.engines.load.judging import judge
 from campaigns.engines.program import run_program
-from campaigns.network import parse_rules
+from campaigns.kit import histogram, kernel
+from campaigns.kit.network import parse_rules
 
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)

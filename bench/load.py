@@ -16,7 +16,7 @@ from time import monotonic
 from bench.generators import own, report
 from bench.generators.peers import PEERS, Failed, Found, Load, Peer, find, get_locust
 from bench.generators.server import Server, serving
-from campaigns import kernel
+from campaigns.kit import kernel
 
 CONNECTIONS = (10, 100, 1000)
 RATES = (500, 1000, 2000, 4000)

@@ -3,7 +3,7 @@
 from django.apps import AppConfig
 from django.conf import settings
 
-from campaigns import redaction
+from campaigns.kit import redaction
 
 
 class CampaignsConfig(AppConfig):
@@ -15,7 +15,7 @@ class CampaignsConfig(AppConfig):
     def ready(self) -> None:
         """Register checks and receivers, which need the models; keep what is secret out of the log."""
         from campaigns import checks, receivers  # noqa: F401
-        from campaigns.activity import signing  # noqa: F401
+        from campaigns.kit.activity import signing  # noqa: F401
 
         for secret in settings.SECRETS:
             redaction.remember(secret)

@@ -1,11 +1,11 @@
-"""Connects the signals of `campaigns.events` with what answers them in higher rooms."""
+"""Connects the signals of `campaigns.kit.events` with what answers them in higher rooms."""
 
 from typing import Any
 
 from django.dispatch import receiver
 
 from campaigns import dispatch
-from campaigns.events import data_changed, work_waits
+from campaigns.kit.events import data_changed, work_waits
 from campaigns.models import Campaign
 from campaigns.reviews import reopening
 

@@ -22,11 +22,12 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.db.models.functions import Now
 
 from campaigns import dispatch as dispatching
-from campaigns import execution, kernel, log_context, notifications
-from campaigns.definition import repeating, sessions
+from campaigns import execution, notifications
+from campaigns.definition import sessions
 from campaigns.drivers import all_kinds
-from campaigns.events import work_waits
 from campaigns.importers import waiting
+from campaigns.kit import idempotency, kernel, log_context
+from campaigns.kit.events import work_waits
 from campaigns.models import Worker
 from campaigns.queries.analyses import holds_runs_back, request_analysis, request_analysis_after
 from campaigns.results import retention
@@ -161,7 +162,7 @@ def tidy() -> None:
     """Delete what is kept for a while only."""
     close_old_connections()
     with _without_database():
-        repeating.forget_old()
+        idempotency.forget_old()
         sessions.forget_expired()
         retention.delete_old()
         notifications.forget_old()

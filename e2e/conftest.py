@@ -15,7 +15,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
-from campaigns import kernel
+from campaigns.kit import kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 FAST = {

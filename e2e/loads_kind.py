@@ -2,7 +2,6 @@
 
 from django import forms
 
-from campaigns import histogram
 from campaigns.drivers.base import (
     Distribution,
     Driver,
@@ -14,6 +13,7 @@ from campaigns.drivers.base import (
     parts_of,
 )
 from campaigns.engines.load.judging import judge
+from campaigns.kit import histogram
 
 MODULE = "e2e.loads_engine"
 ENTRY_POINT = "[perfdash.drivers]\nloads = e2e.loads_kind:driver\n"

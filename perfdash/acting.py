@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
-from campaigns.activity import by_request
+from campaigns.kit.activity import by_request
 
 
 def acting(

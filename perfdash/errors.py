@@ -12,8 +12,8 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
-from campaigns import log_context
-from campaigns.queries.rights import NotAllowed
+from campaigns.kit import log_context
+from campaigns.kit.rights import NotAllowed
 from perfdash.outages import is_database_away
 
 RETRY_SECONDS = 5

@@ -12,8 +12,8 @@ from typing import Any
 from pythonjsonlogger.core import LogData
 from pythonjsonlogger.json import JsonFormatter
 
-from campaigns import log_context
-from campaigns.redaction import redact
+from campaigns.kit import log_context
+from campaigns.kit.redaction import redact
 from perfdash.outages import is_database_away
 
 DOORS = (

@@ -13,7 +13,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import LazyObject, empty
 
-from campaigns import log_context
+from campaigns.kit import log_context
 from perfdash.logs import without_secrets
 
 SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")

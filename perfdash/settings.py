@@ -164,7 +164,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "campaigns.web.people.rights",
+                "campaigns.kit.pages.people.rights",
             ],
         },
     },
@@ -222,7 +222,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "campaigns.api.openapi.Documented",
+    "DEFAULT_SCHEMA_CLASS": "campaigns.kit.api.openapi.Documented",
     "URL_FORMAT_OVERRIDE": None,  # `?format=` is of a file
 }
 SPECTACULAR_SETTINGS = {
@@ -268,7 +268,7 @@ API_RATES = {
     "failure": environment.rate("PERFDASH_API_FAILURE_RATE", "60/min"),
 }
 
-# Limits of what is sent: one for the whole body, files included. The API takes less (campaigns.api.parsing).
+# Limits of what is sent: one for the whole body, files included. The API takes less (campaigns.kit.api.parsing).
 
 MOST_BYTES = 2_500_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = MOST_BYTES

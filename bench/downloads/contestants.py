@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.downloads.server import Files
 from campaigns.engines.program import run_program
-from campaigns.network import parse_rules
+from campaigns.kit.network import parse_rules
 
 CONCURRENCY = 20
 LONGEST_SECONDS = 120.0

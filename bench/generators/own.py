@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.generators.peers import Found, Load
-from campaigns import histogram
 from campaigns.engines.program import Outcome, run_program
-from campaigns.network import parse_rules
+from campaigns.kit import histogram
+from campaigns.kit.network import parse_rules
 
 NAME = "perfdash"
 

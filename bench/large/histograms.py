@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from time import process_time
 
-from campaigns import histogram
+from campaigns.kit import histogram
 
 VALUES, SHARDS = 10_000_000, 100
 

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from campaigns.activity.actions import Action
-from campaigns.activity.recording import record
+from campaigns.kit.activity.actions import Action
+from campaigns.kit.activity.recording import record
 from campaigns.models import AuditEvent
 from perfdash.clients import client_address
 

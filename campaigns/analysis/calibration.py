@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.charts.formats import counted, percent
 from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kit.charts.formats import counted, percent
 from campaigns.models import Campaign
 from campaigns.stats.calibration import calibrate
 from campaigns.stats.criteria import Criteria

@@ -13,9 +13,9 @@ from django.forms.utils import pretty_name
 
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
+from campaigns.kit.units import UNITS
 from campaigns.queries.compared import Side
 from campaigns.queries.work import work_of
-from campaigns.units import UNITS
 
 Cell = Mapping[str, Any]
 NOT_SET = "not set"

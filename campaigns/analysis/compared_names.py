@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from campaigns.analysis.comparability import Cell, label_of, text_of, values_of
-from campaigns.charts.labels import told_apart
+from campaigns.kit.charts.labels import told_apart
 from campaigns.queries.compared import Side
 
 

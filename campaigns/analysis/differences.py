@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from campaigns.analysis.comparability import NOT_SET, fixed_settings
+from campaigns.kit.network import normalised_address
 from campaigns.models import EnvironmentFact
-from campaigns.network import normalised_address
 from campaigns.queries.compared import Side
 
 NOT_RECORDED = "not recorded"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.charts.formats import amount
 from campaigns.drivers.base import Metric
+from campaigns.kit.charts.formats import amount
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word
 from campaigns.stats.words import Display, display

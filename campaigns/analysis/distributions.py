@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from campaigns.histogram import Counts, counts_of
+from campaigns.kit.histogram import Counts, counts_of
 from campaigns.models import Attempt, Campaign, Distribution
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.density import FEWEST, Density, density_of

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.definition import drafts
+from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion
-from campaigns.network import normalised_address
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria
 

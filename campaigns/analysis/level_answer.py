@@ -5,8 +5,8 @@ from typing import Any
 
 from campaigns.analysis.displayed import superlative
 from campaigns.analysis.names import names_of
-from campaigns.charts.formats import amount, bracketed, counted, number, percent, span_pct
 from campaigns.drivers.base import Metric
+from campaigns.kit.charts.formats import amount, bracketed, counted, number, percent, span_pct
 
 Finding = Mapping[str, Any]
 MOST_FACTS, FEWEST_RUNS = 4, 3

@@ -8,11 +8,11 @@ from typing import Any
 
 from campaigns.analysis.sessions import in_parts
 from campaigns.analysis.taken import taken
+from campaigns.kit.units import UNITS, convert
 from campaigns.models import Campaign
 from campaigns.queries.compared import Side
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.cells import CellRuns
-from campaigns.units import UNITS, convert
 
 Cell = Mapping[str, Any]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.charts.labels import told_apart
+from campaigns.kit.charts.labels import told_apart
 
 
 def names_of(cells: Sequence[Mapping[str, Any]]) -> dict[int, str]:

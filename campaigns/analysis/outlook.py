@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign, Run
-from campaigns.queries.clock import database_now
 from campaigns.queries.expected import budget_seconds_left
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.stopping import FEWEST, StopRule, half_width, look_ahead

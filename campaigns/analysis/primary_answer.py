@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.charts.formats import percent, span_pct
-from campaigns.charts.labels import contrast_words
+from campaigns.kit.charts.formats import percent, span_pct
+from campaigns.kit.charts.labels import contrast_words
 
 MOST_FACTS = 4
 

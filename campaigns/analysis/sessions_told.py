@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.analysis.sessions import Begun
-from campaigns.charts.formats import counted, number, percent, span_pct
+from campaigns.kit.charts.formats import counted, number, percent, span_pct
 from campaigns.models import Campaign
 from campaigns.queries.environment import Change
 from campaigns.queries.runs import ObservedRun

@@ -6,13 +6,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.activity import Action
-from campaigns.api import filters
-from campaigns.api.input_fields import Input
-from campaigns.api.openapi import operation
-from campaigns.api.selection import ByQuery, Selectable
 from campaigns.api.talk_filters import Events
-from campaigns.api.views import Api
+from campaigns.kit.activity import Action
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.openapi import operation
+from campaigns.kit.api.selection import ByQuery, Selectable
+from campaigns.kit.api.views import Api
 from campaigns.models import AuditEvent
 from campaigns.queries import activity_export
 from campaigns.queries.activity import events_for

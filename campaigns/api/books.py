@@ -9,22 +9,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import evidence_outputs as outputs
-from campaigns.api import filters
-from campaigns.api.input_fields import (
-    Input,
-    NoQuery,
-)
 from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.of_run import RunApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.views import Api
 from campaigns.definition import life
-from campaigns.errors import NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import Input, NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
 from campaigns.models import Exclusion, Finding, LogLine, Worker
 from campaigns.queries.analyses import request_analysis
 from campaigns.queries.pages import shown_findings
-from campaigns.queries.rights import Right
 from campaigns.queries.workers import present
 
 

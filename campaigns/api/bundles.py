@@ -6,10 +6,10 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from campaigns.api.of_campaign import TAG, CampaignApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.selection import ByQuery
-from campaigns.api.views import Api
 from campaigns.bundles.sending import bundle_of
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import ByQuery
+from campaigns.kit.api.views import Api
 from campaigns.models import Conclusion
 from campaigns.queries import exports
 from campaigns.reviews.rows import require_to_see

@@ -7,22 +7,22 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import filters
-from campaigns.api.input_fields import CancelInput, ConfirmInput
 from campaigns.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.of_campaign import TAG, CampaignApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.definition import amending, checking, drafts, keeping, life
-from campaigns.definition.allowing import team_for
-from campaigns.definition.revisions import revision_of
-from campaigns.errors import Invalid
-from campaigns.events import work_waits
+from campaigns.kit.allowing import team_for
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import CancelInput, ConfirmInput
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.errors import Invalid
+from campaigns.kit.events import work_waits
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import records
 from campaigns.queries.analyses import request_analysis
-from campaigns.queries.rights import Right
 
 
 class WholeCampaignApi(CampaignApi):

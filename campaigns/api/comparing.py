@@ -11,15 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.comparing_outputs import ComparisonOutput
-from campaigns.api.input_fields import (
-    Input,
-    Word,
-)
-from campaigns.api.openapi import CONFLICT, operation
-from campaigns.api.selection import ByQuery, picked, selected
-from campaigns.api.views import READING, Api, checked
-from campaigns.downloads import lines_of
-from campaigns.errors import NotPossible
+from campaigns.kit.api.inputs import Input, Word
+from campaigns.kit.api.openapi import CONFLICT, operation
+from campaigns.kit.api.selection import ByQuery, picked, selected
+from campaigns.kit.api.views import READING, Api, checked
+from campaigns.kit.downloads import lines_of
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import May
 from campaigns.models import Cell
 from campaigns.queries.compare_choice import (
     MOST_CAMPAIGNS,
@@ -29,7 +27,6 @@ from campaigns.queries.compare_choice import (
     why_unusable,
 )
 from campaigns.queries.compared import Side, sides_of
-from campaigns.queries.rights import May
 
 CELL = r"^[1-9][0-9]{0,8}:[1-9][0-9]{0,8}$"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api import shapes
-from campaigns.api.selection import Selectable
+from campaigns.kit.api import shapes
+from campaigns.kit.api.selection import Selectable
 
 
 def number() -> serializers.FloatField:

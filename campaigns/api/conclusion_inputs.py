@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.input_fields import Flag, Input
+from campaigns.kit.api.inputs import Flag, Input
 from campaigns.models import Decision
 from campaigns.reviews.checking import LONGEST_TEXT, LONGEST_VIEW, LONGEST_WORD, MOST_EVIDENCE
 from campaigns.reviews.content import Cited, Content

@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api import shapes
 from campaigns.api.comparing_outputs import ComparisonOutput
-from campaigns.api.selection import Selectable
+from campaigns.kit.api import shapes
+from campaigns.kit.api.selection import Selectable
 from campaigns.models import Conclusion, Decision, Evidence
 from campaigns.queries.conclusions import asked_of
 from campaigns.reviews.checklist import checklist, without_word

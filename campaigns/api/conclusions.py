@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from campaigns.api import filters
 from campaigns.api.conclusion_inputs import (
     ConclusionChange,
     ConclusionInput,
@@ -25,15 +24,16 @@ from campaigns.api.conclusion_outputs import (
     ConclusionOutput,
     prefetched,
 )
-from campaigns.api.input_fields import NoQuery
 from campaigns.api.of_campaign import CampaignApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.selection import picked, selected
-from campaigns.api.views import Api
-from campaigns.definition.revisions import revision_of
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import picked, selected
+from campaigns.kit.api.views import Api
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Cell, Conclusion
 from campaigns.queries.conclusions import conclusions_on, conclusions_seen_by
-from campaigns.queries.rights import Right
 from campaigns.reviews.baselines import baseline_of, compare_with
 from campaigns.reviews.content import content_of, revised
 from campaigns.reviews.deciding import decide

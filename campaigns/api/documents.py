@@ -11,10 +11,10 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
-from campaigns.api.input_fields import NoQuery
-from campaigns.api.openapi import document, operation
-from campaigns.api.views import Api
-from campaigns.queries.owners import for_everybody
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import document, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.owners import for_everybody
 from perfdash.headers import CONTENT_SECURITY_POLICY
 
 TAG = "documents"

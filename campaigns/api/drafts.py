@@ -8,22 +8,22 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import waiting
 from campaigns.api.campaigns import WholeCampaignApi
 from campaigns.api.inputs import CampaignInput, TryInput, WaitQuery
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.of_campaign import TAG, CampaignApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import CampaignDetail
 from campaigns.api.run_outputs import RunOutput
-from campaigns.api.selection import selected
-from campaigns.api.shapes import PreviewOutput
 from campaigns.definition import calibrating, checking, drafts, life, preview, templates
-from campaigns.errors import Invalid, NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.api import waiting
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import selected
+from campaigns.kit.api.shapes import PreviewOutput
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
 from campaigns.queries import records, versions
-from campaigns.queries.rights import Right
 
 
 class Preview(CampaignApi):

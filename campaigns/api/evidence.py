@@ -9,15 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import evidence_outputs as outputs
-from campaigns.api import filters
-from campaigns.api.filters import FilterSet
-from campaigns.api.input_fields import NoQuery
 from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.of_run import RunApi
-from campaigns.api.openapi import NOT_FOUND, operation
 from campaigns.api.run_outputs import AttemptOutput, PercentilesQuery, RunQuery
-from campaigns.api.selection import Selectable
-from campaigns.api.shapes import CellOutput
+from campaigns.kit.api import filters
+from campaigns.kit.api.filters import FilterSet
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.shapes import CellOutput
 from campaigns.models import Attempt, Distribution, Measurement, Proof, Series
 
 TAG = "evidence"

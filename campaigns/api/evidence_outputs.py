@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api import shapes
-from campaigns.api.selection import Selectable
-from campaigns.histogram import SHARES, summarise
+from campaigns.kit.api import shapes
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.histogram import SHARES, summarise
 from campaigns.models import (
     Attempt,
     Distribution,

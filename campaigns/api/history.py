@@ -9,14 +9,11 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import shapes
-from campaigns.api.input_fields import (
-    Input,
-    Word,
-)
 from campaigns.api.of_campaign import CampaignApi
-from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.selection import Selectable, picked, selected
+from campaigns.kit.api import shapes
+from campaigns.kit.api.inputs import Input, Word
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.models import Campaign, Run
 from campaigns.queries.history import history_of
 

@@ -2,7 +2,8 @@
 
 from rest_framework import serializers
 
-from campaigns.api.input_fields import (
+from campaigns.definition.forms import MOST_REPETITIONS
+from campaigns.kit.api.inputs import (
     ConfirmInput,
     Flag,
     Input,
@@ -13,7 +14,6 @@ from campaigns.api.input_fields import (
     Text,
     Word,
 )
-from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.models import Campaign
 
 

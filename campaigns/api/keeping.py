@@ -7,14 +7,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import Input, Number
-from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.selection import Selectable
-from campaigns.api.views import Api
 from campaigns.definition import keeping
+from campaigns.kit.api.inputs import Input, Number
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.rights import Right
 from campaigns.models import Target, Team
 from campaigns.queries.dependants import dependants_of
-from campaigns.queries.rights import Right
 from campaigns.queries.storage import used_by_campaigns
 
 

@@ -10,13 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.api.input_fields import NoQuery
-from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.selection import picked, selected
-from campaigns.api.shapes import KindOutput
-from campaigns.api.views import Api
 from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver, Metric
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import picked, selected
+from campaigns.kit.api.shapes import KindOutput
+from campaigns.kit.api.views import Api
 
 TYPES: tuple[tuple[type[forms.Field], str], ...] = (
     # The more special class comes before the one that it derives from.

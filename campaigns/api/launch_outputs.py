@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.selection import Selectable
-from campaigns.api.shapes import CampaignName
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.shapes import CampaignName
 from campaigns.models import LaunchRequest
 
 

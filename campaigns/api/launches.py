@@ -9,17 +9,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import filters
-from campaigns.api.input_fields import Input, NoQuery
 from campaigns.api.launch_outputs import LaunchRequestOutput
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.views import Api
 from campaigns.definition import life
-from campaigns.errors import NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import Input, NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.owners import find
+from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest
-from campaigns.queries.owners import find
-from campaigns.queries.rights import Right
 
 TAG = "launch requests"
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]

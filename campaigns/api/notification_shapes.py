@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.input_fields import Flag, Input, Text
-from campaigns.api.selection import Selectable
+from campaigns.kit.api.inputs import Flag, Input, Text
+from campaigns.kit.api.selection import Selectable
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.notifications import channels
 from campaigns.notifications.told import told

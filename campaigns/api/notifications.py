@@ -7,7 +7,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.filters import Deliveries as DeliveryFilters
 from campaigns.api.notification_shapes import (
     ChannelChange,
     ChannelInput,
@@ -15,12 +14,13 @@ from campaigns.api.notification_shapes import (
     DeliveryOutput,
     NewChannelOutput,
 )
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.views import Api
+from campaigns.kit.api.filters import Deliveries as DeliveryFilters
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.rights import Right
 from campaigns.models import Channel
 from campaigns.notifications import channels, defaults
 from campaigns.notifications.told import deliveries_of
-from campaigns.queries.rights import Right
 
 TAG = "notifications"
 

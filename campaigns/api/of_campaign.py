@@ -7,10 +7,10 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from campaigns.api.launch_outputs import LaunchRequestOutput
-from campaigns.api.views import Api
+from campaigns.kit.api.views import Api
+from campaigns.kit.owners import find
+from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, LaunchRequest, Target
-from campaigns.queries.owners import find
-from campaigns.queries.rights import Right, visible
 
 TAG = "campaigns"
 

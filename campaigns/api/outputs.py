@@ -9,11 +9,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api import shapes
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.run_outputs import cell_output
-from campaigns.api.selection import Selectable
 from campaigns.definition import drafts
+from campaigns.kit.api import shapes
+from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, LaunchRequest, Target
 from campaigns.queries import environment, live, records, versions
 from campaigns.queries.allowed import names_beside

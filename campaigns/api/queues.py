@@ -7,14 +7,14 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.api.of_campaign import CampaignApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.shapes import QueueOutput
-from campaigns.api.views import Api
 from campaigns.definition import queue
-from campaigns.events import work_waits
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.shapes import QueueOutput
+from campaigns.kit.api.views import Api
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import May, Right
 from campaigns.models import Target
 from campaigns.queries import queues
-from campaigns.queries.rights import May, Right
 
 
 class Queues(Api):

@@ -10,14 +10,14 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import Input
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.selection import ByQuery, Selectable
-from campaigns.api.views import Api
 from campaigns.definition import public_links
-from campaigns.errors import NotPossible
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import ByQuery, Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
 from campaigns.models import Conclusion, PublicLink
-from campaigns.queries.rights import Right
 from campaigns.reviews.rows import require_to_see
 from campaigns.web.reports import building, files, markdown
 from campaigns.web.reports.values import Report

@@ -7,13 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api import shapes
-from campaigns.api.input_fields import (
-    Flag,
-    Input,
-    Percentiles,
-)
-from campaigns.api.selection import Selectable
+from campaigns.kit.api import shapes
+from campaigns.kit.api.inputs import Flag, Input, Percentiles
+from campaigns.kit.api.selection import Selectable
 from campaigns.models import (
     Attempt,
     Cell,

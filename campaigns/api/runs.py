@@ -4,20 +4,20 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import filters
-from campaigns.api.input_fields import CancelInput, ConfirmInput
 from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.of_run import RunApi
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
-from campaigns.api.selection import selected
 from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.definition import life
-from campaigns.events import work_waits
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import CancelInput, ConfirmInput
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import selected
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest, Run
 from campaigns.queries import records
-from campaigns.queries.rights import Right
 
 
 class Runs(CampaignApi, Receiving):

@@ -16,17 +16,17 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import NoQuery
 from campaigns.api.inputs import CampaignInput
 from campaigns.api.kinds import described, driver_at
-from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.views import Api
-from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.parts import MOST_FACTORS
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver
 from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.durations import DurationField
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""

@@ -7,12 +7,12 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import NoQuery
-from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.selection import Selectable
-from campaigns.api.views import Api
 from campaigns.definition import sessions
-from campaigns.queries.rights import Right
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.rights import Right
 
 TAG = "account"
 

@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.input_fields import Input, Number, Scalar, Text
-from campaigns.api.selection import Selectable
 from campaigns.clients.actions import fingerprint_of
 from campaigns.definition.reaching import action_of, apply_of, read_of
+from campaigns.kit.api.inputs import Input, Number, Scalar, Text
+from campaigns.kit.api.selection import Selectable
 from campaigns.models import HandRequest, Setting, SshLogin, TargetStep
 
 ACTION = {

@@ -6,12 +6,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.input_fields import Flag, Input, Scalar, Tags
-from campaigns.api.selection import Selectable
-from campaigns.api.shapes import CampaignName, text
 from campaigns.importers.defining import ORDERS
 from campaigns.importers.document import STATES
 from campaigns.importers.receiving import Received
+from campaigns.kit.api.inputs import Flag, Input, Scalar, Tags
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.shapes import CampaignName, text
 from campaigns.models import Campaign, Submission
 from campaigns.readers import all_readers
 

@@ -18,12 +18,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.api import filters
-from campaigns.api.bodies import unpacked
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.parsing import TooLarge, strict_json
-from campaigns.api.repeating import Hashed
-from campaigns.api.scopes import scopes_of
 from campaigns.api.submission_shapes import (
     AppendedOutput,
     DryQuery,
@@ -36,17 +30,23 @@ from campaigns.api.submission_shapes import (
     SubmissionOutput,
     received_data,
 )
-from campaigns.api.views import Api
-from campaigns.definition.allowing import team_for
-from campaigns.errors import Invalid
-from campaigns.events import work_waits
 from campaigns.importers import waiting
 from campaigns.importers.document import read_submission
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received, append, create
+from campaigns.kit.allowing import team_for
+from campaigns.kit.api import filters
+from campaigns.kit.api.bodies import unpacked
+from campaigns.kit.api.idempotency import Hashed
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.parsing import TooLarge, strict_json
+from campaigns.kit.api.scopes import scopes_of
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
 from campaigns.queries.analyses import request_analysis, request_analysis_of_received
-from campaigns.queries.rights import Right
 from campaigns.readers import all_readers
 
 TAG = "submissions"

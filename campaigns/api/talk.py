@@ -9,8 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns import talk
-from campaigns.api.input_fields import NoQuery
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.talk_filters import Threads
 from campaigns.api.talk_outputs import (
     CommentInput,
@@ -19,11 +17,13 @@ from campaigns.api.talk_outputs import (
     ThreadOutput,
     WrittenOutput,
 )
-from campaigns.api.views import Api
-from campaigns.definition.revisions import revision_of
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Comment, Conclusion, Thread
 from campaigns.queries.inbox import waiting
-from campaigns.queries.rights import Right
 from campaigns.queries.talk import threads, threads_on
 from campaigns.talk.inbox import told
 from campaigns.talk.mentions import sentence_of

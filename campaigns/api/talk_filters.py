@@ -5,8 +5,8 @@ from typing import Any
 import django_filters  # type: ignore[import-untyped]
 from django.db.models import QuerySet
 
-from campaigns.activity import Action
-from campaigns.api.filters import Choice, Moment, Truth, Whole, Word
+from campaigns.kit.activity import Action
+from campaigns.kit.api.filters import Choice, Moment, Truth, Whole, Word
 from campaigns.models import AuditEvent, Thread
 from campaigns.queries import activity
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.api.input_fields import Input
-from campaigns.api.selection import Selectable
-from campaigns.markup import to_html
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.markup import to_html
 from campaigns.models import Comment, Thread
 from campaigns.queries.inbox import Waits
 from campaigns.talk import page_of

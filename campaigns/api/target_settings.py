@@ -7,8 +7,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import NoQuery
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.setting_outputs import (
     AcceptInput,
     HandOutput,
@@ -20,14 +18,16 @@ from campaigns.api.setting_outputs import (
     TargetSettingOutput,
 )
 from campaigns.api.targets import in_use
-from campaigns.api.views import Api
 from campaigns.definition import hands, ssh_logins, target_settings
-from campaigns.errors import Invalid, NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
 from campaigns.models import HandRequest, Setting, SshLogin, Target, TargetStep
 from campaigns.queries.hands import open_requests
 from campaigns.queries.probes import request_look
-from campaigns.queries.rights import Right
 
 TAG = "settings"
 REFUSALS = [NOT_FOUND, CONFLICT]

@@ -5,18 +5,18 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import filters
 from campaigns.api.inputs import EditTargetInput, NewTargetInput
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.api.outputs import TargetAnswer, TargetOutput
-from campaigns.api.views import Api
 from campaigns.definition import servers, target_ends
-from campaigns.definition.allowing import team_for
-from campaigns.definition.revisions import revision_of
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.allowing import team_for
+from campaigns.kit.api import filters
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
 from campaigns.models import Target
 from campaigns.queries.probes import request_probe
-from campaigns.queries.rights import Right
 
 
 class Targets(Api):

@@ -5,16 +5,16 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import filters
-from campaigns.api.input_fields import Input, Text
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.selection import Selectable
-from campaigns.api.views import Api
 from campaigns.definition import templates
-from campaigns.errors import NotPossible
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import Input, Text
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.owners import find
+from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Template
-from campaigns.queries.owners import find
-from campaigns.queries.rights import Right, visible
 
 
 class TemplateInput(Input):

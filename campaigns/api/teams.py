@@ -9,15 +9,15 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import Flag, Input
-from campaigns.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.api.selection import Selectable
-from campaigns.api.views import Api
 from campaigns.definition import teams
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.api.inputs import Flag, Input
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.owners import find
+from campaigns.kit.rights import Right, rights_in, teams_with
 from campaigns.models import Membership, Role, Team
-from campaigns.queries.owners import find
-from campaigns.queries.rights import Right, rights_in, teams_with
 from campaigns.queries.teams import members_of
 
 TAG = "teams"

@@ -8,12 +8,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.openapi import NOT_FOUND, operation
-from campaigns.api.selection import Selectable
-from campaigns.api.views import Api
 from campaigns.definition import access
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.rights import Right
 from campaigns.models import ApiToken
-from campaigns.queries.rights import Right
 
 
 class TokenOutput(Selectable, serializers.ModelSerializer[ApiToken]):

@@ -31,9 +31,9 @@ from campaigns.api import (
     team_templates,
     teams,
     tokens,
-    views,
     whoami,
 )
+from campaigns.kit.api import views
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"

@@ -4,14 +4,14 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.input_fields import NoQuery
-from campaigns.api.openapi import operation
-from campaigns.api.scopes import scopes_of
-from campaigns.api.selection import picked, selected
-from campaigns.api.shapes import WhoAmIOutput
-from campaigns.api.views import Api
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import operation
+from campaigns.kit.api.scopes import scopes_of
+from campaigns.kit.api.selection import picked, selected
+from campaigns.kit.api.shapes import WhoAmIOutput
+from campaigns.kit.api.views import Api
+from campaigns.kit.database_clock import database_now
 from campaigns.models import ApiToken
-from campaigns.queries.clock import database_now
 
 
 class WhoAmI(Api):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from campaigns import histogram
 from campaigns.bundles.comparing import Difference
 from campaigns.bundles.rows import columns_of
-from campaigns.charts.formats import counted
 from campaigns.drivers.base import Recomputed
+from campaigns.kit import histogram
+from campaigns.kit.charts.formats import counted
 from campaigns.models import Attempt, Campaign, Distribution, Measurement, RawSamples, Run
 from campaigns.queries.metrics import driver_if_known
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from campaigns import credentials, redaction
+from campaigns.kit import encryption, redaction
 from campaigns.models import (
     ApiToken,
     Campaign,
@@ -98,7 +98,7 @@ class Redactor:
         return TOKEN.sub(self._unless_token, text) if len(text) >= 43 else text
 
     def _unless_token(self, found: re.Match[str]) -> str:
-        known = credentials.token_hash(found.group()) in self._hashes
+        known = encryption.token_hash(found.group()) in self._hashes
         return redaction.REDACTED if known else found.group()
 
 
@@ -112,8 +112,8 @@ def _kept() -> Iterator[str]:
     for row in stored:
         for each in filter(None, row):
             try:
-                yield credentials.decrypt(each)
-            except credentials.SecretUnreadable:
+                yield encryption.decrypt(each)
+            except encryption.SecretUnreadable:
                 continue
 
 

@@ -16,7 +16,7 @@ from campaigns.bundles.rows import as_objects, text_of
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import FINDINGS, TABLES
 from campaigns.definition import drafts
-from campaigns.errors import NotPossible
+from campaigns.kit.errors import NotPossible
 from campaigns.models import Campaign, Finding
 from campaigns.queries.analyses import failure_of
 from campaigns.stats.hashing import data_hash

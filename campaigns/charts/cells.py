@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from campaigns.charts.figure import Quantity, is_finite
-from campaigns.charts.formats import short
 from campaigns.charts.sampling import Quota, quota_of
+from campaigns.kit.charts.figure import Quantity, is_finite
+from campaigns.kit.charts.formats import short
 
 STATES = ("ok", "failed", "censored", "bound", "excluded")
 

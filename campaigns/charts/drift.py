@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.charts import sampling
-from campaigns.charts.figure import (
+from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
     Quantity,
@@ -20,7 +20,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import counted, number, percent
+from campaigns.kit.charts.formats import counted, number, percent
 
 SYMBOLS = (
     "circle",

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import log_range
-from campaigns.charts.figure import (
+from campaigns.kit.charts.axes import log_range
+from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
     Figure,
@@ -18,7 +18,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import counted, percent, short, span_pct
+from campaigns.kit.charts.formats import counted, percent, short, span_pct
 
 HOVER = "%{text}<extra></extra>"
 INTERVAL_ROOM = 0.5

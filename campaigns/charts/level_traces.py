@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
-from campaigns.charts.figure import (
+from campaigns.charts.places import Place
+from campaigns.charts.sampling import Quota
+from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
     Trace,
@@ -20,9 +22,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount, counted, span
-from campaigns.charts.places import Place
-from campaigns.charts.sampling import Quota
+from campaigns.kit.charts.formats import amount, counted, span
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200

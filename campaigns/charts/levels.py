@@ -10,28 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.charts import sampling
-from campaigns.charts.axes import (
-    clock_ticks,
-    has_clock,
-    log_clock_ticks,
-    log_range,
-    log_ticks,
-    short_title,
-    value_title,
-)
 from campaigns.charts.bands import knee_band, recommended_band
 from campaigns.charts.cells import STATES, LevelCell, LevelsChart
-from campaigns.charts.figure import (
-    SYMBOLS,
-    Figure,
-    KeyItem,
-    figure,
-    is_finite,
-    sentence,
-    series_token,
-    text,
-)
-from campaigns.charts.formats import amount, bracketed, counted, number
 from campaigns.charts.level_traces import (
     boxes,
     failed,
@@ -45,6 +25,26 @@ from campaigns.charts.level_traces import (
     special,
 )
 from campaigns.charts.places import Place, level_axis, log_level_axis, place_cells
+from campaigns.kit.charts.axes import (
+    clock_ticks,
+    has_clock,
+    log_clock_ticks,
+    log_range,
+    log_ticks,
+    short_title,
+    value_title,
+)
+from campaigns.kit.charts.figure import (
+    SYMBOLS,
+    Figure,
+    KeyItem,
+    figure,
+    is_finite,
+    sentence,
+    series_token,
+    text,
+)
+from campaigns.kit.charts.formats import amount, bracketed, counted, number
 
 INTERVAL_ROOM = 1.6
 """An interval may stretch the axis to so many times the largest value; a longer one is cut off."""

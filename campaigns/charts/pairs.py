@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.charts import sampling
-from campaigns.charts.axes import nice_step
-from campaigns.charts.figure import (
+from campaigns.charts.sampling import Quota
+from campaigns.kit.charts.axes import nice_step
+from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
     Quantity,
@@ -21,8 +22,7 @@ from campaigns.charts.figure import (
     markers,
     text,
 )
-from campaigns.charts.formats import counted, percent, short, span_pct
-from campaigns.charts.sampling import Quota
+from campaigns.kit.charts.formats import counted, percent, short, span_pct
 
 ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
     (True, "circle-open", "series-1", "s1"),

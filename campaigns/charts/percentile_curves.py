@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import log_range, log_ticks, value_title
-from campaigns.charts.figure import (
+from campaigns.kit.charts.axes import log_range, log_ticks, value_title
+from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
     Quantity,
@@ -18,7 +18,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount, counted, span
+from campaigns.kit.charts.formats import amount, counted, span
 
 TICKS = (0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 TOLD = (0.5, 0.95, 0.99)

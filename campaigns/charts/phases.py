@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import clock_ticks, has_clock
-from campaigns.charts.figure import Figure, Trace, figure, sentence, series_token, text
-from campaigns.charts.formats import counted, duration
+from campaigns.kit.charts.axes import clock_ticks, has_clock
+from campaigns.kit.charts.figure import Figure, Trace, figure, sentence, series_token, text
+from campaigns.kit.charts.formats import counted, duration
 
 PATTERNS = ("", "/", ".", "x", "-", "+")
 """What tells phases apart beside their colours."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import log_range, thinned
 from campaigns.charts.cells import LevelCell, LevelsChart
-from campaigns.charts.figure import text
+from campaigns.kit.charts.axes import log_range, thinned
+from campaigns.kit.charts.figure import text
 
 OFFSET = 0.02
 """Runs stand left of their level by so much of the axis ..."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import clock_ticks, has_clock, value_title
-from campaigns.charts.figure import (
+from campaigns.kit.charts.axes import clock_ticks, has_clock, value_title
+from campaigns.kit.charts.figure import (
     DASHES,
     Figure,
     Quantity,
@@ -17,7 +17,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount, counted, duration
+from campaigns.kit.charts.formats import amount, counted, duration
 
 MOST_POINTS = 300
 LONGEST_NOTE = 200

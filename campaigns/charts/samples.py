@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import (
+from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
     log_clock_ticks,
@@ -13,7 +13,7 @@ from campaigns.charts.axes import (
     log_ticks,
     value_title,
 )
-from campaigns.charts.figure import (
+from campaigns.kit.charts.figure import (
     DASHES,
     Figure,
     Quantity,
@@ -26,8 +26,8 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount
-from campaigns.histogram import needs
+from campaigns.kit.charts.formats import amount
+from campaigns.kit.histogram import needs
 
 MOST_POINTS = 400
 SHARES = (0.5, 0.95, 0.99)

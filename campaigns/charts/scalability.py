@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from campaigns.charts.axes import log_range, log_ticks
-from campaigns.charts.figure import (
+from campaigns.kit.charts.axes import log_range, log_ticks
+from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
     Quantity,
@@ -17,7 +17,7 @@ from campaigns.charts.figure import (
     sentence,
     text,
 )
-from campaigns.charts.formats import amount, number
+from campaigns.kit.charts.formats import amount, number
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.charts import sampling
-from campaigns.charts.axes import (
+from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
     log_clock_ticks,
@@ -13,7 +13,7 @@ from campaigns.charts.axes import (
     log_ticks,
     value_title,
 )
-from campaigns.charts.figure import (
+from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
     Figure,
@@ -27,7 +27,7 @@ from campaigns.charts.figure import (
     series_token,
     text,
 )
-from campaigns.charts.formats import amount, counted, percent, short
+from campaigns.kit.charts.formats import amount, counted, percent, short
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_TICK = 24

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import (
+from campaigns.charts.sampling import WHERE_ALL_ARE, evenly
+from campaigns.kit.charts.axes import (
     clock_ticks,
     has_clock,
     log_clock_ticks,
@@ -13,7 +14,7 @@ from campaigns.charts.axes import (
     log_ticks,
     value_title,
 )
-from campaigns.charts.figure import (
+from campaigns.kit.charts.figure import (
     Figure,
     Quantity,
     Trace,
@@ -27,8 +28,7 @@ from campaigns.charts.figure import (
     symbol_of,
     text,
 )
-from campaigns.charts.formats import amount, counted
-from campaigns.charts.sampling import WHERE_ALL_ARE, evenly
+from campaigns.kit.charts.formats import amount, counted
 
 HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200

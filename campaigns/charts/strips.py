@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from campaigns.charts.axes import nice_step
-from campaigns.charts.figure import is_finite
-from campaigns.charts.formats import amount, percent, signed, span_pct
 from campaigns.charts.sampling import evenly
+from campaigns.kit.charts.axes import nice_step
+from campaigns.kit.charts.figure import is_finite
+from campaigns.kit.charts.formats import amount, percent, signed, span_pct
 
 ROWS = ("9", "14", "19")
 """Dots stand on three lines, so that equal values are seen."""

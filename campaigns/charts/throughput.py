@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.axes import clock_ticks, has_clock, value_title
-from campaigns.charts.figure import Figure, Quantity, figure, is_finite, line, sentence, text
-from campaigns.charts.formats import amount, duration
+from campaigns.kit.charts.axes import clock_ticks, has_clock, value_title
+from campaigns.kit.charts.figure import Figure, Quantity, figure, is_finite, line, sentence, text
+from campaigns.kit.charts.formats import amount, duration
 
 
 @dataclass(frozen=True, slots=True)

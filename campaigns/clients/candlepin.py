@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import Strange
 from campaigns.clients.katello import words_of
-from campaigns.clients.login import Login
-from campaigns.clients.refusals import refusal
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import Strange
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.refusals import refusal
 
 PLACE = "/candlepin"
 PAGE = 100

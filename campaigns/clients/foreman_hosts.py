@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from campaigns.clients.errors import Strange
 from campaigns.clients.foreman_tasks import ForemanTask, read_task
 from campaigns.clients.katello import Katello
+from campaigns.kit.http.errors import Strange
 
 HOSTS = "/api/v2/hosts"
 TOLD_SETTINGS = (

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import Answered, ClientError, Strange
 from campaigns.clients.foreman_tasks import ForemanTask, read_task
-from campaigns.clients.login import Login
-from campaigns.clients.refusals import refusal
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import Answered, ClientError, Strange
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.refusals import refusal
 
 SESSION = "_session_id"
 ENDINGS = ("/katello/api/v2", "/katello/api", "/api/v2", "/api", "/katello")

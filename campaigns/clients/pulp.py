@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import Answered, Strange
-from campaigns.clients.login import Login
 from campaigns.clients.pulp_tasks import StillAtIt, Task, TaskFailed, read_task
-from campaigns.clients.refusals import refusal
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import Answered, Strange
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.refusals import refusal
 
 API = "/pulp/api/v3/"
 PAGE = 100

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from campaigns.clients.errors import ClientError, Strange
+from campaigns.kit.http.errors import ClientError, Strange
 
 ENDED = frozenset({"completed", "failed", "canceled", "skipped"})
 UNFINISHED = "running,waiting,canceling"

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.credentials import new_token, token_hash
-from campaigns.definition.errors import messages_of
-from campaigns.errors import Invalid
-from campaigns.form_fields import Text
+from campaigns.kit.activity import Action, record
+from campaigns.kit.encryption import new_token, token_hash
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import Text
 from campaigns.models import ApiToken, Scope, SignInLink
 
 MAY = {

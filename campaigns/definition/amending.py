@@ -7,21 +7,21 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from campaigns.activity import Action, record
-from campaigns.definition.allowing import require_right
 from campaigns.definition.contrasts import read_contrast
-from campaigns.definition.errors import many_for_one
 from campaigns.definition.forms import FEWEST_ADAPTIVE, DesignForm
 from campaigns.definition.life.asking import takes_two
 from campaigns.definition.life.guards import require_confirmed
 from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
-from campaigns.errors import Invalid, NotPossible
-from campaigns.form_fields import Text
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.form_errors import many_for_one
+from campaigns.kit.forms import Text
+from campaigns.kit.rights import Right
 from campaigns.models import Amendment, Campaign
 from campaigns.queries.metrics import metrics_of
-from campaigns.queries.rights import Right
 from campaigns.queries.work import work_of
 
 PERCENT = {

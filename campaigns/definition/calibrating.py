@@ -10,7 +10,7 @@ from campaigns.definition.checking import Definition, check
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS, told_to_driver
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.plan import cells_of
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from campaigns import network
 from campaigns.definition.contrasts import read_contrast
-from campaigns.definition.errors import is_list_of_words, many_for_one, messages_of
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.limits import excess_at, words_of
 from campaigns.definition.parts import (
@@ -25,9 +23,11 @@ from campaigns.definition.variables import variables_of
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base import Driver
 from campaigns.drivers.base.values import told_to_driver
-from campaigns.errors import Invalid
+from campaigns.kit import network
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
+from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Target
-from campaigns.network import normalised_address
 from campaigns.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.queries.allowed import Allowed, allowed_on
 from campaigns.queries.pools import MEASURE

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from campaigns.definition.checking import Definition
 from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign
-from campaigns.queries.clock import database_now
 from campaigns.queries.noise import known_noise
 
 GOOD_FOR_DAYS = 31

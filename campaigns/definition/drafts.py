@@ -7,16 +7,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.definition.allowing import require_of_asker, require_right
 from campaigns.definition.checking import Definition
-from campaigns.definition.revisions import Seen, require_seen
 from campaigns.drivers.base.values import BLIND_LABEL
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_of_asker, require_right
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.revisions import Seen, require_seen
+from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
 from campaigns.plan import cells_of
 from campaigns.queries.pools import MEASURE
-from campaigns.queries.rights import Right
 
 
 class NotADraft(NotPossible):

@@ -7,8 +7,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns import quiet_hours
-from campaigns.definition.durations import DurationField
-from campaigns.form_fields import Text
+from campaigns.kit.durations import DurationField
+from campaigns.kit.forms import Text
 from campaigns.models import Campaign
 from campaigns.queries.pools import MEASURE, check_measuring_pool
 

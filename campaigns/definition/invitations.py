@@ -11,14 +11,14 @@ from django.db import transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.db.models.functions import Now
 
-from campaigns import activity
-from campaigns.activity import Action
-from campaigns.credentials import new_token, token_hash
-from campaigns.definition.errors import messages_of
-from campaigns.errors import Invalid
-from campaigns.form_fields import Text
+from campaigns.kit import activity
+from campaigns.kit.activity import Action
+from campaigns.kit.encryption import new_token, token_hash
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import Text
+from campaigns.kit.rights import Right, may, require
 from campaigns.models import Invitation, Membership, Role, Team
-from campaigns.queries.rights import Right, may, require
 
 USUAL_DAYS, MOST_DAYS = 7, 30
 WAITING: Final = "waiting"

@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.definition.errors import messages_of
 from campaigns.definition.life.rows import log, name_of
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.form_errors import messages_of
 from campaigns.models import Campaign, Retention, Team
 
 LONGEST_DAYS = 36_500

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.form_fields import plain
+from campaigns.kit.forms import plain
 
 MOST_BYTES = 2000
 """Of the levels of a cell, as text: PostgreSQL indexes them, and takes 2,704 bytes with the rest."""

@@ -9,11 +9,11 @@ from ipaddress import ip_address
 from django.db import connection
 from django.db.models.functions import Now
 
-from campaigns import names, network
 from campaigns.engines.health import is_here
-from campaigns.errors import Invalid
+from campaigns.kit import name_service, network
+from campaigns.kit.errors import Invalid
+from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Target, TargetLease
-from campaigns.network import normalised_address
 
 ONE_SAVER = 7_363_002  # key of the advisory lock
 THIS_MACHINE = "this machine"
@@ -28,7 +28,7 @@ class Hosts:
     def ask(self, urls: Iterable[str]) -> None:
         """Ask for the hosts of these URLs together."""
         hosts = {network.parse_url(url).host for url in urls} - self._known.keys()
-        for host, found in names.addresses_of(hosts).items():
+        for host, found in name_service.addresses_of(hosts).items():
             self._known[host] = frozenset(map(_place, found))
 
     def of(self, url: str) -> frozenset[str]:

@@ -10,11 +10,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import IntegrityError, connection, transaction
 
-from campaigns import activity
-from campaigns.activity import Action
-from campaigns.definition.errors import messages_of
-from campaigns.errors import Invalid
-from campaigns.form_fields import Text
+from campaigns.kit import activity
+from campaigns.kit.activity import Action
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import Text
 
 LONGEST_NAME = 150
 NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)

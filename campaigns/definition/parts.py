@@ -6,12 +6,12 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
-from campaigns.definition.errors import is_list_of_words, many_for_one, messages_of
 from campaigns.definition.levels import check_lengths, read_levels, same_level
 from campaigns.definition.variables import Variables, cleaned
 from campaigns.drivers.base import Driver
 from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS
-from campaigns.form_fields import CONTROL, plain
+from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
+from campaigns.kit.forms import CONTROL, plain
 from campaigns.models import Campaign, Target
 from campaigns.plan import number_of_cells
 

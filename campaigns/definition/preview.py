@@ -7,11 +7,11 @@ from campaigns.definition.checking import Definition
 from campaigns.definition.detection import Sight, sight_of
 from campaigns.drivers import driver_of
 from campaigns.drivers.base.values import BLIND_LABEL, told_to_driver
+from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.plan import Plan, plan_runs, whole_plots
 from campaigns.queries.expected import usual_run
 from campaigns.queries.pools import measuring_pools
-from campaigns.units import written
 
 OVERHEAD_SECONDS = 1.5
 

@@ -2,10 +2,10 @@
 
 from django.contrib.auth.models import User
 
-from campaigns.activity import acting
+from campaigns.kit.activity import acting
+from campaigns.kit.rights import NotAllowed, Right, may
 from campaigns.models import Target
 from campaigns.queries.allowed import same_server
-from campaigns.queries.rights import NotAllowed, Right, may
 
 
 def require_to_unmark(target: Target, user: User | None = None) -> None:

@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.credentials import new_token, token_hash
+from campaigns.kit.activity import Action, record
+from campaigns.kit.encryption import new_token, token_hash
 from campaigns.models import Conclusion, PublicLink
 
 MOST_LINKS = 20

@@ -6,15 +6,15 @@ Targets with the same address share a queue. Nothing is sent; the caller asks di
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.activity import Action, record
-from campaigns.definition.allowing import require_right
 from campaigns.definition.life.rows import name_of
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
+from campaigns.kit.team_names import quoted_campaign
 from campaigns.models import Campaign, LogLine
-from campaigns.queries.naming import quoted_campaign
 from campaigns.queries.order import ORDER
 from campaigns.queries.queues import WAITING
-from campaigns.queries.rights import Right
 
 
 def move_up(campaign: Campaign, user: User | None) -> Campaign:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from django.conf import settings
 
-from campaigns import credentials
 from campaigns.clients.actions import Action, Door, Role, Server, SshAccess, parse
-from campaigns.clients.login import Login
 from campaigns.definition.servers import as_driver_sees_it, rules_for
+from campaigns.kit import encryption
+from campaigns.kit.http.login import Login
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 
 SLACK_SECONDS = 30.0
@@ -35,8 +35,8 @@ def access_of(login: SshLogin) -> SshAccess:
         host=login.host,
         port=login.port,
         username=login.username,
-        key=credentials.decrypt(login.key),
-        password=credentials.decrypt(login.password),
+        key=encryption.decrypt(login.key),
+        password=encryption.decrypt(login.password),
         host_key=login.host_key,
     )
 

@@ -18,7 +18,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns import credentials
+from campaigns.kit import encryption
 
 PERIOD_SECONDS = 30
 DRIFT = 1
@@ -45,11 +45,11 @@ class Adapter(DefaultMFAAdapter):
 
     def encrypt(self, text: str) -> str:
         """Encrypt with the newest key."""
-        return credentials.encrypt(text)
+        return encryption.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
         """Decrypt. Raise SecretUnreadable where no key fits."""
-        return credentials.decrypt(encrypted_text)
+        return encryption.decrypt(encrypted_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def switch_on(user: User, secret: str, code: str) -> list[str]:
             "This is not the code of the moment. Check the clock of your device, and type the next one."
         )
     Authenticator.objects.create(
-        user=user, type=TOTP, data={"secret": credentials.encrypt(secret), "last": counter}
+        user=user, type=TOTP, data={"secret": encryption.encrypt(secret), "last": counter}
     )
     return _new_codes(user)
 
@@ -115,7 +115,7 @@ def recovery_codes_left(user: User) -> int:
     row = Authenticator.objects.filter(user=user, type=RECOVERY).first()
     try:
         return len(RecoveryCodes(row).get_unused_codes()) if row else 0
-    except credentials.SecretUnreadable:
+    except encryption.SecretUnreadable:
         return 0
 
 
@@ -126,7 +126,7 @@ def check(user: User, code: str) -> str:
     """
     try:
         answer = _look_at(user, code)
-    except credentials.SecretUnreadable:
+    except encryption.SecretUnreadable:
         raise CodeRefused(
             "No key of PERFDASH_ENCRYPTION_KEYS opens the second factor of this account. Put the key "
             "that it was saved with back into the list, or come in by a sign-in link."
@@ -152,8 +152,8 @@ def rotate(*, dry: bool = False, forget: bool = False) -> tuple[int, list[str]]:
     for row in Authenticator.objects.select_for_update(of=("self",)).select_related("user"):
         name = "secret" if row.type == TOTP else "seed"
         try:
-            row.data[name] = credentials.rotate(row.data[name])
-        except credentials.SecretUnreadable:
+            row.data[name] = encryption.rotate(row.data[name])
+        except encryption.SecretUnreadable:
             lost.append(row.user.get_username())
             if forget and not dry:
                 switch_off(row.user)
@@ -183,7 +183,7 @@ def _look_at(user: User, code: str) -> _Answer:
 
 def _kind(row: Any, code: str) -> str:
     """Say which code it is, and use it up; empty where it is none."""
-    counter = _counter_of(credentials.decrypt(row.data["secret"]), code)
+    counter = _counter_of(encryption.decrypt(row.data["secret"]), code)
     if counter is not None and counter > row.data["last"]:
         row.data["last"] = counter
         return str(TOTP)

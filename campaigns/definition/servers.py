@@ -8,25 +8,25 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from campaigns import credentials, network, redaction
-from campaigns.activity import Action, record
-from campaigns.clients.tls import BadCertificate, Tls, context_of
-from campaigns.definition.allowing import require_of_asker
-from campaigns.definition.errors import messages_of
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
-from campaigns.definition.own_services import installation_rules
 from campaigns.definition.production import require_to_unmark
-from campaigns.definition.revisions import Seen, require_seen
 from campaigns.definition.target_record import record_saved, stored
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Target as TargetView
-from campaigns.errors import Invalid
+from campaigns.kit import encryption, network, redaction
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_of_asker
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.http.tls import BadCertificate, Tls, context_of
+from campaigns.kit.network import normalised_address
+from campaigns.kit.own_services import installation_rules
+from campaigns.kit.revisions import Seen, require_seen
+from campaigns.kit.rights import Right
+from campaigns.kit.team_names import TARGET
 from campaigns.models import Campaign, Target, Team
-from campaigns.network import normalised_address
 from campaigns.queries.allowed import names_beside
-from campaigns.queries.naming import TARGET
-from campaigns.queries.rights import Right
 
 SECRETS = ("password", "client_key")
 SSH_SECRETS = ("ssh__password", "ssh__key")
@@ -71,13 +71,13 @@ def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -
         family=target.family,
         base_url=target.base_url,
         username=target.username,
-        password=credentials.decrypt(target.password),
+        password=encryption.decrypt(target.password),
         settings=dict(target.settings),
         tls=Tls(
             verify=target.verify_tls,
             ca_bundle=target.ca_bundle,
             certificate=target.client_certificate,
-            key=credentials.decrypt(target.client_key),
+            key=encryption.decrypt(target.client_key),
         ),
         dedicated=target.is_dedicated,
         hardware=target.hardware,
@@ -95,7 +95,7 @@ def unreadable_targets(database: str = "default") -> list[str]:
     targets = Target.objects.using(database).order_by("name")
     stored = targets.values_list("name", *SECRETS, *SSH_SECRETS)
     return [
-        name for name, *held in stored if not all(map(credentials.is_readable, filter(None, held)))
+        name for name, *held in stored if not all(map(encryption.is_readable, filter(None, held)))
     ]
 
 
@@ -191,9 +191,9 @@ def _store(
     if not clean["client_certificate"]:
         target.client_key = ""
     elif clean["client_key"]:
-        target.client_key = credentials.encrypt(clean["client_key"])
+        target.client_key = encryption.encrypt(clean["client_key"])
     if clean["password"]:
-        target.password = credentials.encrypt(clean["password"])
+        target.password = encryption.encrypt(clean["password"])
     elif clean["forget_password"]:
         target.password = ""
     try:
@@ -219,7 +219,7 @@ def _check_certificates(clean: Mapping[str, Any], target: Target) -> None:
         raise Invalid({"client_certificate": ["Give the certificate that the key belongs to."]})
     if certificate and not (key or target.client_key):
         raise Invalid({"client_key": ["Give the key of the client certificate."]})
-    held = key or (credentials.decrypt(target.client_key) if certificate else "")
+    held = key or (encryption.decrypt(target.client_key) if certificate else "")
     for name, tls in (
         ("ca_bundle", Tls(ca_bundle=clean["ca_bundle"])),
         ("client_certificate", Tls(certificate=certificate, key=held)),

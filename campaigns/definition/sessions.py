@@ -15,8 +15,8 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns import activity
-from campaigns.activity import Action
+from campaigns.kit import activity
+from campaigns.kit.activity import Action
 
 UNKNOWN_ADDRESS = "::"
 LONGEST_AGENT = 200

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.form_fields import Text
+from campaigns.kit.forms import Text
 from campaigns.models import Setting, TargetStep
 
 MOST_CHOICES = 50

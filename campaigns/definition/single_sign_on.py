@@ -13,11 +13,11 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from campaigns import activity
-from campaigns.activity import Action
 from campaigns.definition import invitations
 from campaigns.definition.own_account import LONGEST_NAME, NAME, is_taken, new_user
-from campaigns.errors import Invalid
+from campaigns.kit import activity
+from campaigns.kit.activity import Action
+from campaigns.kit.errors import Invalid
 from campaigns.models import Team
 
 if TYPE_CHECKING:

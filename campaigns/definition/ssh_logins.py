@@ -9,14 +9,14 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
-from campaigns import credentials, network
-from campaigns.activity import Action, record
 from campaigns.clients.actions import COMMAND, fingerprint_of, wrong_key
-from campaigns.definition.errors import messages_of
-from campaigns.definition.own_services import installation_rules
 from campaigns.definition.servers import rules_for
 from campaigns.definition.setting_forms import SshForm
-from campaigns.errors import Invalid
+from campaigns.kit import encryption, network
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.own_services import installation_rules
 from campaigns.models import SshLogin, Target
 
 ADMIN_ALONE = (
@@ -79,9 +79,9 @@ def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
         rule,
     )
     if clean["key"]:
-        row.key, row.password = credentials.encrypt(clean["key"].strip() + "\n"), ""
+        row.key, row.password = encryption.encrypt(clean["key"].strip() + "\n"), ""
     if clean["password"]:
-        row.password = credentials.encrypt(clean["password"])
+        row.password = encryption.encrypt(clean["password"])
         row.key = row.key if clean["key"] else ""
     row.save()
     record(

@@ -4,9 +4,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ProtectedError
 
-from campaigns.activity import Action, record
 from campaigns.definition.production import require_to_unmark
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import NotPossible
 from campaigns.models import Target
 from campaigns.queries.dependants import dependants_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.activity import Action, record
+from campaigns.kit.activity import Action, record
 from campaigns.models import Target
 
 SHOWN = (

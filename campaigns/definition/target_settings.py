@@ -7,32 +7,18 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from campaigns import activity, network
-from campaigns.activity import record
-from campaigns.clients.actions import (
-    COMMAND,
-    HAND,
-    Action,
-    BadAction,
-    Role,
-    parse,
-)
-from campaigns.definition.errors import messages_of
+from campaigns.clients.actions import COMMAND, HAND, Action, BadAction, Role, parse
 from campaigns.definition.servers import rules_for
 from campaigns.definition.setting_forms import SettingForm, StepForm
 from campaigns.definition.ssh_logins import require_admin
 from campaigns.definition.variables import field_of
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base.values import BLIND_LABEL
-from campaigns.errors import Invalid
-from campaigns.models import (
-    Campaign,
-    FoundSetting,
-    Setting,
-    SshLogin,
-    Target,
-    TargetStep,
-)
+from campaigns.kit import activity, network
+from campaigns.kit.activity import record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.models import Campaign, FoundSetting, Setting, SshLogin, Target, TargetStep
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_SETTINGS, MOST_STEPS = 50, 20

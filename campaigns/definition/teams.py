@@ -7,12 +7,12 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from campaigns.activity import Action, record
-from campaigns.definition.errors import messages_of
-from campaigns.errors import Invalid
-from campaigns.form_fields import Text
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import Text
+from campaigns.kit.rights import NotAllowed, Right, require
 from campaigns.models import Membership, Role, Team
-from campaigns.queries.rights import NotAllowed, Right, require
 
 RULES = ("name", "approvals_needed", "second_for_production")
 

@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
-from campaigns.definition.errors import messages_of
-from campaigns.errors import Invalid
-from campaigns.form_fields import Text
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import Text
 from campaigns.models import Campaign, Target, Template
 from campaigns.queries.metrics import driver_if_known
 

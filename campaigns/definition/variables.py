@@ -13,7 +13,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.drivers.base import Driver
-from campaigns.form_fields import Text, plain
+from campaigns.kit.forms import Text, plain
 from campaigns.models import Setting, Target
 
 MOST_LETTERS = 200

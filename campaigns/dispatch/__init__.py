@@ -24,10 +24,10 @@ from campaigns.dispatch.limits import end_used_up_budgets, interrupt_in_quiet_ho
 from campaigns.dispatch.losing import holding, take_back_lost
 from campaigns.dispatch.queueing import queue_runs
 from campaigns.dispatch.restoring import claim_restorations
-from campaigns.messages import ANALYSIS, CONTROL, send
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.messages import ANALYSIS, CONTROL, send
 from campaigns.models import Attempt, TargetLease
 from campaigns.queries.analyses import holding_runs_back
-from campaigns.queries.clock import database_now
 
 __all__ = [
     "ask_generators",

@@ -2,10 +2,10 @@
 
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
 from campaigns.definition.life.adaptive import add_block
 from campaigns.dispatch.analyses import untouched
+from campaigns.kit.activity import Action, record
+from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 from campaigns.queries.analyses import request_analysis
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from campaigns.messages import send
+from campaigns.kit.messages import send
 from campaigns.models import Attempt, Generator
 
 AGAIN_SECONDS = 10

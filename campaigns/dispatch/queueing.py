@@ -8,8 +8,9 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from campaigns.announcing import announce
 from campaigns.dispatch.limits import may_begin
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.outbox import announce
 from campaigns.models import (
     Announcement,
     Attempt,
@@ -23,7 +24,6 @@ from campaigns.models import (
     TargetStep,
 )
 from campaigns.queries import workers
-from campaigns.queries.clock import database_now
 from campaigns.queries.hands import needed, number_of_next_attempt
 from campaigns.queries.order import ORDER
 from campaigns.queries.pools import generator_pools

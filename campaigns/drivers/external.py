@@ -15,7 +15,7 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 
 class ExternalForm(forms.Form):

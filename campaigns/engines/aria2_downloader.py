@@ -22,8 +22,8 @@ from campaigns.engines.connections import Confined, Limits
 from campaigns.engines.downloading import Job, Run, libraries
 from campaigns.engines.pinned import Pinned, allowed_addresses, begin_of
 from campaigns.engines.transfers import Item, Tally
-from campaigns.network import NetworkError, Refused, check_url
-from campaigns.network.http import FileFailed, headers
+from campaigns.kit.network import NetworkError, Refused, check_url
+from campaigns.kit.network.http import FileFailed, headers
 
 PROGRAM = "aria2c"
 SECONDS_TO_TELL_ITS_VERSION = 10.0

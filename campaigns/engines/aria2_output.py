@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from campaigns.engines.transfers import FULL
-from campaigns.network.http import FileFailed, in_our_words
+from campaigns.kit.network.http import FileFailed, in_our_words
 
 COMPLETE = re.compile(r"\[NOTICE\] Download complete: .*/(\d+)\Z")
 INCOMPLETE = re.compile(r"\[NOTICE\] Download GID#\w+ not complete: .*/(\d+)?\Z")

@@ -15,11 +15,12 @@ import aiohttp
 import uvloop
 from yarl import URL
 
-from campaigns.engines import health, lifeline, pacing
+from campaigns.engines import health, lifeline
 from campaigns.engines.checked_aiohttp import EXPECTED, FAILURE_CLASSES, checked_session
 from campaigns.engines.downloading import REDIRECTS, Job, Run, libraries, next_url, refuse_status
 from campaigns.engines.transfers import Counter, Item, Transfer
-from campaigns.network.http import FileFailed, classified, refuse_length, took_too_long
+from campaigns.kit.http import pacing
+from campaigns.kit.network.http import FileFailed, classified, refuse_length, took_too_long
 
 TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
 """What a task is fetching."""

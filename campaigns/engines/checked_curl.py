@@ -8,10 +8,10 @@ from typing import Any
 
 import pycurl
 
-from campaigns import names
 from campaigns.engines.pinned import Resolver, allowed_addresses, begin_of
-from campaigns.network import Endpoint, NetworkError, Refused, Rules, check_url, parse_url
-from campaigns.network.http import NO_RESOURCES, FileFailed, headers, in_our_words
+from campaigns.kit import name_service
+from campaigns.kit.network import Endpoint, NetworkError, Refused, Rules, check_url, parse_url
+from campaigns.kit.network.http import NO_RESOURCES, FileFailed, headers, in_our_words
 
 HTTP_VERSIONS = {
     "automatic": pycurl.CURL_HTTP_VERSION_2TLS,
@@ -68,7 +68,7 @@ class Place:
 class Places:
     """Servers by URL. Each name is resolved once, and what came of it holds for the whole run."""
 
-    def __init__(self, rules: Rules, resolve: Resolver = names.resolve) -> None:
+    def __init__(self, rules: Rules, resolve: Resolver = name_service.resolve) -> None:
         self.rules = rules
         self._resolve = resolve
         self._known: dict[str, Place | FileFailed] = {}

@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass
 from typing import NoReturn
 
-from campaigns import kernel
+from campaigns.kit import kernel
 
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP_MODE_FILTER = 1

@@ -22,7 +22,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from campaigns.engines.confined import calls
-from campaigns.network import unwrapped
+from campaigns.kit.network import unwrapped
 
 RECEIVE, SEND = 0xC0502100, 0xC0182101  # SECCOMP_IOCTL_NOTIF_RECV, _SEND
 GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE

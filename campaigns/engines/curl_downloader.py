@@ -12,10 +12,10 @@ from campaigns.engines.checked_curl import CheckedCurl, Places, spoken
 from campaigns.engines.checked_curl import libraries as of_pycurl
 from campaigns.engines.curl_fetching import Fetcher
 from campaigns.engines.downloading import Job, Run, libraries
-from campaigns.engines.pacing import Pacer
 from campaigns.engines.shards import Shards
-from campaigns.network import parse_url
-from campaigns.network.http import FileFailed
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network import parse_url
+from campaigns.kit.network.http import FileFailed
 
 MOST_AUTOMATIC = 2
 """More processes were not measured to be worth their memory."""

@@ -17,9 +17,9 @@ import pycurl
 
 from campaigns.engines.checked_curl import CheckedCurl, Places
 from campaigns.engines.downloading import REDIRECTS, Job, next_url, refuse_status
-from campaigns.engines.pacing import Pacer
 from campaigns.engines.transfers import Counted, Item, Tally, Transfer
-from campaigns.network.http import FileFailed, refuse_length, took_too_long
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network.http import FileFailed, refuse_length, took_too_long
 
 LOOK_SECONDS = 0.1
 """How often it is looked whether an answer takes too long, or the run has to end."""

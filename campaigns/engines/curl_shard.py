@@ -8,13 +8,13 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from campaigns import kernel
 from campaigns.engines.checked_curl import Places
 from campaigns.engines.curl_fetching import Fetcher
 from campaigns.engines.downloading import Job
-from campaigns.engines.pacing import Pacer
 from campaigns.engines.shards import Shared, shared_counts, taken_from
 from campaigns.engines.transfers import Tally
+from campaigns.kit import kernel
+from campaigns.kit.http.pacing import Pacer
 
 
 def main() -> None:

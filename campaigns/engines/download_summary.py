@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns import histogram
 from campaigns.engines.health import percentile
 from campaigns.engines.manifest import Entry
+from campaigns.kit import histogram
 
 PERCENTILES = {"file_time_p50": 0.5, "file_time_p95": 0.95}
 

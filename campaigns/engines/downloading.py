@@ -16,10 +16,10 @@ from urllib.parse import quote, urljoin
 
 from campaigns.engines import health, processes
 from campaigns.engines.lifeline import Lifeline
-from campaigns.engines.pacing import Pacer
 from campaigns.engines.transfers import Item, Tally
-from campaigns.network import NetworkError, Refused, Rules, check_url, normalised_address
-from campaigns.network.http import ANONYMOUS, FileFailed
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network import NetworkError, Refused, Rules, check_url, normalised_address
+from campaigns.kit.network.http import ANONYMOUS, FileFailed
 
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})

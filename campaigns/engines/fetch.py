@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from campaigns.engines.downloading import MOST_REDIRECTS, REDIRECTS, next_url
-from campaigns.engines.pacing import Pacer
-from campaigns.guarded import LOOK_SECONDS, Answer, TooLate, ask, location_of
-from campaigns.network import Rules, check_url
-from campaigns.network.http import ANONYMOUS, FileFailed
+from campaigns.kit.guarded import LOOK_SECONDS, Answer, TooLate, ask, location_of
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network import Rules, check_url
+from campaigns.kit.network.http import ANONYMOUS, FileFailed
 
 __all__ = ["Answer", "Limits", "fetch"]
 

@@ -11,17 +11,12 @@ from typing import Any
 
 import requests
 
-from campaigns.engines import lifeline, pacing
+from campaigns.engines import lifeline
 from campaigns.engines.downloading import REDIRECTS, Job, Run, libraries, next_url, refuse_status
 from campaigns.engines.transfers import Counter, Item, Transfer
-from campaigns.guarded import (
-    EXPECTED,
-    FAILURE_CLASSES,
-    Limit,
-    checked_session,
-    location_of,
-)
-from campaigns.network.http import CHUNK_BYTES, FileFailed, classified, refuse_length
+from campaigns.kit.guarded import EXPECTED, FAILURE_CLASSES, Limit, checked_session, location_of
+from campaigns.kit.http import pacing
+from campaigns.kit.network.http import CHUNK_BYTES, FileFailed, classified, refuse_length
 
 
 class Threads(threading.local):

@@ -22,8 +22,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from campaigns import kernel
 from campaigns.engines.deadline import Deadline, monotonic
+from campaigns.kit import kernel
 
 SECONDS_TO_BE_TOLD = 20.0
 """How long a new program waits for its request."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
-from campaigns import names
-from campaigns.network import Endpoint, Rules, check_url, unwrapped
+from campaigns.kit import name_service
+from campaigns.kit.network import Endpoint, Rules, check_url, unwrapped
 
 Resolver = Callable[[str, int], list[str]]
 
@@ -60,7 +60,7 @@ class Pinned:
         return written if self.port == usual else f"{written}:{self.port}"
 
 
-def pin(url: str, rules: Rules, resolve: Resolver = names.resolve) -> Pinned:
+def pin(url: str, rules: Rules, resolve: Resolver = name_service.resolve) -> Pinned:
     """Resolve a URL's name once, and give the first address that the rules allow.
 
     Raise BadUrl or Refused, or OSError where the name cannot be resolved.
@@ -71,7 +71,7 @@ def pin(url: str, rules: Rules, resolve: Resolver = names.resolve) -> Pinned:
 
 
 def allowed_addresses(
-    endpoint: Endpoint, rules: Rules, resolve: Resolver = names.resolve
+    endpoint: Endpoint, rules: Rules, resolve: Resolver = name_service.resolve
 ) -> tuple[str, ...]:
     """Resolve a checked URL's name once, and give every address that the rules allow.
 

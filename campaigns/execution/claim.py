@@ -8,9 +8,9 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.definition.life.rows import release_leases
+from campaigns.kit.database_clock import database_now
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
 from campaigns.queries import quiet
-from campaigns.queries.clock import database_now
 from campaigns.queries.expected import budget_seconds_left
 
 

@@ -23,8 +23,8 @@ from campaigns.engines.program import Outcome
 from campaigns.execution.gathered import Gathered, added_progress
 from campaigns.execution.keeper import Keeper, LeaseLost
 from campaigns.execution.parcels import Order, TooLarge, pack_order
+from campaigns.kit.units import written
 from campaigns.models import Attempt, Generator
-from campaigns.units import written
 
 MOST_TOLD = 3
 LOOK_SECONDS = 0.2

@@ -15,8 +15,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from campaigns import log_context, progress, redaction
-from campaigns.credentials import SecretUnreadable
+from campaigns import progress
 from campaigns.definition.servers import as_driver_sees_it
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base.values import told_to_driver
@@ -27,9 +26,11 @@ from campaigns.execution.claim import lease_host
 from campaigns.execution.generator_hold import Hold
 from campaigns.execution.parcels import TooLarge, pack_outcome, unpack_order
 from campaigns.execution.workplace import NoWorkplace, workplace
+from campaigns.kit import log_context, redaction
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.network import parse_url
+from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Generator, GeneratorLease, Target, TargetLease
-from campaigns.network import parse_url
-from campaigns.redaction import storable
 
 PAUSE_SECONDS = 0.5
 BROKE = (NoWorkplace, ProgramFailed, SecretUnreadable, TooLarge, UnknownKind, OSError)

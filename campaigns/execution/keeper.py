@@ -19,11 +19,12 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
-from campaigns import progress, redaction
+from campaigns import progress
 from campaigns.definition.life.stopping import heed_limits
 from campaigns.engines.deadline import monotonic
+from campaigns.kit import redaction
+from campaigns.kit.units import written
 from campaigns.models import Attempt, GeneratorLease, TargetLease
-from campaigns.units import written
 
 LOOK_SECONDS = 0.4
 LIMITS_SECONDS = 3.0

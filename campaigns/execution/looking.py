@@ -6,15 +6,15 @@ from time import monotonic
 from django.db.models.functions import Now
 
 from campaigns.clients.actions import ActionFailed, HostKeyRefused, look
-from campaigns.credentials import SecretUnreadable
 from campaigns.definition.reaching import access_of, server_of, ssh_of
 from campaigns.drivers.base import Cancelled, DriverError
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import value_of
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.redaction import storable
 from campaigns.models import Setting, SshLogin, Target
-from campaigns.queries.clock import database_now
 from campaigns.queries.probes import busy
-from campaigns.redaction import storable
 
 MOST_SECONDS = 60.0
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 from django.conf import settings
 
-from campaigns import kernel
 from campaigns.drivers.base import DriverError
+from campaigns.kit import kernel
 from campaigns.models import LogLine
 
 MIB = 2**20

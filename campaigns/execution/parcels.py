@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from campaigns import credentials
 from campaigns.engines.program import Outcome
+from campaigns.kit import encryption
 
 MOST_REQUEST_BYTES = 32 * 2**20
 MOST_RESULT_BYTES = 8 * 2**20
@@ -30,12 +30,12 @@ class Order:
 def pack_order(order: Order) -> str:
     """Pack and encrypt it. Raise TooLarge."""
     packed = _pack(asdict(order), MOST_REQUEST_BYTES, "request")
-    return credentials.seal(packed)
+    return encryption.seal(packed)
 
 
 def unpack_order(stored: str) -> Order:
     """Open what `pack_order` has made. Raise SecretUnreadable."""
-    return Order(**_unpack(credentials.unseal(stored)))
+    return Order(**_unpack(encryption.unseal(stored)))
 
 
 def pack_outcome(outcome: Outcome) -> dict[str, bytes]:

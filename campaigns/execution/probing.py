@@ -12,16 +12,16 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from campaigns.credentials import SecretUnreadable
 from campaigns.definition.servers import as_driver_sees_it, rules_for
 from campaigns.drivers import all_kinds, driver_of
 from campaigns.drivers.base import AddressRefused, Driver, DriverError, TargetUnavailable
 from campaigns.drivers.base.values import told_to_driver
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.network import NetworkError
+from campaigns.kit.redaction import redact_all, storable
 from campaigns.models import Campaign, Target
-from campaigns.network import NetworkError
-from campaigns.queries.clock import database_now
 from campaigns.queries.probes import BETWEEN_SECONDS, Busy, busy
-from campaigns.redaction import redact_all, storable
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from campaigns.charts.formats import amount
 from campaigns.drivers.base import EffectiveSetting, Proof
+from campaigns.kit.charts.formats import amount
 
 MOST_DETAILS = 5
 

@@ -8,14 +8,14 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns.clients.actions import HAND
-from campaigns.credentials import SecretUnreadable
 from campaigns.definition.reaching import apply_of, seconds_to_set, server_of
 from campaigns.drivers.base import Cancelled, DriverError
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import set_one, value_of
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.redaction import storable
 from campaigns.models import FoundSetting, HandRequest, LogLine, Target
 from campaigns.queries.restorations import MOST_TRIES
-from campaigns.redaction import storable
 
 AGAIN_SECONDS = 60.0
 """From a try that failed to the next one: a server that restarts is away for a while."""

@@ -13,15 +13,16 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from campaigns import log_context, results
+from campaigns import results
 from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
 from campaigns.execution.gathering import Ask
 from campaigns.execution.generating import stop_generators_of
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
+from campaigns.kit import log_context
+from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, LogLine, Run
-from campaigns.redaction import storable
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 BURIAL_SECONDS = 10.0

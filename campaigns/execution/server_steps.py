@@ -15,8 +15,8 @@ from campaigns.clients.actions import (
 )
 from campaigns.definition.reaching import action_of, ssh_of
 from campaigns.drivers.base import DriverError, Proof
+from campaigns.kit.redaction import redact
 from campaigns.models import HandRequest, Run, Target, TargetStep
-from campaigns.redaction import redact
 
 Result = TypeVar("Result")
 MOST_LETTERS = 90

@@ -8,14 +8,9 @@ from campaigns.definition.reaching import apply_of, read_of
 from campaigns.definition.variables import as_read
 from campaigns.drivers.base import EffectiveSetting
 from campaigns.execution.proofs import in_words
-from campaigns.execution.server_steps import (
-    SettingFailed,
-    Workbench,
-    note_offered_key,
-    until_ready,
-)
+from campaigns.execution.server_steps import SettingFailed, Workbench, note_offered_key, until_ready
+from campaigns.kit.redaction import redact
 from campaigns.models import Campaign, FoundSetting, Setting
-from campaigns.redaction import redact
 
 UNKNOWN = "unknown"
 

@@ -14,7 +14,6 @@ from typing import Any, Self, TypeVar
 
 from django.conf import settings
 
-from campaigns.credentials import SecretUnreadable
 from campaigns.definition.limits import excess_of
 from campaigns.definition.reaching import action_of, apply_of, read_of, server_of
 from campaigns.definition.servers import as_driver_sees_it, rules_for
@@ -40,18 +39,11 @@ from campaigns.execution.proofs import in_words, unproved_of
 from campaigns.execution.server_steps import Workbench, reset, seconds_of
 from campaigns.execution.set_levels import put_in_force
 from campaigns.execution.workplace import workplace
-from campaigns.models import (
-    Attempt,
-    Campaign,
-    EnvironmentFact,
-    LogLine,
-    Run,
-    Setting,
-    TargetStep,
-)
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.redaction import storable
+from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
 from campaigns.models import Target as TargetRow
 from campaigns.queries.allowed import Allowed, allowed_on
-from campaigns.redaction import storable
 from campaigns.results import MOST_LETTERS, Outcome
 
 Result = TypeVar("Result")

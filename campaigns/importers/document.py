@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.definition.errors import is_list_of_words
-from campaigns.errors import Invalid
 from campaigns.importers.fields import (
     FACT_LETTERS,
     SHOWN,
@@ -30,9 +28,11 @@ from campaigns.importers.submitted import (
     SubmittedMetric,
     SubmittedRun,
 )
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import is_list_of_words
+from campaigns.kit.redaction import storable
 from campaigns.models import Campaign
 from campaigns.models.campaigns import FACTOR_LETTERS, METRIC_LETTERS
-from campaigns.redaction import storable
 
 DEFINITION = (
     *("question", "name", "tags", "source", "order", "paired_factor", "baseline"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.importers.submitted import Scalar
-from campaigns.redaction import storable
+from campaigns.kit.redaction import storable
 
 MOST_BLOCK = 1_000_000
 MOST_UNITS = 2**31 - 1

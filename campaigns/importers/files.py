@@ -13,11 +13,11 @@ from campaigns.importers.fields import MOST_UNITS
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
 from campaigns.importers.turns import wait_for_turn
+from campaigns.kit.redaction import storable
 from campaigns.models import Campaign, Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.models.teams import default_team
 from campaigns.readers.base import Read, ReadRun
-from campaigns.redaction import storable
 
 PIECE = 1_000_000
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from campaigns.errors import Differs
 from campaigns.importers.submitted import SubmittedRun
+from campaigns.kit.errors import Differs
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Measurement, Run
 
 

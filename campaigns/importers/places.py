@@ -9,8 +9,8 @@ from typing import Any
 from campaigns import results
 from campaigns.definition.levels import MOST_BYTES
 from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
-from campaigns.errors import Invalid
 from campaigns.importers.submitted import Scalar, Submitted, SubmittedRun
+from campaigns.kit.errors import Invalid
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 
 FEW_CELLS = 20

@@ -8,10 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns import results
-from campaigns.activity import Action, record
 from campaigns.definition import drafts
-from campaigns.definition.allowing import require_right
-from campaigns.errors import Differs, Invalid, NotPossible
 from campaigns.importers.defining import KIND, definition_of, source_of
 from campaigns.importers.known import new_among
 from campaigns.importers.places import Places
@@ -23,10 +20,13 @@ from campaigns.importers.submitted import (
     SubmittedRun,
 )
 from campaigns.importers.turns import wait_for_turn
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.errors import Differs, Invalid, NotPossible
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
 from campaigns.models.teams import default_team
-from campaigns.queries.clock import database_now
-from campaigns.queries.rights import Right
 
 
 @dataclass(frozen=True, slots=True)

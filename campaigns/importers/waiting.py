@@ -12,14 +12,14 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns import readers
-from campaigns.activity import Action, record
-from campaigns.errors import BadFile, Invalid
 from campaigns.importers.files import PIECE, About, digest_of, stored_already, submitted_of
 from campaigns.importers.receiving import Received, create
 from campaigns.importers.turns import wait_for_turn
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import BadFile, Invalid
+from campaigns.kit.rights import NotAllowed, NotVisible
 from campaigns.models import Submission, SubmissionPart, Team
 from campaigns.models.teams import default_team
-from campaigns.queries.rights import NotAllowed, NotVisible
 
 log = logging.getLogger(__name__)
 

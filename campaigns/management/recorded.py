@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from campaigns.activity import by_means
-from campaigns.activity.acting import COMMAND
+from campaigns.kit.activity import by_means
+from campaigns.kit.activity.acting import COMMAND
 
 
 class RecordedCommand(BaseCommand):

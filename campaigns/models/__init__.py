@@ -2,14 +2,7 @@
 
 from campaigns.models.activity import AuditEvent
 from campaigns.models.amendments import Amendment
-from campaigns.models.campaigns import (
-    Block,
-    Campaign,
-    Cell,
-    Factor,
-    Level,
-    Session,
-)
+from campaigns.models.campaigns import Block, Campaign, Cell, Factor, Level, Session
 from campaigns.models.evidence import (
     Distribution,
     EffectiveSetting,
@@ -26,14 +19,7 @@ from campaigns.models.kept_answers import KeptAnswer
 from campaigns.models.launches import LaunchRequest
 from campaigns.models.notices import Announcement, Channel, Delivery
 from campaigns.models.retention import DeletedSamples, Retention
-from campaigns.models.reviews import (
-    CheckWord,
-    Conclusion,
-    Decision,
-    Evidence,
-    PublicLink,
-    Reviewer,
-)
+from campaigns.models.reviews import CheckWord, Conclusion, Decision, Evidence, PublicLink, Reviewer
 from campaigns.models.runs import (
     Attempt,
     Dispatcher,
@@ -44,25 +30,11 @@ from campaigns.models.runs import (
     TargetLease,
     Worker,
 )
-from campaigns.models.settings import (
-    FoundSetting,
-    HandRequest,
-    Setting,
-    SshLogin,
-    TargetStep,
-)
+from campaigns.models.settings import FoundSetting, HandRequest, Setting, SshLogin, TargetStep
 from campaigns.models.submissions import DeclaredMetric, Submission, SubmissionPart
 from campaigns.models.talk import Comment, Mention, Thread
 from campaigns.models.targets import Target
-from campaigns.models.teams import (
-    ApiToken,
-    Invitation,
-    Membership,
-    Role,
-    Scope,
-    SignInLink,
-    Team,
-)
+from campaigns.models.teams import ApiToken, Invitation, Membership, Role, Scope, SignInLink, Team
 from campaigns.models.templates import Template
 
 __all__ = [

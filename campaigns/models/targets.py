@@ -10,7 +10,7 @@ class Target(models.Model):
     """A server under test. `address` is what a lease holds: its normalised host:port.
 
     Or that of another target that was found to be the same server; its own is that of `base_url`.
-    `password` is encrypted (campaigns.credentials); it is never shown again.
+    `password` is encrypted (campaigns.kit.encryption); it is never shown again.
     The limits are its owner's: campaigns keep to them, and a null sets none. `quiet_hours` are lines
     that campaigns.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
     `is_dedicated`: it belongs to perfdash alone, which may delete what nobody claims there.

@@ -36,7 +36,7 @@ class Team(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a member is in a team; a member may be several. campaigns.queries.rights says what each may."""
+    """What a member is in a team; a member may be several. campaigns.kit.rights says what each may."""
 
     VIEWER = "viewer", "viewer"
     AUTHOR = "author", "author"

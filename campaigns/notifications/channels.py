@@ -10,17 +10,17 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from campaigns import credentials, network, redaction
-from campaigns.activity import Action, record
 from campaigns.clients import chat
 from campaigns.clients.chat.errors import BadAddress
-from campaigns.definition.errors import many_for_one, messages_of
-from campaigns.errors import Invalid, NotPossible
-from campaigns.form_fields import Text
+from campaigns.kit import encryption, network, redaction
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.form_errors import many_for_one, messages_of
+from campaigns.kit.forms import Text
+from campaigns.kit.rights import teams_with
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.notifications import defaults, mail, signing
 from campaigns.notifications.rules import notification_rules
-from campaigns.queries.rights import teams_with
 
 MOST_CHANNELS = 20
 MOST_TRIALS = 6
@@ -87,7 +87,7 @@ def save_channel(
     secret = ""
     if channel is None and row.kind == Channel.Kind.WEBHOOK:
         secret = signing.new_secret()
-        row.secret = credentials.encrypt(secret)
+        row.secret = encryption.encrypt(secret)
     _store(row, Action.CHANNEL_CREATED if channel is None else Action.CHANNEL_EDITED)
     if moved and not row.is_confirmed:
         try_out(row)
@@ -118,7 +118,7 @@ def rotate_secret(channel: Channel) -> str:
         Channel.objects.filter(pk=channel.pk).update(
             former_secret=channel.secret,
             former_until=Now() + timedelta(hours=FORMER_HOURS),
-            secret=credentials.encrypt(secret),
+            secret=encryption.encrypt(secret),
         )
         record(Action.CHANNEL_EDITED, user=channel.user, subject=channel, changed=["secret"])
     return secret
@@ -212,7 +212,7 @@ def _set_address(row: Channel, address: str) -> None:
     except (network.NetworkError, BadAddress, forms.ValidationError) as error:
         words = error.messages if isinstance(error, forms.ValidationError) else [str(error)]
         raise Invalid({"address": words}) from None
-    row.address = credentials.encrypt(address)
+    row.address = encryption.encrypt(address)
     if row.kind == Channel.Kind.EMAIL:
         row.is_confirmed = False
     else:

@@ -1,7 +1,7 @@
 """Sends messages to chat services."""
 
 from campaigns.clients import chat
-from campaigns.credentials import decrypt
+from campaigns.kit.encryption import decrypt
 from campaigns.models import Delivery
 from campaigns.notifications.errors import DeliveryFailed
 from campaigns.notifications.messages import Message

@@ -6,9 +6,9 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest, Now
 
+from campaigns.kit.redaction import redact
 from campaigns.models import Channel, Delivery
 from campaigns.notifications.backoff import LAST_SECONDS, wait_seconds
-from campaigns.redaction import redact
 
 CLAIM_SECONDS = 90
 """Longer than any try takes; whoever was killed in one is followed by another after that."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.core import signing
 
-from campaigns.credentials import decrypt, token_hash
+from campaigns.kit.encryption import decrypt, token_hash
 from campaigns.models import Channel
 
 DAYS = 3

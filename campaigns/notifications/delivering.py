@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 
 from django.db import DatabaseError, InterfaceError
 
-from campaigns.credentials import SecretUnreadable
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.network import NetworkError
 from campaigns.models import Announcement, Channel, Comment, Delivery
-from campaigns.network import NetworkError
 from campaigns.notifications import chat, claiming, mail, webhook
 from campaigns.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.notifications.messages import Message, message_of

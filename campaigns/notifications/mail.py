@@ -16,8 +16,8 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.smtp import EmailBackend
 from django.template.loader import render_to_string
 
-from campaigns.credentials import decrypt
-from campaigns.guarded import Opened
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.guarded import Opened
 from campaigns.models import Channel, Delivery
 from campaigns.notifications.errors import DeliveryFailed
 from campaigns.notifications.messages import Message

@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from campaigns.kit.rights import Right, may, people_with
 from campaigns.models import Announcement, Channel, Delivery, Team
 from campaigns.notifications.defaults import give_default_channels
-from campaigns.queries.rights import Right, may, people_with
 
 MOST_AT_ONCE = 100
 RIGHTS = {Announcement.Kind.LAUNCH_ASKED: Right.OPERATE}

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from campaigns import network
-from campaigns.definition.own_services import installation_rules
+from campaigns.kit import network
+from campaigns.kit.own_services import installation_rules
 
 SETTING = "PERFDASH_NOTIFICATION_ADDRESSES"
 

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import guarded, redaction
-from campaigns.credentials import decrypt
+from campaigns.kit import guarded, redaction
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.network import NetworkError
+from campaigns.kit.network.http import FAILURES, FileFailed
 from campaigns.models import Channel, Delivery
-from campaigns.network import NetworkError
-from campaigns.network.http import FAILURES, FileFailed
 from campaigns.notifications import signing
 from campaigns.notifications.backoff import asked_seconds
 from campaigns.notifications.errors import DeliveryFailed, Unwanted

@@ -6,9 +6,9 @@ from datetime import datetime
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q, QuerySet
 
-from campaigns.activity.acting import BROWSER, COMMAND, SYSTEM
+from campaigns.kit.activity.acting import BROWSER, COMMAND, SYSTEM
+from campaigns.kit.rights import teams_with
 from campaigns.models import AuditEvent
-from campaigns.queries.rights import teams_with
 
 TOKEN = "token"  # noqa: S105 - a word
 NOBODY = "perfdash"

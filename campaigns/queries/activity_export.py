@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from campaigns.downloads import gathered, lines_of
+from campaigns.kit.downloads import gathered, lines_of
 from campaigns.models import AuditEvent
 
 CHUNK = 1000

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from campaigns.kit.team_names import quoted_target, target_name
 from campaigns.models import Target
-from campaigns.queries.naming import quoted_target, target_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from campaigns.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Amendment, Campaign
 
 LABELS = {

@@ -12,8 +12,8 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, W
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest, Now
 
-from campaigns.events import data_changed
-from campaigns.messages import ANALYSIS
+from campaigns.kit.events import data_changed
+from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run
 from campaigns.queries import workers
 from campaigns.stats.methods import METHODS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.downloads import lines_of
+from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign
 from campaigns.queries.pages import shown_findings
 

@@ -7,15 +7,8 @@ from datetime import datetime
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from campaigns.models import (
-    AuditEvent,
-    Campaign,
-    Conclusion,
-    Decision,
-    Evidence,
-    Reviewer,
-)
-from campaigns.queries.rights import visible, without_hidden
+from campaigns.kit.rights import visible, without_hidden
+from campaigns.models import AuditEvent, Campaign, Conclusion, Decision, Evidence, Reviewer
 
 MOST_EVENTS = 200
 

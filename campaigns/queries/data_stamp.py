@@ -4,8 +4,8 @@ from typing import Any
 
 from django.db.models import Count, Max, QuerySet, Sum
 
+from campaigns.kit.network import normalised_address
 from campaigns.models import Amendment, Attempt, Campaign, Exclusion, Run
-from campaigns.network import normalised_address
 
 
 def stamp_of(campaign: Campaign) -> dict[str, Any]:

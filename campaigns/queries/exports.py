@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.text import slugify
 
-from campaigns.downloads import gathered
+from campaigns.kit.downloads import gathered
 from campaigns.models import Campaign
 from campaigns.queries.csv_lines import csv_lines
 from campaigns.queries.json_document import json_pieces

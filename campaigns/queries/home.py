@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns import progress
+from campaigns.kit.network import normalised_address
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
-from campaigns.network import normalised_address
 from campaigns.queries.allowed import names_beside
 from campaigns.queries.generators import busy_workers
 from campaigns.queries.live import seconds_left

@@ -7,17 +7,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from campaigns.charts.labels import contrast_words
 from campaigns.drivers.base import Metric
 from campaigns.drivers.base.values import BLIND_LABEL
-from campaigns.models import (
-    Attempt,
-    Campaign,
-    EffectiveSetting,
-    Finding,
-    Run,
-    Session,
-)
+from campaigns.kit.charts.labels import contrast_words
+from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
 from campaigns.queries.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.queries.outline import FactorOutline, _label, factors_of
 from campaigns.stats.methods import METHODS

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from campaigns.messages import CONTROL, send
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.messages import CONTROL, send
+from campaigns.kit.team_names import quoted_target
 from campaigns.models import Attempt, Target, TargetLease
-from campaigns.queries.clock import database_now
-from campaigns.queries.naming import quoted_target
 
 
 def request_probe(target: Target) -> str:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
+from campaigns.kit.rights import May
+from campaigns.kit.team_names import CAMPAIGN, quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.queries.allowed import same_server
 from campaigns.queries.live import seconds_left
-from campaigns.queries.naming import CAMPAIGN, quoted_campaign
 from campaigns.queries.order import ORDER
 from campaigns.queries.pools import needed_pools
-from campaigns.queries.rights import May
 from campaigns.queries.waiting import Wait, waiting_for
 from campaigns.queries.workers import present_by_pool
 

@@ -4,11 +4,11 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from campaigns.kit.team_names import target_name
+from campaigns.kit.units import roughly
 from campaigns.models import Target
 from campaigns.queries.allowed import same_server
-from campaigns.queries.naming import target_name
 from campaigns.quiet_hours import BadQuietHours, QuietHours, parse
-from campaigns.units import roughly
 
 hours_of = lru_cache(maxsize=256)(parse)
 

@@ -6,7 +6,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from campaigns import broker
+from campaigns.kit import broker
 
 DATABASE = "The database does not answer. Look whether PostgreSQL runs and DATABASE_URL is right."
 MIGRATIONS = "Migrations are not applied ({}). Run `manage.py migrate`."

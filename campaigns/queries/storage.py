@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import BigIntegerField, Count, F, Func, Model, Sum
 
+from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Distribution, Finding, Measurement, RawSamples, Series
-from campaigns.queries.rights import visible
 
 SAMPLES, SERIES, DISTRIBUTIONS = "raw samples", "series", "distributions"
 MEASUREMENTS, FINDINGS = "measurements", "findings"

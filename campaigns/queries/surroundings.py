@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Campaign
-from campaigns.queries.environment import (
-    Change,
-    Fact,
-    changes_of,
-    environment_of,
-    unread_after,
-)
+from campaigns.queries.environment import Change, Fact, changes_of, environment_of, unread_after
 from campaigns.queries.pages import SettingSeen, settings_of
 
 NAME = "surroundings"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db.models import Count, F, Prefetch, Q, QuerySet
 
+from campaigns.kit.rights import Right, people_with
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
-from campaigns.queries.rights import Right, people_with
 
 MOST_NAMES = 200
 """Members whose names are offered."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db.models import Count, Prefetch, QuerySet
 
+from campaigns.kit.rights import teams_with
 from campaigns.models import Membership, Role, Team
-from campaigns.queries.rights import teams_with
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.team_names import quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.queries import analyses, quiet
-from campaigns.queries.clock import database_now
 from campaigns.queries.expected import expected_seconds
 from campaigns.queries.hands import open_requests
-from campaigns.queries.naming import quoted_campaign
 from campaigns.queries.order import ORDER
 from campaigns.queries.pools import needed_pools
 from campaigns.queries.restorations import addresses_held

@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import IO, Any
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 from campaigns.readers.base import Options, Read, Reader, Source, refuse
 
 MAPPED = "plain_csv"

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
+from campaigns.kit.activity import Action, record
 from campaigns.models import (
     Campaign,
     Conclusion,

@@ -3,15 +3,9 @@
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
-from campaigns.models import (
-    Announcement,
-    Attempt,
-    Campaign,
-    LogLine,
-    Run,
-)
+from campaigns.kit.activity import Action, record
+from campaigns.kit.outbox import announce
+from campaigns.models import Announcement, Attempt, Campaign, LogLine, Run
 
 ENDS = {
     Attempt.State.ACCEPTED: Run.State.DONE,

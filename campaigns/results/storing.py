@@ -8,9 +8,10 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from campaigns import redaction
 from campaigns.drivers import base as driving
 from campaigns.drivers import driver_of
+from campaigns.kit import redaction
+from campaigns.kit.redaction import storable
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -23,7 +24,6 @@ from campaigns.models import (
     RawSamples,
     Series,
 )
-from campaigns.redaction import storable
 
 NOT_TOLD = "not told"
 MOST_LETTERS = 200

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists, F, OuterRef, Q
 
-from campaigns.activity import Action
+from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
 from campaigns.queries.compare_choice import why_unusable
 from campaigns.queries.compared import sides_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign
 from campaigns.queries.compared import sides_of
 from campaigns.reviews.check import PASS, WARN, Check

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Factor
-from campaigns.queries.rights import visible
 from campaigns.reviews.content import Cited, Content
 
 LONGEST_CLAIM, LONGEST_TEXT, LONGEST_WORD, LONGEST_VIEW = 500, 20_000, 2_000, 500

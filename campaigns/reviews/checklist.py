@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.urls import reverse
 
-from campaigns.charts.formats import counted, percent
+from campaigns.kit.charts.formats import counted, percent
 from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.data_stamp import exclusions_of

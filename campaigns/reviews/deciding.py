@@ -4,10 +4,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
+from campaigns.kit.activity import Action, record
+from campaigns.kit.outbox import announce
+from campaigns.kit.rights import Right
 from campaigns.models import Announcement, Conclusion, Decision
-from campaigns.queries.rights import Right
 from campaigns.reviews.checking import wrong_letters
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.drafting import require_supersedable

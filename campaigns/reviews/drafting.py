@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.definition.revisions import Seen, require_seen
-from campaigns.errors import Invalid
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.revisions import Seen, require_seen
+from campaigns.kit.rights import Right
+from campaigns.kit.rights import require as require_right
 from campaigns.models import CheckWord, Conclusion, Evidence
-from campaigns.queries.rights import Right
-from campaigns.queries.rights import require as require_right
 from campaigns.reviews.checking import checked
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content, revised

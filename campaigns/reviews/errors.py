@@ -1,6 +1,6 @@
 """Why a step in the life of a conclusion is refused. ReviewRefused > Moved, OwnWork, NotReady > Outdated > AnalysisFailed."""
 
-from campaigns.errors import NotPossible
+from campaigns.kit.errors import NotPossible
 from campaigns.models import Campaign
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.models import Amendment, Campaign, Exclusion
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.data_stamp import attempts_with_values

@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
-from campaigns.charts.formats import counted
+from campaigns.kit.activity import Action, record
+from campaigns.kit.charts.formats import counted
+from campaigns.kit.outbox import announce
 from campaigns.models import (
     Amendment,
     Announcement,

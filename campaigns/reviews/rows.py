@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from campaigns.kit import rights
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Conclusion, Membership, Team
-from campaigns.queries import rights
-from campaigns.queries.rights import Right
 
 
 def locked(key: int) -> Conclusion:

@@ -6,11 +6,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
-from campaigns.errors import Invalid
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.outbox import announce
+from campaigns.kit.rights import Right
 from campaigns.models import Announcement, Campaign, Conclusion, Reviewer
-from campaigns.queries.rights import Right
 from campaigns.reviews.checking import wrong_letters
 from campaigns.reviews.drafting import require_supersedable
 from campaigns.reviews.errors import Moved, Outdated, ReviewRefused

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign
 from campaigns.reviews.check import ELSEWHERE, FAIL, FEW, ORDER, PASS, WARN, Check, State
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from campaigns.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign, Finding
 from campaigns.queries.compared import sides_of
 from campaigns.queries.pages import findings_of, shown_findings

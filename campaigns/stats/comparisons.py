@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 from campaigns.stats import across
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.cells import CellRuns, refusal
-from campaigns.stats.compared import (
-    BetweenSessions,
-    Comparison,
-    Comparisons,
-    Model,
-    Pairs,
-    Reading,
-)
+from campaigns.stats.compared import BetweenSessions, Comparison, Comparisons, Model, Pairs, Reading
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.histogram import SHARES, VALUES_ABOVE, Counts, added
+from campaigns.kit.histogram import SHARES, VALUES_ABOVE, Counts, added
 from campaigns.stats import student
 from campaigns.stats.logs import ratio_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from campaigns.histogram import value_at_rank
+from campaigns.kit.histogram import value_at_rank
 
 
 @dataclass(frozen=True, slots=True)

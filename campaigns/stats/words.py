@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from campaigns.kit.units import UNITS
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Verdict, Word
-from campaigns.units import UNITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from campaigns.markup import names_in
+from campaigns.kit.markup import names_in
 from campaigns.models import Conclusion, Team
 from campaigns.queries.talk import who_may_be_told
 

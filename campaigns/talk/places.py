@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.urls import reverse
 
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Conclusion, Run, Team, Thread
 
 CHART = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}\Z")

@@ -2,8 +2,8 @@
 
 from django.core.exceptions import ValidationError
 
-from campaigns.errors import Invalid
-from campaigns.form_fields import Text
+from campaigns.kit.errors import Invalid
+from campaigns.kit.forms import Text
 
 LONGEST = 5000
 """Letters: some texts of Markdown take time that grows with the square of their length."""

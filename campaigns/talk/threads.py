@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce, unsay
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.outbox import announce, unsay
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.talk.mentions import mentioned
 from campaigns.talk.places import Place, words_of

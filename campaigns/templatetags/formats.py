@@ -1,8 +1,8 @@
-"""Filters that write numbers, times and sizes, as `campaigns.formats` does."""
+"""Filters that write numbers, times and sizes, as `campaigns.kit.formats` does."""
 
 from django.template import Library
 
-from campaigns import formats
+from campaigns.kit import formats
 
 register = Library()
 

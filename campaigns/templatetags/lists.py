@@ -8,7 +8,7 @@ from django.template import Context, Library
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from campaigns.web.sorting import Sort
+from campaigns.kit.pages.sorting import Sort
 
 register = Library()
 MARKS = {

@@ -9,7 +9,7 @@ from django.template import Context, Library
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns import log_context
+from campaigns.kit import log_context
 from campaigns.templatetags.terms import terms
 
 register = Library()

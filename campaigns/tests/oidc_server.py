@@ -17,7 +17,7 @@ from time import monotonic, sleep
 
 import requests
 
-from campaigns import kernel
+from campaigns.kit import kernel
 
 CLIENT, SECRET, PASSWORD = "perfdash", "the secret of the client", "known there"
 PEOPLE = {

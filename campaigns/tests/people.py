@@ -2,9 +2,9 @@
 
 from django.contrib.auth.models import User
 
+from campaigns.kit.rights import May
 from campaigns.models import Membership, Team
 from campaigns.models.teams import default_team
-from campaigns.queries.rights import May
 
 
 def somebody(name: str = "owner", *roles: str, team: Team | None = None, **fields: str) -> User:

@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.drivers.base import STAND_IN
+from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, EnvironmentFact, Run
-from campaigns.redaction import storable
 from campaigns.results.storing import MOST_LETTERS, Value, store_environment, store_values
 
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from campaigns import progress
-from campaigns.redis_link import RedisLink
+from campaigns.kit.redis_link import RedisLink
 
 
 @pytest.fixture

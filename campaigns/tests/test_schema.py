@@ -13,9 +13,9 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.urls import reverse
 
-from campaigns import credentials
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
+from campaigns.kit import encryption
 from campaigns.models import (
     ApiToken,
     Attempt,
@@ -412,28 +412,28 @@ def test_a_password_is_opened_by_any_key_of_the_list_and_by_no_other(target, set
     old, new = settings.ENCRYPTION_KEYS, Fernet.generate_key().decode()
 
     settings.ENCRYPTION_KEYS = [new, *old]
-    assert credentials.decrypt(target.password) == "correct horse battery"
+    assert encryption.decrypt(target.password) == "correct horse battery"
     settings.ENCRYPTION_KEYS = [new]
-    with pytest.raises(credentials.SecretUnreadable, match="PERFDASH_ENCRYPTION_KEYS"):
-        credentials.decrypt(target.password)
+    with pytest.raises(encryption.SecretUnreadable, match="PERFDASH_ENCRYPTION_KEYS"):
+        encryption.decrypt(target.password)
 
 
 def test_a_rotated_password_needs_the_new_key_alone(target, settings):
     old, new = settings.ENCRYPTION_KEYS, Fernet.generate_key().decode()
     settings.ENCRYPTION_KEYS = [new, *old]
 
-    rotated = credentials.rotate(target.password)
+    rotated = encryption.rotate(target.password)
 
     settings.ENCRYPTION_KEYS = [new]
-    assert credentials.decrypt(rotated) == "correct horse battery"
-    assert credentials.rotate("") == ""
+    assert encryption.decrypt(rotated) == "correct horse battery"
+    assert encryption.rotate("") == ""
 
 
 def test_a_password_that_no_key_opens_is_not_rotated(target, settings):
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
 
-    with pytest.raises(credentials.SecretUnreadable):
-        credentials.rotate(target.password)
+    with pytest.raises(encryption.SecretUnreadable):
+        encryption.rotate(target.password)
 
 
 def test_a_password_is_on_no_page(campaign):

@@ -20,9 +20,9 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
+from campaigns.kit.network import Rules
 from campaigns.models import Target as TargetRow
 from campaigns.models import Worker
-from campaigns.network import Rules
 
 
 class ToyForm(forms.Form):

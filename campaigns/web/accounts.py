@@ -10,12 +10,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import access
-from campaigns.errors import Invalid
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import from_form
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Scope
-from campaigns.queries.clock import database_now
-from campaigns.queries.rights import Right
-from campaigns.web.fields import from_form
-from campaigns.web.people import takes, user_of
 from campaigns.web.signing import own
 
 SOON = timedelta(days=7)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.web.fields import Choice, Field, as_text
+from campaigns.kit.pages.fields import Choice, Field, as_text
 
 NAMES = ("way", "method", "url", "body", "login", "at", "arguments", "words", "expect", "seconds")
 WAYS = (

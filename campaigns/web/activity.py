@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from campaigns.activity import Action
+from campaigns.kit.activity import Action
+from campaigns.kit.pages.fields import Choice, Field, is_key
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right, teams_with, visible
 from campaigns.models import Campaign
 from campaigns.queries import activity, activity_export
 from campaigns.queries.activity import Wanted, events_for, narrowed, people_seen_by
-from campaigns.queries.rights import Right, teams_with, visible
 from campaigns.web.activity_words import lines_of
-from campaigns.web.fields import Choice, Field, is_key
-from campaigns.web.people import takes, user_of
 
 PAGE_SIZE = 50
 NAMES = ("person", "action", "team", "campaign", "means", "from", "to")

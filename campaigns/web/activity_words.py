@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from campaigns.activity import Action
+from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Target, Thread
 from campaigns.queries.activity import NOBODY
 

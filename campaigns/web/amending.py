@@ -11,23 +11,23 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.definition import amending, drafts, life
 from campaigns.definition.forms import DesignForm
-from campaigns.definition.revisions import Changed, changed
-from campaigns.errors import Invalid, NotConfirmed, NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages.confirming import typed_name
+from campaigns.kit.pages.fields import Choice, Field, as_text, from_form
+from campaigns.kit.pages.moved import of_fields
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.revisions import Changed, changed
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.analyses import request_analysis
 from campaigns.queries.metrics import metrics_of
 from campaigns.queries.outline import factors_of
-from campaigns.queries.rights import Right
 from campaigns.queries.work import work_of
 from campaigns.web.campaign_actions import reason_in
-from campaigns.web.confirming import typed_name
 from campaigns.web.contrast_fields import NAMES as CONTRAST
 from campaigns.web.contrast_fields import PATH, as_entered, contrast_fields, read_entered
-from campaigns.web.fields import Choice, Field, as_text, from_form
-from campaigns.web.moved import of_fields
-from campaigns.web.people import takes, user_of
 
 ALWAYS = ("question", "smallest_effect_percent", "margin_percent", "failed_limit_percent")
 STOP = ("stop_rule", "stop_width_percent", "stop_most")

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_GET
 
 from campaigns.bundles import NotReady
 from campaigns.bundles.sending import Ready, bundle_of
+from campaigns.kit.pages.people import campaign_of, takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Conclusion
 from campaigns.queries import exports
-from campaigns.queries.rights import Right
 from campaigns.reviews.rows import require_to_see
-from campaigns.web.people import campaign_of, takes, user_of
 from campaigns.web.reports.bundle import answered, attachment, concluded
 
 

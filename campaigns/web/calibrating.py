@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from campaigns.charts.formats import without_sign
 from campaigns.definition import calibrating
 from campaigns.drivers import all_kinds
-from campaigns.errors import Invalid
+from campaigns.kit.charts.formats import without_sign
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Target
 from campaigns.queries.noise import Calibrations, calibrations_on
-from campaigns.queries.rights import Right
-from campaigns.web.people import takes, user_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.formats import counted, without_sign
+from campaigns.kit.charts.formats import counted, without_sign
 from campaigns.models import Campaign
 from campaigns.queries.noise import calibrations_on
 from campaigns.web.phrases import p_text, percent

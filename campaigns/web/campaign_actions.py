@@ -9,14 +9,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.definition import drafts, life
-from campaigns.errors import NotConfirmed, NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.errors import NotConfirmed, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages.confirming import Step, ask_for_name, ask_reason, typed_name
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.queries.rights import Right
-from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
-from campaigns.web.fields import is_key
 from campaigns.web.launches import ANYWAY, kept_back, told_if_asked
-from campaigns.web.people import takes, user_of
 
 LONGEST_REASON = 2000
 REFUSALS = (NotPossible, drafts.NotADraft)

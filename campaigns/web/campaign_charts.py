@@ -7,15 +7,15 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import versions
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
-from campaigns.queries.rights import Right
 from campaigns.web.level_tables import GROUP
 from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown, comes_late
-from campaigns.web.people import takes
 from campaigns.web.phrases import Levels
 from campaigns.web.plots import CURVE
 from campaigns.web.result import levels_of, main_plot

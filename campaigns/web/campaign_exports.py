@@ -5,15 +5,15 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
 from campaigns.definition import drafts
-from campaigns.downloads import lines_of
+from campaigns.kit.downloads import lines_of
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import exports
 from campaigns.queries.comparison_rows import comparison_lines
 from campaigns.queries.pages import findings_of, outline_of
-from campaigns.queries.rights import Right
 from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown
-from campaigns.web.people import takes
 from campaigns.web.phrases import Levels
 from campaigns.web.view import view_of
 

@@ -15,12 +15,12 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import live, versions
-from campaigns.queries.rights import Right
 from campaigns.web import running
-from campaigns.web.fields import is_key
-from campaigns.web.people import takes
 from campaigns.web.run_pages import STOP_POLLING
 
 TICK_SECONDS = 5

@@ -10,19 +10,19 @@ from django.views.decorators.http import require_GET
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
 from campaigns.definition.preview import preview
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import live, versions
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.hands import open_requests
 from campaigns.queries.pages import Outline, outline_of
-from campaigns.queries.rights import Right
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
 from campaigns.web.launches import ANYWAY, failed_try_out
 from campaigns.web.limits import limits_of, stopped_of
-from campaigns.web.people import takes
 from campaigns.web.phrases import Levels, level_text
 from campaigns.web.plans import plan_view
 

@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from campaigns.clients.chat import LABELS
-from campaigns.definition.revisions import Changed, revision_of
+from campaigns.kit.pages.fields import Choice, Field
+from campaigns.kit.pages.moved import HIDDEN, Moved, of_texts
+from campaigns.kit.revisions import Changed, revision_of
+from campaigns.kit.rights import teams_with
 from campaigns.models import Channel
 from campaigns.notifications import channels
-from campaigns.queries.rights import teams_with
-from campaigns.web.fields import Choice, Field
-from campaigns.web.moved import HIDDEN, Moved, of_texts
 
 LABELS_OF = {
     "name": "Name",

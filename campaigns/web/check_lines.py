@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.web.phrases import p_text, percent
 
 TONES = {

@@ -4,11 +4,11 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from campaigns.downloads import lines_of
+from campaigns.kit.downloads import lines_of
+from campaigns.kit.pages.people import may, takes
+from campaigns.kit.rights import Right
 from campaigns.queries.compare_choice import MOST_CAMPAIGNS
-from campaigns.queries.rights import Right
 from campaigns.web.compare_address import Address, read
-from campaigns.web.people import may, takes
 
 
 @require_GET

@@ -7,10 +7,10 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Q
 
 from campaigns.analysis.compared_names import Names
+from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
 from campaigns.queries.compared import Side
 from campaigns.web.compare_address import Address, Move
-from campaigns.web.fields import Choice, Field
 
 OFFERED_A_PAGE = 20
 MOST_OPTIONS = 400

@@ -10,7 +10,7 @@ from campaigns.analysis.compared import Compared
 from campaigns.analysis.measured import Measured
 from campaigns.charts import levels
 from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
-from campaigns.charts.figure import Quantity
+from campaigns.kit.charts.figure import Quantity
 from campaigns.web.phrases import inside
 from campaigns.web.plots import POINT_STATES
 from campaigns.web.run_plots import Plot, labelled

@@ -6,7 +6,8 @@ from typing import Any
 
 from campaigns.analysis.compared import Against, Compared, Row
 from campaigns.analysis.differences import CAUSE, DESIGN, NOT_RECORDED, TIME, Difference
-from campaigns.charts import formats, strips
+from campaigns.charts import strips
+from campaigns.kit.charts import formats
 from campaigns.web.phrases import BADGES, MISSING, amount, p_text, percent
 
 MOST_LISTED = 12

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from campaigns.web.fields import Choice, Field, as_text
+from campaigns.kit.pages.fields import Choice, Field, as_text
 
 NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"

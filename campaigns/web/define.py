@@ -14,20 +14,21 @@ from campaigns.definition import drafts, life
 from campaigns.definition.calibrating import calibration_of
 from campaigns.definition.checking import Definition, check
 from campaigns.definition.preview import preview
-from campaigns.definition.revisions import Changed
-from campaigns.errors import Invalid, NotConfirmed, NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages import moved
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.moved import Moved, opened_on, seen_in
+from campaigns.kit.pages.people import campaign_of, may, takes, user_of
+from campaigns.kit.revisions import Changed
+from campaigns.kit.rights import NotAllowed, Right
 from campaigns.models import Campaign, Target
 from campaigns.queries.refusals import refused_levels
-from campaigns.queries.rights import NotAllowed, Right
-from campaigns.web import forms, moved
-from campaigns.web.fields import is_key
+from campaigns.web import forms
 from campaigns.web.form_page import form_page, labels_of, problems
 from campaigns.web.forms import Entered, Errors
 from campaigns.web.launches import ANYWAY, failed_try_out, kept_back, told_if_asked
 from campaigns.web.limits import limits_entered
-from campaigns.web.moved import Moved, opened_on, seen_in
-from campaigns.web.people import campaign_of, may, takes, user_of
 from campaigns.web.plans import PlanView, plan_view
 
 PRESET = "preset:"

@@ -7,10 +7,10 @@ from typing import Any
 from campaigns.definition.forms import DesignForm
 from campaigns.drivers.base import Driver, Preset
 from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kit.pages.fields import Choice, Field, from_form
 from campaigns.models import Campaign
 from campaigns.queries.pools import measuring_pools
 from campaigns.web import limits
-from campaigns.web.fields import Choice, Field, from_form
 from campaigns.web.forms import (
     Entered,
     Errors,

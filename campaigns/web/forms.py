@@ -12,17 +12,17 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from campaigns.definition.calibrating import PAIRS, TAG, question_of
-from campaigns.definition.durations import DurationField
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.variables import Variables, variables_of
 from campaigns.drivers import all_kinds
 from campaigns.drivers.base import Driver, Preset
 from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kit.durations import DurationField
+from campaigns.kit.pages.fields import Field, as_text, is_key
+from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
-from campaigns.units import written
 from campaigns.web import contrast_fields as contrasts
 from campaigns.web.combinations import as_level, combinations
-from campaigns.web.fields import Field, as_text, is_key
 
 VALUES = ("target", "primary_metric", *contrasts.NAMES, *DesignForm.base_fields)
 MOST_LOOKED_AT = 20

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from campaigns.charts import formats
+from campaigns.kit.charts import formats
 from campaigns.models import Generator
 
 TONES = {

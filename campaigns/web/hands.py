@@ -6,11 +6,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.definition import hands
-from campaigns.errors import NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import HandRequest
-from campaigns.queries.rights import Right
-from campaigns.web.people import takes, user_of
 
 
 @require_POST

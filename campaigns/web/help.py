@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from campaigns.markup import Document, document
-from campaigns.queries.owners import for_everybody
+from campaigns.kit.markup import Document, document
+from campaigns.kit.owners import for_everybody
 
 INDEX, GLOSSARY, CHANGELOG = "docs/README.md", "docs/reference/glossary.md", "CHANGELOG.md"
 SCHEMA = "docs/reference/campaign.schema.json"

@@ -6,12 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from campaigns.kit.pages.people import may, takes
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import home as queries
 from campaigns.queries.hands import open_requests
 from campaigns.queries.launches import waiting_in
-from campaigns.queries.rights import Right
-from campaigns.web.people import may, takes
 from campaigns.web.sparks import spark
 
 

@@ -13,20 +13,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.definition.allowing import team_for
-from campaigns.errors import BadFile, Invalid
-from campaigns.events import work_waits
-from campaigns.form_fields import Text
-from campaigns.formats import direction
 from campaigns.importers import waiting
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
+from campaigns.kit.allowing import team_for
+from campaigns.kit.errors import BadFile, Invalid
+from campaigns.kit.events import work_waits
+from campaigns.kit.formats import direction
+from campaigns.kit.forms import Text
+from campaigns.kit.pages.fields import Field, from_form
+from campaigns.kit.pages.people import takes, team_field, user_of
+from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Submission
 from campaigns.queries.analyses import request_analysis
-from campaigns.queries.rights import Right, visible
 from campaigns.readers import all_readers
-from campaigns.web.fields import Field, from_form
-from campaigns.web.people import takes, team_field, user_of
 
 SHOWN = 20
 WAY = {

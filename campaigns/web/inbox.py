@@ -6,10 +6,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns import talk
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.queries.inbox import MOST, count, waiting
-from campaigns.queries.rights import Right
 from campaigns.talk.inbox import told
-from campaigns.web.people import takes, user_of
 
 
 @require_GET

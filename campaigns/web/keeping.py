@@ -8,15 +8,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.definition import keeping, target_ends
-from campaigns.definition.revisions import Changed, held, revision_of
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.pages.fields import from_form
+from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
+from campaigns.kit.pages.people import campaign_of, may, takes, target_of, user_of
+from campaigns.kit.revisions import Changed, held, revision_of
+from campaigns.kit.rights import Right, teams_with
 from campaigns.models import Campaign, Target, Team
 from campaigns.queries.dependants import dependants_of
-from campaigns.queries.rights import Right, teams_with
 from campaigns.queries.storage import KINDS, database_bytes, used_by_campaigns
-from campaigns.web.fields import from_form
-from campaigns.web.moved import of_fields, opened_on, seen_in
-from campaigns.web.people import campaign_of, may, takes, target_of, user_of
 
 MOST_ROWS = 100
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts import formats, strips
+from campaigns.charts import strips
+from campaigns.kit.charts import formats
 from campaigns.web.phrases import (
     BADGES,
     MISSING,

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from campaigns import quiet_hours
 from campaigns.definition.forms import DesignForm
-from campaigns.formats import about, number
+from campaigns.kit.formats import about, number
+from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.queries.pools import MEASURE
-from campaigns.units import written
 
 NAMES = (
     "pool",

@@ -15,12 +15,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.definition import drafts
 from campaigns.drivers import all_kinds
+from campaigns.kit.pages.fields import Choice, Field
+from campaigns.kit.pages.people import may, takes
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Finding, Target
 from campaigns.queries.environment import stand_ins
 from campaigns.queries.home import means_of_cells, measured_runs
-from campaigns.queries.rights import Right
-from campaigns.web.fields import Choice, Field
-from campaigns.web.people import may, takes
 from campaigns.web.sparks import Spark, spark
 
 PAGE_SIZE = 25

@@ -23,8 +23,8 @@ from prometheus_client.core import (
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
-from campaigns import broker
-from campaigns.messages import ANALYSIS, CONTROL
+from campaigns.kit import broker
+from campaigns.kit.messages import ANALYSIS, CONTROL
 from campaigns.queries.figures import Figures, figures
 
 KEPT_SECONDS = 5.0

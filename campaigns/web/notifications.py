@@ -9,15 +9,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.definition.revisions import Changed, held
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.pages.moved import seen_in
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.revisions import Changed, held
+from campaigns.kit.rights import Right
 from campaigns.models import Channel
 from campaigns.notifications import channels, confirming, defaults
 from campaigns.notifications.told import deliveries_of, told
-from campaigns.queries.rights import Right
 from campaigns.web.channel_forms import Sent, channel_form, new_form
-from campaigns.web.moved import seen_in
-from campaigns.web.people import takes, user_of
 
 SHOWN = 20
 STATES = {

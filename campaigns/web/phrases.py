@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.charts import formats
-from campaigns.charts.labels import told_apart
+from campaigns.kit.charts import formats
+from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.pages.fields import as_text
 from campaigns.queries.outline import FactorOutline
 from campaigns.queries.rows import RunRow, Standing
-from campaigns.web.fields import as_text
 
 MISSING = "—"
 MINUS = "\u2212"

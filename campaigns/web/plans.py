@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts.labels import told_apart
 from campaigns.definition.checking import Definition
 from campaigns.definition.preview import Preview
-from campaigns.formats import about
+from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.formats import about
+from campaigns.kit.pages.fields import as_text
 from campaigns.models import Campaign
 from campaigns.plan import Levels, PlannedRun
-from campaigns.web.fields import as_text
 
 MOST_ROWS = 8
 MOST_TILES = 12

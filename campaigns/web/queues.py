@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.definition import queue
-from campaigns.errors import NotPossible
-from campaigns.events import work_waits
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages.people import may, takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.queries import queues
-from campaigns.queries.rights import Right
-from campaigns.web.people import may, takes, user_of
 
 Move = Callable[[Campaign, User | None], Campaign]
 

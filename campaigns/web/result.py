@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from campaigns.kit.pages.sorting import Sort
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.analyses import failure_of, wait_of
@@ -28,19 +29,10 @@ from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.panels import panels_of
 from campaigns.web.panels.base import Late, Shown, comes_late
 from campaigns.web.panels.matrix import heat_table
-from campaigns.web.phrases import (
-    MISSING,
-    Levels,
-    level_text,
-    percent,
-    place,
-    reason_of,
-    value_text,
-)
+from campaigns.web.phrases import MISSING, Levels, level_text, percent, place, reason_of, value_text
 from campaigns.web.plots import CURVE, levels_plot, levels_title, pairs_plot
 from campaigns.web.run_plots import Plot, labelled
 from campaigns.web.sensitivity_lines import sensitivity_panel
-from campaigns.web.sorting import Sort
 from campaigns.web.tables import cell_table, strata_table
 from campaigns.web.view import selectors, view_of
 

@@ -10,15 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.definition import life
-from campaigns.errors import NotConfirmed
-from campaigns.events import work_waits
+from campaigns.kit.errors import NotConfirmed
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages.confirming import Step, ask_for_name, ask_reason, typed_name
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Run
 from campaigns.queries.analyses import request_analysis
-from campaigns.queries.rights import Right
 from campaigns.web.campaign_actions import REFUSALS, reason_in
-from campaigns.web.confirming import Step, ask_for_name, ask_reason, typed_name
 from campaigns.web.launches import told_if_asked
-from campaigns.web.people import takes, user_of
 
 
 @require_http_methods(["GET", "POST"])

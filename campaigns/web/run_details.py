@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.charts import formats
 from campaigns.drivers.base import Metric
-from campaigns.formats import direction, number, observed
-from campaigns.histogram import needs
+from campaigns.kit.charts import formats
+from campaigns.kit.formats import direction, number, observed
+from campaigns.kit.histogram import needs
 from campaigns.models import Attempt, DeletedSamples, Measurement, Phase, Proof
 from campaigns.queries import live
 from campaigns.queries.rows import Standing

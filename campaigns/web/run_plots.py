@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from campaigns.charts import samples, throughput
-from campaigns.charts.figure import Figure, KeyItem, Quantity, marked
-from campaigns.units import UNITS, convert
+from campaigns.kit.charts.figure import Figure, KeyItem, Quantity, marked
+from campaigns.kit.units import UNITS, convert
 
 SCALES = {"linear": "Linear", "log": "Log"}
 

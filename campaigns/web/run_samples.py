@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.charts import formats
+from campaigns.kit.charts import formats
 from campaigns.models import Attempt
 from campaigns.web.phrases import MISSING, inside
 from campaigns.web.run_plots import Plot, samples_plot

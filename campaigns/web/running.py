@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from campaigns.charts import formats
-from campaigns.formats import about
+from campaigns.kit.charts import formats
+from campaigns.kit.formats import about
 from campaigns.models import Campaign
 from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.analysis.sensitivity_told import change_in_words
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.web.check_lines import TONES
 
 MOST_LINES = 20

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 
-from campaigns.charts import formats, strips
+from campaigns.charts import strips
+from campaigns.kit.charts import formats
 from campaigns.web.phrases import (
     BADGES,
     FLAGS,

@@ -12,15 +12,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns import talk
-from campaigns.definition.revisions import Changed, held, revision_of
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.pages.moved import opened_on, seen_in
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.revisions import Changed, held, revision_of
+from campaigns.kit.rights import Right
+from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
-from campaigns.queries.rights import Right
-from campaigns.queries.rights import may as may_in
 from campaigns.queries.talk import names_to_mention, threads, threads_on
 from campaigns.talk.mentions import mentioned, sentence_of
-from campaigns.web.moved import opened_on, seen_in
-from campaigns.web.people import takes, user_of
 from campaigns.web.talk_view import Writing, html_of, thread_view, writing_on
 
 Within = tuple[Team, Conclusion | None]

@@ -7,10 +7,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns.markup import to_html
+from campaigns.kit.markup import to_html
+from campaigns.kit.rights import Right
+from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Thread
-from campaigns.queries.rights import Right
-from campaigns.queries.rights import may as may_in
 from campaigns.queries.talk import names_to_mention, threads_on
 from campaigns.talk import page_of, words_of
 from campaigns.talk.texts import LONGEST
@@ -74,7 +74,7 @@ class Discussion:
 
 def html_of(text: str, people: Iterable[str]) -> SafeString:
     """Markdown as HTML in which nothing runs."""
-    return mark_safe(to_html(text, frozenset(people)))  # noqa: S308 - campaigns.markup makes it so
+    return mark_safe(to_html(text, frozenset(people)))  # noqa: S308 - campaigns.kit.markup makes it so
 
 
 def thread_view(thread: Thread, user: User | AnonymousUser) -> ThreadView:

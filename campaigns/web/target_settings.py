@@ -14,16 +14,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.definition import ssh_logins, target_settings
-from campaigns.definition.revisions import Changed, Data, held
 from campaigns.definition.setting_forms import SettingForm, SshForm, StepForm
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import Field, from_form
+from campaigns.kit.pages.moved import Moved, of_fields, opened_on, seen_in
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.revisions import Changed, Data, held
+from campaigns.kit.rights import Right
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.queries.probes import request_look
-from campaigns.queries.rights import Right
 from campaigns.web.action_fields import action_fields, entered_action, stored_action
-from campaigns.web.fields import Field, from_form
-from campaigns.web.moved import Moved, of_fields, opened_on, seen_in
-from campaigns.web.people import takes, user_of
 
 Errors = Mapping[str, list[str]]
 NOTHING: Errors = {}

@@ -9,25 +9,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns import credentials
 from campaigns.definition import servers
-from campaigns.definition.allowing import team_for
 from campaigns.definition.forms import TargetForm
 from campaigns.definition.production import is_kept
-from campaigns.definition.revisions import Changed
-from campaigns.errors import Invalid
+from campaigns.kit import encryption
+from campaigns.kit.allowing import team_for
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import Field, from_form, is_key
+from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
+from campaigns.kit.pages.people import may, takes, team_field, user_of
+from campaigns.kit.pages.sorting import Sort
+from campaigns.kit.revisions import Changed
+from campaigns.kit.rights import Right
 from campaigns.models import Target
 from campaigns.queries.home import TargetRow, target_rows
 from campaigns.queries.probes import request_probe
 from campaigns.queries.queues import queue_of
-from campaigns.queries.rights import Right
 from campaigns.web.calibrating import noise_of_kinds
-from campaigns.web.fields import Field, from_form, is_key
 from campaigns.web.limits import quiet_of, zones
-from campaigns.web.moved import of_fields, opened_on, seen_in
-from campaigns.web.people import may, takes, team_field, user_of
 from campaigns.web.setting_rows import settings_context
-from campaigns.web.sorting import Sort
 
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
@@ -221,8 +221,8 @@ def _locked(target: Target | None) -> str:
         return ""
     try:
         for name in servers.SECRETS:
-            credentials.decrypt(getattr(target, name))
-    except credentials.SecretUnreadable as error:
+            encryption.decrypt(getattr(target, name))
+    except encryption.SecretUnreadable as error:
         return str(error)
     return ""
 

@@ -9,14 +9,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import templates
-from campaigns.definition.revisions import Changed, held
 from campaigns.drivers import all_kinds
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import Choice, Field, from_form, is_key
+from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
+from campaigns.kit.pages.people import campaign_of, takes, user_of
+from campaigns.kit.revisions import Changed, held
+from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Template
-from campaigns.queries.rights import Right, visible
-from campaigns.web.fields import Choice, Field, from_form, is_key
-from campaigns.web.moved import of_fields, opened_on, seen_in
-from campaigns.web.people import campaign_of, takes, user_of
 
 MOST_FACTORS = 6
 

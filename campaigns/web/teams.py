@@ -10,15 +10,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import teams
-from campaigns.definition.revisions import Changed, Data, held, revision_of
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.owners import find
+from campaigns.kit.pages.fields import Choice, from_form
+from campaigns.kit.pages.moved import Difference, Moved, moved, of_fields, opened_on, seen_in
+from campaigns.kit.pages.people import may, takes, user_of
+from campaigns.kit.revisions import Changed, Data, held, revision_of
+from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
 from campaigns.models import Membership, Role, Team
 from campaigns.queries import teams as queries
-from campaigns.queries.owners import find
-from campaigns.queries.rights import IN_WORDS, RIGHTS, Right
-from campaigns.web.fields import Choice, from_form
-from campaigns.web.moved import Difference, Moved, moved, of_fields, opened_on, seen_in
-from campaigns.web.people import may, takes, user_of
 
 Errors = Mapping[str, list[str]]
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
 from campaigns.queries.outline import FactorOutline
 from campaigns.queries.pages import Findings, Outline
-from campaigns.web.fields import Choice, Field
 
 TOGETHER = "all"
 """As colour: all other factors together make the series. As small multiples: there are none."""

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from campaigns.api import waiting
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
+from campaigns.kit.api import waiting
 from campaigns.models import Campaign, LaunchRequest, Target, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from campaigns import analysis
-from campaigns.api import waiting
+from campaigns.kit.api import waiting
 from campaigns.models import Campaign, Run
 from campaigns.queries.analyses import request_analysis
 from campaigns.tests.analysis.conftest import store

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.clients.tls import Tls
 from campaigns.drivers.base import DriverError, TargetUnavailable
 from campaigns.drivers.sync import driver
+from campaigns.kit.http.tls import Tls
 from campaigns.tests.drivers.sync.suite import RULES, Place, found, good, parameters
 from campaigns.tests.engines.certificates import Authority
 from e2e.pulp.front import tls_front

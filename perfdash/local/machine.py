@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns import kernel
+from campaigns.kit import kernel
 
 MB = 1_000_000
 FEWEST_OPEN_FILES = 4_096

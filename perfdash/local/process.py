@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from campaigns import kernel
+from campaigns.kit import kernel
 
 
 @dataclass(frozen=True, slots=True)

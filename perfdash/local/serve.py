@@ -11,7 +11,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from campaigns import kernel
+from campaigns.kit import kernel
 from perfdash.local import leftovers, machine, ownership, ports, postgres, services, swap
 from perfdash.local.book import Book
 from perfdash.local.directory import DataDirectory

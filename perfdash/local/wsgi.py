@@ -2,7 +2,7 @@
 
 import os
 
-from campaigns.kernel import die_with_parent
+from campaigns.kit.kernel import die_with_parent
 
 die_with_parent(os.getppid())
 

@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 
-from campaigns import kernel
+from campaigns.kit import kernel
 from perfdash.tests.conftest import wait_until
 
 OWN = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "PERFDASH_ENCRYPTION_KEYS")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from campaigns import log_context, redaction
+from campaigns.kit import log_context, redaction
 from perfdash.logs import Context, Json, Line, RefusedInput, without_secrets
 
 

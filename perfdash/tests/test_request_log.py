@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from campaigns import log_context
 from campaigns.definition.access import make_sign_in_link
+from campaigns.kit import log_context
 from campaigns.tests.people import somebody
 from perfdash.logs import Json
 

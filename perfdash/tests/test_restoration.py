@@ -1,8 +1,8 @@
 import pytest
 
-from campaigns import credentials
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
+from campaigns.kit import encryption
 from campaigns.models import Campaign, Run, Target
 from campaigns.tests.toy import definition, target, toy
 from perfdash.local import restoration
@@ -36,7 +36,7 @@ def test_a_try_out_that_waited_when_it_was_saved_does_not_begin_by_itself(target
 
 def test_passwords_that_no_key_opens_are_named(target, settings):
     settings.ENCRYPTION_KEYS = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
-    Target.objects.update(password=credentials.encrypt("open sesame"))
+    Target.objects.update(password=encryption.encrypt("open sesame"))
     assert restoration.complete()["unreadable"] == []
 
     settings.ENCRYPTION_KEYS = ["BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]

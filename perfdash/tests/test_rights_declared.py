@@ -2,9 +2,9 @@
 
 from django.urls import URLPattern, get_resolver
 
-from campaigns.api.views import Api
-from campaigns.queries.owners import Takes
-from campaigns.queries.rights import Right
+from campaigns.kit.api.views import Api
+from campaigns.kit.owners import Takes
+from campaigns.kit.rights import Right
 
 CHANGING = ("post", "put", "patch", "delete")
 OF_OTHERS = ("django.contrib.auth.views.LogoutView",)
@@ -36,7 +36,7 @@ def missing(callback):
         return []
     if isinstance(getattr(callback, "takes", None), Takes):
         return []
-    return [f"{view.__qualname__} has no @takes(Right.…, of=…) (campaigns.web.people)"]
+    return [f"{view.__qualname__} has no @takes(Right.…, of=…) (campaigns.kit.pages.people)"]
 
 
 def test_every_address_says_which_right_it_takes():

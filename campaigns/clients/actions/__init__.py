@@ -6,13 +6,7 @@ reads one and says what is wrong with it, `http` and `ssh` do it, `performing` c
 
 from campaigns.clients.actions.errors import ActionFailed, BadAction, HostKeyRefused
 from campaigns.clients.actions.http import Door
-from campaigns.clients.actions.performing import (
-    Done,
-    Server,
-    await_ready,
-    perform,
-    read_value,
-)
+from campaigns.clients.actions.performing import Done, Server, await_ready, perform, read_value
 from campaigns.clients.actions.ssh import SshAccess, fingerprint_of, look, wrong_key
 from campaigns.clients.actions.values import COMMAND, HAND, HTTP, PLACE, Action, Role, parse
 

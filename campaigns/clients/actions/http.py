@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from campaigns.clients.actions.errors import ActionFailed
 from campaigns.clients.actions.values import PLACE, Action
-from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import ClientError
-from campaigns.clients.login import Login
-from campaigns.clients.tls import BadCertificate, Tls
-from campaigns.network import NetworkError, Rules
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import ClientError
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.tls import BadCertificate, Tls
+from campaigns.kit.network import NetworkError, Rules
 
 SHOWN = 60
 

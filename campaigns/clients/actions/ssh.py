@@ -13,9 +13,9 @@ from typing import Any
 
 import asyncssh
 
-from campaigns import names
 from campaigns.clients.actions.errors import ActionFailed, HostKeyRefused
-from campaigns.network import NetworkError, Rules
+from campaigns.kit import name_service
+from campaigns.kit.network import NetworkError, Rules
 
 CONNECT_SECONDS = 15.0
 LOOK_SECONDS = 0.1
@@ -251,7 +251,7 @@ async def _address(access: SshAccess, rules: Rules) -> str:
     """Resolve the machine, and give the first address that the rules allow. Raise ActionFailed."""
     try:
         rules.check_name(access.host, access.port)
-        found = await asyncio.to_thread(names.resolve, access.host, access.port)
+        found = await asyncio.to_thread(name_service.resolve, access.host, access.port)
         return rules.allowed_of(found, access.port, access.host)[0]
     except NetworkError as error:
         raise ActionFailed(str(error)) from None

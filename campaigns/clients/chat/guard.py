@@ -12,7 +12,7 @@ from typing import Any
 
 import requests
 
-from campaigns.network import Refused, Rules, unwrapped
+from campaigns.kit.network import Refused, Rules, unwrapped
 
 MOST_MEMORY = 1 << 30
 MOST_CPU_SECONDS = 20

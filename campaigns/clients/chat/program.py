@@ -12,7 +12,7 @@ from apprise import AppriseAsset
 from campaigns.clients.chat import guard
 from campaigns.clients.chat.errors import BadAddress
 from campaigns.clients.chat.services import Place, place_of
-from campaigns.network import NetworkError, Rules
+from campaigns.kit.network import NetworkError, Rules
 
 LONGEST_SECONDS = 40
 """Its starter ends it sooner, unless that was killed."""

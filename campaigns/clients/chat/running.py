@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from campaigns.clients.chat.errors import ChatFailed
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 TOTAL_SECONDS = 30.0
 ROOT = Path(__file__).resolve().parents[3]

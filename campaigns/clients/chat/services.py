@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from campaigns.clients.chat.errors import BadAddress
-from campaigns.network import Rules, check_url
+from campaigns.kit.network import Rules, check_url
 
 LONGEST = 2000
 QUERY = frozenset(

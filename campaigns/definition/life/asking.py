@@ -7,14 +7,14 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
 from campaigns.definition.drafts import as_data
 from campaigns.definition.life.rows import log, name_of
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.outbox import announce
+from campaigns.kit.rights import Right, people_with
 from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.queries.allowed import same_server
-from campaigns.queries.rights import Right, people_with
 
 State = LaunchRequest.State
 

@@ -7,8 +7,6 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.definition.allowing import require_right
 from campaigns.definition.drafts import require_draft
 from campaigns.definition.forms import MOST_REPETITIONS
 from campaigns.definition.life import asking
@@ -23,10 +21,12 @@ from campaigns.definition.life.rows import (
     open_for_dispatch,
     stop_everything,
 )
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
 from campaigns.plan import plan_runs
-from campaigns.queries.rights import Right
 
 MOST_RUNS_EVER = 20_000
 

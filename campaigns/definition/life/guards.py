@@ -1,14 +1,14 @@
 """What has to be true before anything loads a target."""
 
-from campaigns import network
 from campaigns.definition.limits import excess_at
 from campaigns.definition.servers import rules_for
 from campaigns.drivers import UnknownKind, driver_of
 from campaigns.drivers.base.values import told_to_driver
-from campaigns.errors import NotConfirmed, NotPossible
+from campaigns.kit import network
+from campaigns.kit.errors import NotConfirmed, NotPossible
+from campaigns.kit.team_names import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.queries.allowed import allowed_on
-from campaigns.queries.naming import quoted_target
 
 
 def require_executable(campaign: Campaign) -> None:

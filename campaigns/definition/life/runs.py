@@ -4,8 +4,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.definition.allowing import require_right
 from campaigns.definition.life import asking
 from campaigns.definition.life.guards import require_confirmed, require_executable
 from campaigns.definition.life.rows import (
@@ -15,9 +13,11 @@ from campaigns.definition.life.rows import (
     open_for_dispatch,
     withdraw_queued,
 )
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
-from campaigns.queries.rights import Right
 
 
 @transaction.atomic

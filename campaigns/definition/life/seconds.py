@@ -6,16 +6,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.activity import Action, record
-from campaigns.announcing import announce
-from campaigns.definition.allowing import require_right
 from campaigns.definition.life import asking
 from campaigns.definition.life.campaigns import extend, launch, try_or_ask
 from campaigns.definition.life.rows import locked, log, name_of
 from campaigns.definition.life.runs import run_again
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.outbox import announce
+from campaigns.kit.rights import NotAllowed, NotVisible, Right, may
 from campaigns.models import Announcement, Campaign, LaunchRequest
-from campaigns.queries.rights import NotAllowed, NotVisible, Right, may
 
 LONGEST_WORDS = 2000
 State, Step = LaunchRequest.State, LaunchRequest.Step

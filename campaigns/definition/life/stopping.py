@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from campaigns.definition.life.rows import log, stop_everything
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.team_names import target_name
+from campaigns.kit.units import written
 from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.queries import quiet
-from campaigns.queries.clock import database_now
 from campaigns.queries.expected import budget_seconds_left
-from campaigns.queries.naming import target_name
-from campaigns.units import written
 
 
 @transaction.atomic

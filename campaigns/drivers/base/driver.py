@@ -20,7 +20,7 @@ from campaigns.drivers.base.values import (
     Recomputed,
     Target,
 )
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 
 class Driver(ABC):

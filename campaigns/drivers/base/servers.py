@@ -3,19 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from campaigns.clients.connection import Connection
-from campaigns.clients.errors import (
-    Answered,
-    ClientError,
-    LoginRefused,
-    NoAnswer,
-    NotPermitted,
-    Strange,
-    Unavailable,
-)
 from campaigns.clients.katello import Katello
-from campaigns.clients.login import Login
-from campaigns.clients.tls import BadCertificate
 from campaigns.drivers.base.errors import (
     AddressRefused,
     Cancelled,
@@ -24,7 +12,19 @@ from campaigns.drivers.base.errors import (
     TargetUnavailable,
 )
 from campaigns.drivers.base.values import Context, Target
-from campaigns.network import BadUrl, Refused, Rules
+from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.errors import (
+    Answered,
+    ClientError,
+    LoginRefused,
+    NoAnswer,
+    NotPermitted,
+    Strange,
+    Unavailable,
+)
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.tls import BadCertificate
+from campaigns.kit.network import BadUrl, Refused, Rules
 
 
 @contextmanager

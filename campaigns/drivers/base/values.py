@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from campaigns.clients.tls import Tls
 from campaigns.drivers.base.errors import Cancelled, GeneratorFailed
 from campaigns.drivers.base.generating import Gather
 from campaigns.engines.program import Outcome, ProgramFailed, run_program
-from campaigns.network import Rules
+from campaigns.kit.http.tls import Tls
+from campaigns.kit.network import Rules
 
 
 def told_to_driver(levels: Mapping[str, Any]) -> dict[str, Any]:

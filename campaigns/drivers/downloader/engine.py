@@ -3,22 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.drivers.base import (
-    Cancelled,
-    Context,
-    GeneratorFailed,
-    Parameters,
-    Target,
-)
-from campaigns.drivers.downloader.levels import (
-    AUTOMATIC,
-    FILE_TIMEOUT_SECONDS,
-    check_installed,
-)
+from campaigns.drivers.base import Cancelled, Context, GeneratorFailed, Parameters, Target
+from campaigns.drivers.downloader.levels import AUTOMATIC, FILE_TIMEOUT_SECONDS, check_installed
 from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines import manifest
-from campaigns.engines.pacing import Pacer
 from campaigns.engines.program import Outcome, ProgramFailed, run_program
+from campaigns.kit.http.pacing import Pacer
 
 MODULES = {
     "asyncio": "campaigns.engines.asyncio_downloader",

@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.drivers.downloader.levels import FILE_TIMEOUT_SECONDS
-from campaigns.network import BadUrl, parse_url
+from campaigns.kit.network import BadUrl, parse_url
 
 
 def check_manifest(value: str) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns import histogram
 from campaigns.drivers.base import Recomputed
 from campaigns.engines.download_summary import PERCENTILES
 from campaigns.engines.health import percentile
+from campaigns.kit import histogram
 
 COLUMNS = {"file_time": "total_seconds", "first_byte": "first_byte_seconds"}
 

@@ -15,8 +15,8 @@ from campaigns.drivers.downloader.levels import FILE_TIMEOUT_SECONDS
 from campaigns.engines import manifest
 from campaigns.engines.downloading import KEPT_CHARACTERS
 from campaigns.engines.fetch import Answer, Limits, fetch
-from campaigns.network import BadUrl, Refused, Rules
-from campaigns.network.http import ANONYMOUS, FAILURES, FileFailed
+from campaigns.kit.network import BadUrl, Refused, Rules
+from campaigns.kit.network.http import ANONYMOUS, FAILURES, FileFailed
 
 PROBE = Limits(
     connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False

@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from campaigns import histogram
 from campaigns.drivers.base import (
     STAND_IN,
     ClosedLoop,
@@ -43,8 +42,9 @@ from campaigns.drivers.downloader.source import (
 from campaigns.engines import manifest
 from campaigns.engines.download_summary import Download
 from campaigns.engines.health import is_here, judge
-from campaigns.network import Rules, normalised_address, parse_url
-from campaigns.network.http import FAILURES
+from campaigns.kit import histogram
+from campaigns.kit.network import Rules, normalised_address, parse_url
+from campaigns.kit.network.http import FAILURES
 
 SANDBOX = "perfdash-sandbox"
 """What the sandbox calls itself: it waits as long as it is told to, as no real server does."""

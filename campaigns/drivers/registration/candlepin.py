@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.clients.candlepin import Candlepin
-from campaigns.clients.login import Login
 from campaigns.drivers.base import (
     STAND_IN,
     Context,
@@ -22,7 +21,8 @@ from campaigns.drivers.base import (
 from campaigns.drivers.base.clock import clock_proof
 from campaigns.drivers.base.servers import connected, while_leased
 from campaigns.drivers.registration.names import attempt_prefix, installation_prefix
-from campaigns.network import Rules
+from campaigns.kit.http.login import Login
+from campaigns.kit.network import Rules
 
 NORMAL = "NORMAL"
 NOT_TOLD = "not told"

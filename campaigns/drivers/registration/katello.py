@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.clients import foreman_hosts
-from campaigns.clients.errors import Answered
 from campaigns.clients.foreman_tasks import ForemanTask
 from campaigns.clients.katello import Katello, StillGoesOn
 from campaigns.drivers.base import (
@@ -28,7 +27,8 @@ from campaigns.drivers.registration.katello_facts import NOT_TOLD, facts_of
 from campaigns.drivers.registration.names import attempt_prefix, installation_prefix
 from campaigns.drivers.registration.requests import is_global
 from campaigns.drivers.registration.settings_told import typed_in
-from campaigns.network import Rules, normalised_address
+from campaigns.kit.http.errors import Answered
+from campaigns.kit.network import Rules, normalised_address
 
 ALWAYS_RUN = (
     "Actions::Katello::EventQueue::Monitor",

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from campaigns.clients import foreman_hosts
-from campaigns.clients.errors import Answered, NotPermitted, Strange
 from campaigns.clients.katello import Katello
 from campaigns.drivers.base import STAND_IN, Target
 from campaigns.drivers.registration.settings_told import told_by_operator, typed_in
+from campaigns.kit.http.errors import Answered, NotPermitted, Strange
 
 NOT_TOLD = "not told"
 

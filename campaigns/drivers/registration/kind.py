@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from campaigns import histogram
 from campaigns.drivers.base import (
     Context,
     Distribution,
@@ -40,7 +39,8 @@ from campaigns.engines.health import is_here
 from campaigns.engines.load.failures import FAILURES
 from campaigns.engines.load.judging import judge
 from campaigns.engines.registering.profiles import FOREMAN_GLOBAL, PROFILES
-from campaigns.network import Rules, parse_url
+from campaigns.kit import histogram
+from campaigns.kit.network import Rules, parse_url
 
 SERVERS: Mapping[str, Server] = {KATELLO: KatelloServer(), CANDLEPIN: CandlepinServer()}
 NO_CONNECTION = frozenset({"connect", "tls"})

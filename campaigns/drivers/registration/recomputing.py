@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns import histogram
 from campaigns.drivers.base import Recomputed
 from campaigns.drivers.registration.summary import PERCENTILES, TIMED_OUT
 from campaigns.engines.registering.profiles import CONSUMER
+from campaigns.kit import histogram
 
 WHOLE, START = "total_seconds", "start_seconds"
 

@@ -15,13 +15,7 @@ from campaigns.drivers.base import (
     Target,
     parts_of,
 )
-from campaigns.drivers.registration.requests import (
-    REGISTERS,
-    REMOVES,
-    again,
-    registering,
-    removing,
-)
+from campaigns.drivers.registration.requests import REGISTERS, REMOVES, again, registering, removing
 from campaigns.drivers.registration.summary import Registrations, registrations
 from campaigns.engines.program import ProgramFailed, run_program
 from campaigns.engines.registering.identities import forget, kept_in

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from campaigns.drivers.base import Context, EffectiveSetting, Parameters, Proof, Target
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 
 class Server(Protocol):

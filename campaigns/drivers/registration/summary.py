@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from campaigns import histogram
 from campaigns.engines.health import percentile
 from campaigns.engines.registering.profiles import CONSUMER, PROFILES, Part, Profile
 from campaigns.engines.registering.sequence import columns_of
+from campaigns.kit import histogram
 
 PERCENTILES = {
     "registration_time_p50": 0.5,

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from campaigns.clients.login import Login
 from campaigns.clients.pulp import Pulp
 from campaigns.drivers.base import Target
 from campaigns.drivers.base.servers import connected
-from campaigns.network import Rules
+from campaigns.kit.http.login import Login
+from campaigns.kit.network import Rules
 
 
 @contextmanager

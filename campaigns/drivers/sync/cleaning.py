@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from campaigns.clients.errors import Answered
 from campaigns.clients.pulp import Pulp
 from campaigns.clients.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
 from campaigns.drivers.base import Context, NotClean, NotOurs, Proof, Target
 from campaigns.drivers.sync.others import wait_for_others
+from campaigns.kit.http.errors import Answered
 
 PREFIX = "perfdash-"
 """Begins every name that perfdash gives in a Pulp."""

@@ -10,8 +10,8 @@ from campaigns.drivers.base import AddressRefused, Context, DriverError, TargetU
 from campaigns.drivers.sync.unpacking import unpacked
 from campaigns.engines import manifest
 from campaigns.engines.fetch import Limits, fetch
-from campaigns.network import BadUrl, Refused
-from campaigns.network.http import FAILURES, FileFailed
+from campaigns.kit.network import BadUrl, Refused
+from campaigns.kit.network.http import FAILURES, FileFailed
 
 REPO = "{http://linux.duke.edu/metadata/repo}"
 COMMON = "{http://linux.duke.edu/metadata/common}"

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.network import BadUrl, parse_url
+from campaigns.kit.network import BadUrl, parse_url
 
 MOST_REPOSITORIES = 100
 CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")

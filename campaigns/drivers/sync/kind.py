@@ -24,7 +24,7 @@ from campaigns.drivers.sync.presets import presets_at
 from campaigns.drivers.sync.recomputing import recompute
 from campaigns.drivers.sync.snippets import snippets
 from campaigns.drivers.sync.steps import PulpSteps
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 
 class Steps(Protocol):

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from campaigns.clients.errors import Answered
 from campaigns.clients.pulp import Pulp
 from campaigns.drivers.base import (
     Context,
@@ -17,6 +16,7 @@ from campaigns.drivers.base import (
     ParametersRefused,
 )
 from campaigns.drivers.sync.cleaning import PREFIX
+from campaigns.kit.http.errors import Answered
 
 OF_A_REMOTE = (
     "policy",

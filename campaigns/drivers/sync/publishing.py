@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from campaigns.clients.errors import ClientError
 from campaigns.clients.pulp import Pulp
 from campaigns.clients.pulp_tasks import StillAtIt, Task, TaskFailed
 from campaigns.drivers.base import DriverError, Parameters
 from campaigns.drivers.sync.cleaning import PREFIX
 from campaigns.drivers.sync.making import Pair
+from campaigns.kit.http.errors import ClientError
 
 
 def publish_all(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> float:

@@ -26,13 +26,7 @@ from campaigns.drivers.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
 from campaigns.drivers.sync.facts import facts_of
 from campaigns.drivers.sync.failures import refuse_what_is_not_the_feeds
 from campaigns.drivers.sync.feed import Offer, offer_of
-from campaigns.drivers.sync.making import (
-    Pair,
-    in_force,
-    made_pairs,
-    make_pairs,
-    start_sync,
-)
+from campaigns.drivers.sync.making import Pair, in_force, made_pairs, make_pairs, start_sync
 from campaigns.drivers.sync.others import none_meanwhile
 from campaigns.drivers.sync.parts import phases_of
 from campaigns.drivers.sync.probing import look_at
@@ -45,7 +39,7 @@ from campaigns.drivers.sync.syncing import (
     samples_of,
     sync_all,
 )
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 TREE = "rpm.distribution_tree"
 """Content of a feed that systems can be installed from; its images are files, too."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from campaigns import histogram
-from campaigns.clients.errors import NoAnswer, Unavailable
 from campaigns.clients.pulp import Pulp
 from campaigns.clients.pulp_tasks import Task
 from campaigns.drivers.base import Context, Parameters, TargetUnavailable
 from campaigns.drivers.sync.failures import CANCELLED, failure_class
 from campaigns.drivers.sync.making import Pair, start_sync
 from campaigns.drivers.sync.parts import Parts
+from campaigns.kit import histogram
+from campaigns.kit.http.errors import NoAnswer, Unavailable
 
 ARTIFACTS = "sync.downloading.artifacts"
 METADATA = "sync.downloading.metadata"

@@ -12,7 +12,7 @@ from typing import cast
 import httptools
 
 from campaigns.engines.load.failures import LoadFailed, of_error
-from campaigns.network.http import in_our_words
+from campaigns.kit.network.http import in_our_words
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 64 * 1024 * 1024

@@ -11,7 +11,6 @@ from typing import Any
 
 import uvloop
 
-from campaigns import kernel
 from campaigns.engines.downloading import libraries
 from campaigns.engines.lifeline import Lifeline
 from campaigns.engines.load.host import Limits
@@ -19,6 +18,7 @@ from campaigns.engines.load.job import Job
 from campaigns.engines.load.part import Part, Work
 from campaigns.engines.load.sequences import Sequence, Sequences
 from campaigns.engines.load.shards import run_shards
+from campaigns.kit import kernel
 
 MakeWork = Callable[[Part], Work]
 

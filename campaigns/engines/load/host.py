@@ -9,8 +9,8 @@ from typing import Any
 from campaigns.engines.load.failures import LoadFailed, of_status
 from campaigns.engines.load.part import Part
 from campaigns.engines.load.wire import Answer, Wire, open_connection
-from campaigns.engines.pacing import Tasks
 from campaigns.engines.pinned import Pinned
+from campaigns.kit.http.pacing import Tasks
 
 HANDSHAKES_AT_ONCE = 32
 """In a process. A handshake takes milliseconds of its own CPU time; were a thousand begun at once, all of

@@ -8,7 +8,7 @@ from typing import Any
 from campaigns.engines.load import tls
 from campaigns.engines.load.schedule import Schedule
 from campaigns.engines.pinned import Pinned, pin
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 
 @dataclass(frozen=True, slots=True)

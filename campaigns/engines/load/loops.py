@@ -9,7 +9,7 @@ from typing import Protocol
 
 from campaigns.engines.load.alarm import Alarm
 from campaigns.engines.load.part import NS, Part
-from campaigns.engines.pacing import Pacer
+from campaigns.kit.http.pacing import Pacer
 
 NEVER_NS = 1 << 62
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from campaigns import histogram
+from campaigns.kit import histogram
 
 ADDED = ("failures", "retry_failures", "statuses", "host_failures", "dropped")
 SUMS = (

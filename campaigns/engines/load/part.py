@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from campaigns import kernel
 from campaigns.engines import health
 from campaigns.engines.deadline import monotonic
 from campaigns.engines.lifeline import Lifeline
@@ -16,7 +15,8 @@ from campaigns.engines.load.alarm import Alarm
 from campaigns.engines.load.failures import LoadFailed
 from campaigns.engines.load.job import Job
 from campaigns.engines.load.recorder import FOLD_SECONDS, Recorder
-from campaigns.engines.pacing import Pacer
+from campaigns.kit import kernel
+from campaigns.kit.http.pacing import Pacer
 
 NS = 1_000_000_000
 LAG_STEP_NS = 10_000_000

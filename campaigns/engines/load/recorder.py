@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns import histogram
+from campaigns.kit import histogram
 
 FOLD_SECONDS = 0.05
 """How often values are folded: so few at a time that nobody waits for it."""
@@ -178,5 +178,5 @@ class Recorder:
 
 
 def text(counts: NDArray[np.int64]) -> str:
-    """Encode counts as `campaigns.histogram` does: its bytes are base64 already."""
+    """Encode counts as `campaigns.kit.histogram` does: its bytes are base64 already."""
     return histogram.encode_counts(counts).decode("ascii")

@@ -13,11 +13,11 @@ from ipaddress import ip_address
 from time import perf_counter_ns
 from typing import Protocol, TypeVar
 
-from campaigns import names
 from campaigns.engines.load.failures import LoadFailed, of_error
 from campaigns.engines.load.framing import Line
-from campaigns.network import Refused, Rules
-from campaigns.network.addresses import Address
+from campaigns.kit import name_service
+from campaigns.kit.network import Refused, Rules
+from campaigns.kit.network.addresses import Address
 
 TICK_SECONDS = 0.001
 """By which a timer of uvloop may ring too early."""
@@ -213,7 +213,7 @@ async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
 async def _addresses(endpoint: Place) -> list[str]:
     if endpoint.address is not None:
         return [str(endpoint.address)]
-    return await asyncio.to_thread(names.resolve, endpoint.host, endpoint.port)
+    return await asyncio.to_thread(name_service.resolve, endpoint.host, endpoint.port)
 
 
 async def _wrapped(

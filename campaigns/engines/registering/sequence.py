@@ -15,14 +15,7 @@ from campaigns.engines.load.wire import Answer, Wire
 from campaigns.engines.registering import bodies
 from campaigns.engines.registering.answers import Known, take
 from campaigns.engines.registering.identities import Identity, Keeper
-from campaigns.engines.registering.profiles import (
-    CONSUMER,
-    PROFILES,
-    Auth,
-    Part,
-    Profile,
-    Step,
-)
+from campaigns.engines.registering.profiles import CONSUMER, PROFILES, Auth, Part, Profile, Step
 from campaigns.engines.registering.requests import Client, keys_in_query, path_of
 
 IDENTITY = "identity"

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
 from campaigns.definition.access import DAYS, make_token
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Scope
 

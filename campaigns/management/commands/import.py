@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from campaigns.errors import BadFile, Invalid
 from campaigns.importers.files import About, import_file
 from campaigns.importers.receiving import Received
+from campaigns.kit.errors import BadFile, Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Campaign
 from campaigns.queries.analyses import request_analysis

@@ -6,11 +6,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from campaigns import credentials
-from campaigns.activity import Action, record
 from campaigns.checks import named
 from campaigns.definition import second_factor
 from campaigns.definition.servers import SECRETS
+from campaigns.kit import encryption
+from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Channel, SshLogin, Target
 
@@ -54,9 +54,9 @@ class Command(RecordedCommand):
             ):
                 for name in filter(partial(getattr, row), secrets):
                     try:
-                        setattr(row, name, credentials.rotate(getattr(row, name)))
+                        setattr(row, name, encryption.rotate(getattr(row, name)))
                         done += 1
-                    except credentials.SecretUnreadable:
+                    except encryption.SecretUnreadable:
                         setattr(row, name, "")
                         lost.append(name_of_target)
                 if not dry:

@@ -4,7 +4,7 @@
 `metrics` names what tools have in common.
 """
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 from campaigns.readers.base.building import MOST_CELLS, Builder, varying
 from campaigns.readers.base.documents import MOST_VALUES, Node, documents, parsed
 from campaigns.readers.base.problems import refuse

@@ -8,14 +8,7 @@ from typing import Any
 from campaigns.readers.base.documents import MOST_ELEMENTS, MOST_VALUES
 from campaigns.readers.base.problems import refuse
 from campaigns.readers.base.texts import LEVEL_LETTERS, clean, number_of
-from campaigns.readers.base.values import (
-    NOT_SET,
-    Read,
-    ReadMetric,
-    ReadRun,
-    Scalar,
-    State,
-)
+from campaigns.readers.base.values import NOT_SET, Read, ReadMetric, ReadRun, Scalar, State
 
 MOST_CELLS = 500
 MOST_METRICS = 200

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 from campaigns.readers.base.problems import refuse
 from campaigns.readers.base.texts import clean
 from campaigns.readers.base.values import Scalar

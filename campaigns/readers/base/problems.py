@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 
 
 def refuse(where: str, message: str) -> NoReturn:

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Final
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 
 MOST_BYTES: Final = 200_000_000
 """Of a file that is read line by line, after it is unpacked."""

@@ -22,7 +22,7 @@ NOT_SET = "none"
 class ReadMetric:
     """What one number of a run means.
 
-    unit: one of campaigns.units, or as the file calls it, or UNKNOWN_UNIT. lower_is_better: None
+    unit: one of campaigns.kit.units, or as the file calls it, or UNKNOWN_UNIT. lower_is_better: None
     where neither way is better. fidelity: `raw` as measured, `aggregated` from many samples by the
     tool, `rounded` by the tool as well. latency: how long one request, or item, took.
     """

@@ -3,7 +3,7 @@
 from typing import NoReturn
 from xml.parsers import expat
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 from campaigns.readers.base import MOST_LINE_BYTES, Source, refuse
 from campaigns.readers.jmeter_jtl.samples import Samples
 

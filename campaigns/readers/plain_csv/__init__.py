@@ -6,7 +6,7 @@ columns `started_at`, `finished_at`, `units_done`, `units_failed`, and `state` w
 mean `ok`: {"column": "status", "ok": ["passed"]}. `delimiter` is one of , ; | and tab.
 """
 
-from campaigns.errors import BadFile
+from campaigns.kit.errors import BadFile
 from campaigns.readers.base import Builder, Options, Read, Source, refuse
 from campaigns.readers.base.metrics import DURATION
 from campaigns.readers.base.tables import Table, rows

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from campaigns.kit.units import UNITS, convert
 from campaigns.readers.base import Builder, Fidelity, ReadMetric, Scalar, refuse
 from campaigns.readers.base.tables import count
 from campaigns.readers.base.texts import clean, instant_at, instant_of, number_of
-from campaigns.units import UNITS, convert
 
 BASES = {unit.dimension: unit.symbol for unit in UNITS.values() if unit.factor == 1.0}
 CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)", re.ASCII)

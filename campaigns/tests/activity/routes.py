@@ -1,6 +1,6 @@
 """What every address that changes something is recorded as; or why it is not recorded."""
 
-from campaigns import activity
+from campaigns.kit import activity
 
 A = activity.Action
 

@@ -1,7 +1,7 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from campaigns.activity import Action, by_means, by_request, record, set_means, token_means
+from campaigns.kit.activity import Action, by_means, by_request, record, set_means, token_means
 from campaigns.models import AuditEvent, SshLogin, Target, Team
 from campaigns.models.teams import default_team
 from campaigns.tests.people import somebody

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings as installation
 from django.urls import URLPattern, get_resolver
 
-from campaigns.activity import Action
+from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Run
 from campaigns.tests.activity.routes import DEEDS
 from campaigns.tests.api.conftest import api, draft, own_rates, owner, token

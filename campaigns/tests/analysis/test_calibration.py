@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.definition import checking, drafts, life
 from campaigns.definition.calibrating import calibration_of
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.tests.analysis.conftest import findings, store
 
 pytestmark = pytest.mark.django_db

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from campaigns import histogram
+from campaigns.kit import histogram
 from campaigns.models import Attempt, Distribution, Run
 from campaigns.tests.analysis.conftest import findings, store
 

@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import histogram, results
+from campaigns import results
 from campaigns.analysis import scalability
 from campaigns.importers import demonstration
+from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Measurement, Run, Series
 from campaigns.tests.analysis.conftest import START, findings
 from campaigns.tests.stored import import_run

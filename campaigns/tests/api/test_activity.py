@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from campaigns.activity import Action, record
+from campaigns.kit.activity import Action, record
 from campaigns.models import AuditEvent, Team
 from campaigns.tests.people import somebody
 

@@ -10,10 +10,7 @@ from django.db import connection
 from django.test import Client
 
 from campaigns import analysis
-from campaigns.models import (
-    Campaign,
-    Measurement,
-)
+from campaigns.models import Campaign, Measurement
 from campaigns.tests.api.documents import document, made
 
 if sys.version_info >= (3, 14):

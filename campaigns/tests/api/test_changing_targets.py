@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from campaigns import credentials
 from campaigns.definition import life
 from campaigns.definition.access import make_token
+from campaigns.kit import encryption
 from campaigns.models import Campaign, Target, Team
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
@@ -23,7 +23,7 @@ def path(target):
 
 def password_of(target):
     target.refresh_from_db()
-    return credentials.decrypt(target.password)
+    return encryption.decrypt(target.password)
 
 
 def test_what_is_not_sent_stays(api, target, path):

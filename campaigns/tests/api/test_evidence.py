@@ -4,9 +4,10 @@ from datetime import datetime
 
 import pytest
 
-from campaigns import histogram, results
+from campaigns import results
 from campaigns.definition import life
 from campaigns.drivers.base import Distribution
+from campaigns.kit import histogram
 from campaigns.models import Attempt, Run
 from campaigns.tests.web.measured import begin, launched, outcome
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.api import documents
-from campaigns.api.openapi import document
+from campaigns.kit.api.openapi import document
 
 ROOT = Path(__file__).parents[3]
 HYPERFINE = Path(__file__).parents[1] / "readers" / "data" / "hyperfine-1.20.json"

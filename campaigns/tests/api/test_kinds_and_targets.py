@@ -3,8 +3,8 @@ import json
 import pytest
 from django.db.models.functions import Now
 
-from campaigns import credentials
 from campaigns.definition.servers import retire_target
+from campaigns.kit import encryption
 from campaigns.models import Target
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_a_target_is_created_listed_and_read_without_its_password(api):
     assert created["health"] == "unknown"
     assert created["has_password"]
     target = Target.objects.get()
-    assert credentials.decrypt(target.password) == "correct horse"
+    assert encryption.decrypt(target.password) == "correct horse"
     listed = api.get("targets")[1]
     read = api.get(f"targets/{target.pk}")[1]
     assert listed["results"] == [read]

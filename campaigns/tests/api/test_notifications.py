@@ -3,8 +3,8 @@ import uuid
 
 import pytest
 
-from campaigns.announcing import announce
-from campaigns.credentials import decrypt
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Channel, Delivery, KeptAnswer, Membership, Team
 from campaigns.models.teams import default_team
 from campaigns.notifications.channels import KINDS, save_channel

@@ -17,8 +17,8 @@ from drf_spectacular.plumbing import OpenApiGeneratorExtension
 from drf_spectacular.validation import validate_schema
 
 from campaigns.api import documents
-from campaigns.api.openapi import built, document
 from campaigns.api.urls import urlpatterns
+from campaigns.kit.api.openapi import built, document
 
 UNDOCUMENTED = {"docs", ""}
 """A page, and every other address."""

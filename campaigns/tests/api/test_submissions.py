@@ -8,15 +8,8 @@ import pytest
 from django.test import Client
 
 from campaigns import analysis
-from campaigns.credentials import new_token, token_hash
-from campaigns.models import (
-    ApiToken,
-    Campaign,
-    EnvironmentFact,
-    Measurement,
-    Run,
-    Submission,
-)
+from campaigns.kit.encryption import new_token, token_hash
+from campaigns.models import ApiToken, Campaign, EnvironmentFact, Measurement, Run, Submission
 from campaigns.tests.api.documents import document, errors_of, made
 
 if sys.version_info >= (3, 14):

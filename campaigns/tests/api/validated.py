@@ -9,7 +9,7 @@ import jsonschema_rs
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from campaigns.api.openapi import document
+from campaigns.kit.api.openapi import document
 
 BASE = "urn:perfdash:openapi"
 READS_JSON = re.compile(r"application/(\w+\+)?json$")

@@ -9,11 +9,12 @@ import pytest
 from django.conf import settings
 from django.db import models
 
-from campaigns import analysis, credentials
+from campaigns import analysis
 from campaigns.bundles import verify, write_bundle
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import TABLES
 from campaigns.definition import life
+from campaigns.kit import encryption
 from campaigns.models import (
     ApiToken,
     Attempt,
@@ -46,8 +47,8 @@ SIGNING = "webhook-signing-secret"
 @pytest.fixture
 def token():
     ann = somebody("token-holder")
-    text = credentials.new_token()
-    ApiToken.objects.create(user=ann, name="t", hash=credentials.token_hash(text))
+    text = encryption.new_token()
+    ApiToken.objects.create(user=ann, name="t", hash=encryption.token_hash(text))
     return text
 
 
@@ -55,8 +56,8 @@ def token():
 def kept(downloads):
     """The installation keeps secrets of a target, of its machine, and of somebody's channel."""
     Target.objects.update(
-        password=credentials.encrypt(PASSWORD),
-        client_key=credentials.encrypt(KEY),
+        password=encryption.encrypt(PASSWORD),
+        client_key=encryption.encrypt(KEY),
         username="admin",
         settings={"token": "in-settings-of-the-target"},
         notes="note-of-the-target",
@@ -66,15 +67,15 @@ def kept(downloads):
         target=downloads.target,
         host="h",
         username="root",
-        password=credentials.encrypt(SSH_PASSWORD),
-        key=credentials.encrypt(KEY),
+        password=encryption.encrypt(SSH_PASSWORD),
+        key=encryption.encrypt(KEY),
     )
     Channel.objects.create(
         user=somebody("channel-holder"),
         name="c",
         kind=Channel.Kind.WEBHOOK,
-        address=credentials.encrypt(WEBHOOK),
-        secret=credentials.encrypt(SIGNING),
+        address=encryption.encrypt(WEBHOOK),
+        secret=encryption.encrypt(SIGNING),
     )
     return downloads
 

@@ -13,14 +13,7 @@ from campaigns.analysis import findings as computing
 from campaigns.bundles import verify, verifying
 from campaigns.definition import life
 from campaigns.models import Attempt, Campaign, Finding, Measurement, Run, Target
-from campaigns.tests.bundles.conftest import (
-    MANIFEST,
-    contents,
-    packed,
-    repaired,
-    rows,
-    with_rows,
-)
+from campaigns.tests.bundles.conftest import MANIFEST, contents, packed, repaired, rows, with_rows
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db

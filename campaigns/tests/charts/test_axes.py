@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.charts.axes import (
+from campaigns.kit.charts.axes import (
     clock_ticks,
     log_clock_ticks,
     log_ticks,
@@ -8,7 +8,7 @@ from campaigns.charts.axes import (
     thinned,
     value_title,
 )
-from campaigns.charts.figure import Quantity
+from campaigns.kit.charts.figure import Quantity
 
 
 @pytest.mark.parametrize(

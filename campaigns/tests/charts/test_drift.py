@@ -16,7 +16,7 @@ from campaigns.charts.drift import (
     note,
     title,
 )
-from campaigns.charts.figure import Quantity
+from campaigns.kit.charts.figure import Quantity
 from campaigns.tests.charts.packed import numbers
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from campaigns.charts.formats import (
+from campaigns.kit.charts.formats import (
     amount,
     bracketed,
     counted,

@@ -1,6 +1,6 @@
 """Long labels."""
 
-from campaigns.charts.labels import told_apart
+from campaigns.kit.charts.labels import told_apart
 
 
 def test_short_labels_stay_as_they_are():

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from campaigns.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
-from campaigns.charts.figure import Quantity
 from campaigns.charts.levels import describe, draw, legend, note, title
+from campaigns.kit.charts.figure import Quantity
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)
 RUNS = {

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from campaigns.charts.figure import FEWEST_PACKED, figure, markers, packed
+from campaigns.kit.charts.figure import FEWEST_PACKED, figure, markers, packed
 from campaigns.tests.charts.packed import numbers
 
 MANY = range(FEWEST_PACKED)

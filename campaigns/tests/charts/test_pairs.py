@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from campaigns.charts.figure import Quantity
 from campaigns.charts.pairs import (
     PairPoint,
     PairsChart,
@@ -13,6 +12,7 @@ from campaigns.charts.pairs import (
     note,
     title,
 )
+from campaigns.kit.charts.figure import Quantity
 
 TIME = Quantity("time", "s", lower_is_better=True)
 

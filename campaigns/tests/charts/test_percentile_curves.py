@@ -1,6 +1,5 @@
 import pytest
 
-from campaigns.charts.figure import Quantity
 from campaigns.charts.percentile_curves import (
     PercentileCell,
     PercentileChart,
@@ -9,6 +8,7 @@ from campaigns.charts.percentile_curves import (
     draw,
     legend,
 )
+from campaigns.kit.charts.figure import Quantity
 
 FILE = Quantity("file time", "ms", lower_is_better=True)
 

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from campaigns.charts.figure import Quantity
 from campaigns.charts.run_series import MOST_POINTS, RunLine, RunSeriesChart, describe, draw, title
+from campaigns.kit.charts.figure import Quantity
 from campaigns.tests.charts.packed import numbers
 
 RATE = Quantity("throughput", "MB/s")

@@ -3,7 +3,6 @@ import random
 
 import pytest
 
-from campaigns.charts.figure import Quantity
 from campaigns.charts.samples import (
     MOST_POINTS,
     Curve,
@@ -13,6 +12,7 @@ from campaigns.charts.samples import (
     percentile,
     title,
 )
+from campaigns.kit.charts.figure import Quantity
 from campaigns.tests.charts.packed import numbers
 
 TIME = Quantity("time", "s", lower_is_better=True)

@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.charts.figure import Quantity
 from campaigns.charts.scalability import (
     LoadChart,
     LoadLevel,
@@ -14,6 +13,7 @@ from campaigns.charts.scalability import (
     legend,
     title,
 )
+from campaigns.kit.charts.figure import Quantity
 
 RATE = Quantity("files per second", "files/s", lower_is_better=False)
 

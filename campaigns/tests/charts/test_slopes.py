@@ -3,8 +3,8 @@ import dataclasses
 import pytest
 
 from campaigns.charts import slopes
-from campaigns.charts.figure import Quantity
 from campaigns.charts.slopes import SlopePair, SlopesChart, SlopeStratum
+from campaigns.kit.charts.figure import Quantity
 
 CHART = SlopesChart(
     quantity=Quantity("duration", "s", lower_is_better=True),

@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from campaigns.charts.figure import Quantity
 from campaigns.charts.spread import (
     DensityChart,
     DensityCurve,
@@ -16,6 +15,7 @@ from campaigns.charts.spread import (
     note,
     title,
 )
+from campaigns.kit.charts.figure import Quantity
 
 SYNC = Quantity("sync time", "s", lower_is_better=True)
 

@@ -22,9 +22,9 @@ from campaigns.clients.actions import (
     perform,
     read_value,
 )
-from campaigns.clients.login import Login
-from campaigns.clients.tls import Tls
-from campaigns.network import parse_rules
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.tls import Tls
+from campaigns.kit.network import parse_rules
 from campaigns.tests.clients import ssh_server
 
 pytestmark = pytest.mark.system

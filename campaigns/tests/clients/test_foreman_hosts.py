@@ -4,12 +4,12 @@ import pytest
 
 from campaigns.clients import foreman_hosts
 from campaigns.clients.candlepin import Candlepin, place_of
-from campaigns.clients.connection import Connection
-from campaigns.clients.errors import Answered, LoginRefused, Strange
 from campaigns.clients.katello import Katello
-from campaigns.clients.login import Login
-from campaigns.clients.tls import Tls
-from campaigns.network import parse_rules
+from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.errors import Answered, LoginRefused, Strange
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.tls import Tls
+from campaigns.kit.network import parse_rules
 from sandbox.process import running
 
 pytestmark = pytest.mark.system

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from campaigns.clients.errors import Strange
 from campaigns.clients.foreman_tasks import instant, progress_of, read_task
+from campaigns.kit.http.errors import Strange
 
 NINE = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)
 TASK = {

@@ -3,11 +3,11 @@
 import pytest
 
 from campaigns.clients import katello as module
-from campaigns.clients.connection import Answer, Connection
-from campaigns.clients.errors import Answered, LoginRefused, NotPermitted, Strange, Unavailable
 from campaigns.clients.katello import Katello, StillGoesOn, words_of
-from campaigns.clients.login import Login
-from campaigns.network import parse_rules
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import Answered, LoginRefused, NotPermitted, Strange, Unavailable
+from campaigns.kit.http.login import Login
+from campaigns.kit.network import parse_rules
 from sandbox.process import running
 
 RULES = parse_rules("127.0.0.1:*")

@@ -4,8 +4,8 @@ from campaigns import analysis
 from campaigns.definition import drafts, life
 from campaigns.definition.amending import AMENDABLE, amend
 from campaigns.definition.checking import check
-from campaigns.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.importers import demonstration
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, LogLine
 from campaigns.queries.amendments import amendments_of
 from campaigns.tests.people import somebody

@@ -2,7 +2,7 @@ import pytest
 
 from campaigns.definition import drafts, life, preview
 from campaigns.definition.checking import check
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.queries.expected import expected_seconds
 from campaigns.tests.toy import Toy, definition
 

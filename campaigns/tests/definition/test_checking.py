@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import KNOWN_FIELDS, check
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.models import Target
 from campaigns.tests.toy import ToyForm, definition
 

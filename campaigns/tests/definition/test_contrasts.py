@@ -1,9 +1,9 @@
 import pytest
 
-from campaigns.charts.labels import contrast_words
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
-from campaigns.errors import Invalid
+from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.errors import Invalid
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

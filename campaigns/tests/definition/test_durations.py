@@ -3,8 +3,8 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.definition.durations import DurationField
-from campaigns.units import written
+from campaigns.kit.durations import DurationField
+from campaigns.kit.units import written
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.definition.checking import check
 from campaigns.drivers import all_kinds
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
 from campaigns.models import Target
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.api.conftest import api as api

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from campaigns.definition import drafts, life, servers
 from campaigns.definition.checking import check
-from campaigns.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Run, Target
 from campaigns.queries.allowed import allowed_on
 from campaigns.tests.toy import definition

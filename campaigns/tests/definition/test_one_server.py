@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from campaigns import names
 from campaigns.definition import drafts, life, servers
 from campaigns.definition.checking import check
-from campaigns.errors import Invalid
+from campaigns.kit import name_service
+from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.queries.allowed import allowed_on
 from campaigns.tests.toy import definition
@@ -38,7 +38,7 @@ def book(monkeypatch, settings, toy):
             raise OSError("no such name")
         return known[host]
 
-    monkeypatch.setattr(names, "resolve", resolve)
+    monkeypatch.setattr(name_service, "resolve", resolve)
     return known
 
 
@@ -193,8 +193,8 @@ def test_a_run_is_checked_against_the_url_of_its_target_not_its_lease():
 
 def test_a_name_service_that_hangs_holds_nobody_up(monkeypatch):
     release = threading.Event()
-    monkeypatch.setattr(names, "ENOUGH_SECONDS", 0.05)
-    monkeypatch.setattr(names, "resolve", lambda host: release.wait(10) and frozenset())
+    monkeypatch.setattr(name_service, "ENOUGH_SECONDS", 0.05)
+    monkeypatch.setattr(name_service, "resolve", lambda host: release.wait(10) and frozenset())
 
     one, two = save("https://pulp.example"), save("https://10.0.0.5")
 

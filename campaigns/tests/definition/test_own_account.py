@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from campaigns.definition.own_account import NAME, new_user
-from campaigns.errors import Invalid
-from campaigns.markup import names_in
+from campaigns.kit.errors import Invalid
+from campaigns.kit.markup import names_in
 from campaigns.tests.people import somebody
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from campaigns import names
-from campaigns.definition import own_services
-from campaigns.definition.own_services import own_addresses
-from campaigns.network import Refused, check_url
+from campaigns.kit import name_service, own_services
+from campaigns.kit.network import Refused, check_url
+from campaigns.kit.own_services import own_addresses
 
 BROKER = (("redis", 6379),)
 
@@ -19,7 +18,7 @@ def asked(monkeypatch, settings):
         hosts.append(host)
         return frozenset({"172.18.0.3", "fd00::3"})
 
-    monkeypatch.setattr(names, "resolve", resolve)
+    monkeypatch.setattr(name_service, "resolve", resolve)
     monkeypatch.setattr(own_services, "_known", {})
     settings.OWN_ADDRESSES = BROKER
     settings.ALLOWED_ADDRESSES = "172.16.0.0/12:*, [fd00::]/8:*"
@@ -62,7 +61,7 @@ def test_a_name_that_is_unknown_fails_nothing_and_keeps_what_was_known(monkeypat
     def unknown(host):
         raise OSError("no such name")
 
-    monkeypatch.setattr(names, "resolve", unknown)
+    monkeypatch.setattr(name_service, "resolve", unknown)
     now[0] = 100.0
     assert own_addresses() == known
 
@@ -78,6 +77,6 @@ def test_addresses_and_localhost_are_not_asked_for(asked, settings):
 
 
 def test_a_name_of_this_machine_stands_for_all_of_loopback(monkeypatch):
-    monkeypatch.setattr(names, "resolve", lambda host: frozenset({"127.0.1.1"}))
+    monkeypatch.setattr(name_service, "resolve", lambda host: frozenset({"127.0.1.1"}))
 
     assert ("localhost", 6379) in own_addresses()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from campaigns.activity.acting import by_request
 from campaigns.definition import drafts, life, servers, target_ends
 from campaigns.definition.checking import check
+from campaigns.kit.activity.acting import by_request
+from campaigns.kit.rights import NotAllowed
 from campaigns.models import Target, Team
-from campaigns.queries.rights import NotAllowed
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from campaigns import dispatch
 from campaigns.definition import drafts, life, queue, servers
 from campaigns.definition.checking import check
-from campaigns.errors import NotPossible
+from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, LogLine
 from campaigns.queries import queues
 from campaigns.tests.people import everywhere, somebody

@@ -9,7 +9,8 @@ from campaigns.definition import drafts, life
 from campaigns.definition.amending import amend
 from campaigns.definition.checking import check
 from campaigns.definition.life.asking import definition_hash
-from campaigns.errors import NotPossible
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import NotAllowed
 from campaigns.models import (
     Announcement,
     AuditEvent,
@@ -20,7 +21,6 @@ from campaigns.models import (
     Target,
     Team,
 )
-from campaigns.queries.rights import NotAllowed
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 

@@ -2,12 +2,12 @@ import logging
 
 import pytest
 
-from campaigns import credentials
 from campaigns.definition import drafts, life, servers
 from campaigns.definition.checking import check
-from campaigns.errors import Invalid
+from campaigns.kit import encryption
+from campaigns.kit.errors import Invalid
+from campaigns.kit.network import Refused
 from campaigns.models import Target
-from campaigns.network import Refused
 from campaigns.tests.engines.certificates import Authority
 from campaigns.tests.toy import definition
 
@@ -57,13 +57,13 @@ def test_an_empty_password_leaves_the_stored_one():
 
     target.refresh_from_db()
     assert target.notes == "new"
-    assert credentials.decrypt(target.password) == "correct horse"
+    assert encryption.decrypt(target.password) == "correct horse"
 
 
 def test_blanks_of_a_password_are_kept():
     target = servers.save_target(SERVER | {"password": "  two blanks  "})
 
-    assert credentials.decrypt(target.password) == "  two blanks  "
+    assert encryption.decrypt(target.password) == "  two blanks  "
 
 
 def test_a_password_can_be_forgotten():

@@ -3,10 +3,10 @@
 import pytest
 
 from campaigns.definition import teams
-from campaigns.definition.allowing import team_for
-from campaigns.errors import Invalid
+from campaigns.kit.allowing import team_for
+from campaigns.kit.errors import Invalid
+from campaigns.kit.rights import NotAllowed, NotVisible
 from campaigns.models import AuditEvent, Membership, Team
-from campaigns.queries.rights import NotAllowed, NotVisible
 from campaigns.tests.people import join, somebody
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from campaigns.drivers.base import Context, Target
-from campaigns.network import parse_rules
+from campaigns.kit.network import parse_rules
 from sandbox.process import Sandbox
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns import histogram
+from campaigns.kit import histogram
 
 
 def follows(driver, measured):

@@ -9,7 +9,7 @@ from django.template import engines
 from campaigns.api.kinds import described
 from campaigns.drivers import UnknownKind, all_kinds, driver_of
 from campaigns.drivers.base import Driver
-from campaigns.units import UNITS
+from campaigns.kit.units import UNITS
 
 KINDS = sorted(all_kinds())
 EXECUTABLE = [kind for kind in KINDS if all_kinds()[kind].executable]

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns import histogram
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import (
     STAND_IN,
@@ -22,13 +21,14 @@ from campaigns.drivers.downloader import driver
 from campaigns.drivers.downloader.engine import MODULES
 from campaigns.drivers.downloader.source import manifest_url
 from campaigns.engines.program import ROOT
-from campaigns.network import Rules, parse_rules
-from campaigns.network.http import FAILURES
+from campaigns.kit import histogram
+from campaigns.kit.network import Rules, parse_rules
+from campaigns.kit.network.http import FAILURES
+from campaigns.kit.units import UNITS
 from campaigns.tests.drivers.recomputed import follows
 from campaigns.tests.engines.conftest import ENGINES
 from campaigns.tests.engines.processes import until
 from campaigns.tests.engines.servers import server
-from campaigns.units import UNITS
 from sandbox.grammar import manifest_path
 from sandbox.process import running
 

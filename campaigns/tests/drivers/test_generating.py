@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.drivers.base import Cancelled, Context, DriverError, GeneratorFailed, parts_of
 from campaigns.drivers.base.generating import GeneratorsForm, read_pools, with_generators
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 from campaigns.tests.toy import Toy, ToyForm
 
 OBEDIENT = "campaigns.tests.engines.obedient"

@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.engines import manifest
 from campaigns.engines.program import Outcome, run_program
-from campaigns.network import Rules, parse_rules
+from campaigns.kit.network import Rules, parse_rules
 
 
 def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:

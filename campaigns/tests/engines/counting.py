@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from campaigns import histogram
 from campaigns.engines import lifeline
 from campaigns.engines.deadline import monotonic
+from campaigns.kit import histogram
 
 
 def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from campaigns.engines.health import judge
 from campaigns.engines.program import ROOT, ProgramFailed
-from campaigns.network.http import FAILURES, NO_LENGTH
+from campaigns.kit.network.http import FAILURES, NO_LENGTH
 from campaigns.tests.engines.certificates import Authority
 from campaigns.tests.engines.conftest import ARIA2, OURS, request_for
 from campaigns.tests.engines.processes import keeping, lives, said, until

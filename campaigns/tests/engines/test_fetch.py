@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from campaigns import guarded
 from campaigns.engines.fetch import Limits, fetch
-from campaigns.network import BadUrl, Refused, parse_rules
-from campaigns.network.http import FileFailed
+from campaigns.kit import guarded
+from campaigns.kit.network import BadUrl, Refused, parse_rules
+from campaigns.kit.network.http import FileFailed
 from campaigns.tests.engines.processes import until
 
 RULES = parse_rules("127.0.0.1:*")

@@ -6,9 +6,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from campaigns.engines import asyncio_downloader, pacing
-from campaigns.guarded import Limit, _Response
-from campaigns.network.http import NO_LENGTH, FileFailed, in_our_words, refuse_length
+from campaigns.engines import asyncio_downloader
+from campaigns.kit.guarded import Limit, _Response
+from campaigns.kit.http import pacing
+from campaigns.kit.network.http import NO_LENGTH, FileFailed, in_our_words, refuse_length
 
 
 @pytest.mark.parametrize("announced", ["", "0", "1000", "007", " 12 ", "5, 5", str(2**63 - 1)])

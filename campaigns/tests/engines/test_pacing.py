@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from campaigns.engines import pacing
 from campaigns.engines.fetch import Limits, fetch
 from campaigns.engines.health import HELD_BACK_SATURATES, judge
-from campaigns.network import parse_rules
+from campaigns.kit.http import pacing
+from campaigns.kit.network import parse_rules
 from campaigns.tests.engines.conftest import OURS
 from campaigns.tests.engines.servers import asked, behaving
 

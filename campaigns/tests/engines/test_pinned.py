@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from campaigns.engines.pinned import pin
-from campaigns.network import BadUrl, Refused, parse_rules
+from campaigns.kit.network import BadUrl, Refused, parse_rules
 from campaigns.tests.engines.servers import asked_head, behaving
 
 RULES = parse_rules("127.0.0.1:*")

@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from campaigns.engines.fetch import Limits, fetch
-from campaigns.network import parse_rules
-from campaigns.network.http import FileFailed
+from campaigns.kit.network import parse_rules
+from campaigns.kit.network.http import FileFailed
 from campaigns.tests.engines.rebinding import rebind
 from campaigns.tests.engines.servers import asked, behaving
 

@@ -9,13 +9,13 @@ from contextlib import suppress
 
 import pytest
 
-from campaigns import guarded
 from campaigns.engines import checked_aiohttp
 from campaigns.engines.downloading import file_url
 from campaigns.engines.fetch import Limits, fetch
 from campaigns.engines.manifest import BadManifest, parse
-from campaigns.network import NetworkError, Rules, parse_rules, parse_url
-from campaigns.network.http import FileFailed
+from campaigns.kit import guarded
+from campaigns.kit.network import NetworkError, Rules, parse_rules, parse_url
+from campaigns.kit.network.http import FileFailed
 from campaigns.tests.engines.servers import asked_head, behaving
 
 EMPTY = hashlib.sha256(b"").hexdigest()

@@ -9,8 +9,8 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from campaigns.engines.fetch import Limits, fetch
-from campaigns.network import parse_rules
-from campaigns.network.http import FileFailed
+from campaigns.kit.network import parse_rules
+from campaigns.kit.network.http import FileFailed
 from campaigns.tests.engines.certificates import DAY, NOW, Authority
 from campaigns.tests.engines.servers import asked, behaving
 

@@ -2,7 +2,7 @@
 
 from campaigns import dispatch as dispatching
 from campaigns.definition import checking, drafts, life
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Run, Target
 
 REFUSALS = (NotPossible, drafts.NotADraft, Invalid)

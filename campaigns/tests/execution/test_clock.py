@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch
 from campaigns.definition import life
+from campaigns.kit.database_clock import database_now
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -20,7 +21,6 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.queries.clock import database_now
 from campaigns.queries.expected import budget_seconds_left, expected_seconds
 from campaigns.tests.execution.going_on import back_date, execute_next, run_all
 

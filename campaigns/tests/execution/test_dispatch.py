@@ -10,13 +10,13 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from campaigns import analysis, dispatch, execution
-from campaigns import messages as sending
-from campaigns.activity import Action
 from campaigns.analysis import findings
 from campaigns.definition import life
 from campaigns.dispatch import closing
 from campaigns.dispatch.analyses import untouched
 from campaigns.execution.claim import claim
+from campaigns.kit import messages as sending
+from campaigns.kit.activity import Action
 from campaigns.models import (
     Announcement,
     Attempt,

@@ -7,12 +7,13 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import credentials, dispatch, execution, histogram, results
+from campaigns import dispatch, execution, results
 from campaigns.definition import life
 from campaigns.dispatch import generators
 from campaigns.execution import gathering
 from campaigns.execution.claim import claim
 from campaigns.execution.gathered import added_progress
+from campaigns.kit import encryption, histogram
 from campaigns.models import Attempt, Generator, GeneratorLease, Run, TargetLease, Worker
 from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.together import run_together, together, until, workers
@@ -65,7 +66,7 @@ def test_what_a_program_is_asked_for_is_encrypted_and_gone_at_the_end(run_togeth
     row = Generator.objects.get(number=1)
     assert "secret" not in row.request
     assert b"host 7" not in row.request.encode()
-    assert credentials.unseal(row.request)
+    assert encryption.unseal(row.request)
 
     joined()
 

@@ -5,10 +5,11 @@ import logging
 import pytest
 from django.db import OperationalError
 
-from campaigns import dispatch, execution, log_context, tasks
+from campaigns import dispatch, execution, tasks
 from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper, running
 from campaigns.execution.keeper import Keeper
+from campaigns.kit import log_context
 from campaigns.models import Attempt
 from campaigns.tests.engines.processes import until
 

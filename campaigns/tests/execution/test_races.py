@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
 from campaigns.definition import life
-from campaigns.errors import NotPossible
 from campaigns.execution.claim import claim
+from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.tests.execution.beside import Beside, not_stored_yet
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from cryptography.fernet import Fernet
 
-from campaigns import credentials, dispatch, execution
+from campaigns import dispatch, execution
 from campaigns.drivers.base import EffectiveSetting, Health, Proof
+from campaigns.kit import encryption
 from campaigns.models import Attempt, LogLine, Run, Target
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,7 +18,7 @@ PASSWORD = "correct 'horse' & battery"  # noqa: S105
 
 @pytest.fixture
 def secured(target):
-    target.username, target.password = "me", credentials.encrypt(PASSWORD)
+    target.username, target.password = "me", encryption.encrypt(PASSWORD)
     target.save()
     return target
 

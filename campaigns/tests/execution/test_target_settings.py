@@ -10,7 +10,7 @@ from campaigns import dispatch, execution
 from campaigns.clients.actions import fingerprint_of
 from campaigns.definition import hands, life, ssh_logins, target_settings
 from campaigns.dispatch.restoring import claim_restorations
-from campaigns.errors import NotPossible
+from campaigns.kit.errors import NotPossible
 from campaigns.models import (
     Attempt,
     Campaign,

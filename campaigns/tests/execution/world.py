@@ -16,12 +16,12 @@ from kombu.exceptions import OperationalError
 
 from campaigns import dispatch, execution, results, tasks
 from campaigns import dispatch as dispatching
-from campaigns import messages as sending
 from campaigns.drivers.base import Health, Measured
 from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
+from campaigns.kit import messages as sending
 from campaigns.models import Attempt, AuditEvent, Campaign, Dispatcher, Run, Worker
 from campaigns.queries import quiet
 from campaigns.queries.analyses import request_analysis_after

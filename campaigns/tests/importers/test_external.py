@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.drivers import driver_of
 from campaigns.drivers.base import Context, DriverError, Health, Measured, Target
-from campaigns.network import Rules
+from campaigns.kit.network import Rules
 
 TARGET = Target("x", "external", "http://127.0.0.2")
 

@@ -7,8 +7,8 @@ import pytest
 
 from campaigns import analysis, importers, readers
 from campaigns.drivers.base import STAND_IN
-from campaigns.errors import BadFile, Invalid
 from campaigns.importers.files import About, import_file
+from campaigns.kit.errors import BadFile, Invalid
 from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.runs import observed_runs_by_metric

@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from campaigns import credentials
 from campaigns.definition import second_factor
+from campaigns.kit import encryption
 from campaigns.models import Target
 from campaigns.notifications.channels import rotate_secret, save_channel
 from campaigns.tests.web.signing.conftest import code_of, switched_on
@@ -37,7 +37,7 @@ def targets(settings, db):
     settings.ENCRYPTION_KEYS = [OLD]
     for name, password in PASSWORDS.items():
         Target.objects.create(
-            name=name, family="http", base_url="http://x", password=credentials.encrypt(password)
+            name=name, family="http", base_url="http://x", password=encryption.encrypt(password)
         )
     settings.ENCRYPTION_KEYS = [NEW, OLD]
 
@@ -56,7 +56,7 @@ def stored():
 
 
 def opened():
-    return {name: credentials.decrypt(password) for name, password in stored().items()}
+    return {name: encryption.decrypt(password) for name, password in stored().items()}
 
 
 def test_after_a_rotation_the_old_key_can_go(targets, manage, settings):
@@ -66,7 +66,7 @@ def test_after_a_rotation_the_old_key_can_go(targets, manage, settings):
     assert opened() == PASSWORDS
     assert printed == "5 passwords were encrypted."
     settings.ENCRYPTION_KEYS = [OLD]
-    with pytest.raises(credentials.SecretUnreadable):
+    with pytest.raises(encryption.SecretUnreadable):
         opened()
 
 
@@ -216,6 +216,6 @@ def test_addresses_and_secrets_of_channels_are_rotated_too(manage, settings, db)
 
     settings.ENCRYPTION_KEYS = [NEW]
     channel.refresh_from_db()
-    assert credentials.decrypt(channel.address) == data["address"]
-    assert credentials.decrypt(channel.former_secret) == secret
-    assert credentials.decrypt(channel.secret) != secret
+    assert encryption.decrypt(channel.address) == data["address"]
+    assert encryption.decrypt(channel.former_secret) == secret
+    assert encryption.decrypt(channel.secret) != secret

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 
-from campaigns.announcing import announce
+from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Campaign, Channel, Delivery, Team
 from campaigns.notifications.channels import KINDS, save_channel
 from campaigns.notifications.delivering import deliver_next

@@ -12,9 +12,9 @@ import pytest
 from campaigns.clients import chat
 from campaigns.clients.chat import running, services
 from campaigns.clients.chat.errors import BadAddress
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.network import Refused, parse_rules
 from campaigns.models import Delivery
-from campaigns.network import Refused, parse_rules
 from campaigns.notifications.channels import save_channel
 from campaigns.tests.notifications.conftest import deliver_all, tell
 from campaigns.tests.notifications.receiver import receiving
@@ -126,7 +126,7 @@ def test_no_library_in_the_program_can_do_what_the_rules_forbid(receiver, act, w
     code = (
         "import requests\n"
         "from campaigns.clients.chat import guard\n"
-        "from campaigns.network import Refused, parse_rules\n"
+        "from campaigns.kit.network import Refused, parse_rules\n"
         "guard.keep_to(parse_rules('192.0.2.1:443'))\n"
         "try:\n"
         f"    {act.format(port=receiver.port)}\n"

@@ -5,9 +5,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns import dispatch
-from campaigns.announcing import announce
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
+from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Run
 from campaigns.notifications.messages import HAPPENED
 from campaigns.results.settling import stop_where_too_much_fails
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def launched(target, monkeypatch) -> Campaign:
-    monkeypatch.setattr("campaigns.messages.current_app.send_task", lambda *a, **k: None)
+    monkeypatch.setattr("campaigns.kit.messages.current_app.send_task", lambda *a, **k: None)
     owner = somebody("owner")
     draft = drafts.create(check(definition(target=target.pk)), owner)
     life.launch(draft, owner)

@@ -3,7 +3,7 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from campaigns.announcing import announce
+from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Channel, Delivery, Membership, Team
 from campaigns.notifications.channels import save_channel
 from campaigns.notifications.outbox import read_outbox

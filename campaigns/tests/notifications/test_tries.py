@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns.credentials import encrypt
+from campaigns.kit.encryption import encrypt
 from campaigns.models import Announcement, Channel, Delivery
 from campaigns.notifications import beside, claiming, delivering, forget_old
 from campaigns.notifications.backoff import FIRST_SECONDS, LONGEST_SECONDS, wait_seconds

@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns.credentials import decrypt
-from campaigns.errors import Invalid
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.errors import Invalid
 from campaigns.models import Channel, Delivery
 from campaigns.notifications import signing, webhook
 from campaigns.notifications.channels import rotate_secret, save_channel

@@ -3,14 +3,7 @@
 import pytest
 
 from campaigns import talk
-from campaigns.models import (
-    Conclusion,
-    HandRequest,
-    LaunchRequest,
-    Setting,
-    Target,
-    Team,
-)
+from campaigns.models import Conclusion, HandRequest, LaunchRequest, Setting, Target, Team
 from campaigns.queries.inbox import count, waiting
 from campaigns.talk.inbox import told
 from campaigns.tests.people import join, somebody

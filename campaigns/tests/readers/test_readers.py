@@ -5,7 +5,8 @@ import io
 
 import pytest
 
-from campaigns import readers, units
+from campaigns import readers
+from campaigns.kit import units
 from campaigns.readers import base
 from campaigns.readers.base import building, source
 from campaigns.tests.readers.files import DATA, FORMATS, PUBLISHED, problem, read_file

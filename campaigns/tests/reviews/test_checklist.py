@@ -2,8 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from campaigns.charts.formats import counted
 from campaigns.importers.demonstration import published_campaign
+from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign, Run
 from campaigns.reviews.checklist import checks_of
 from campaigns.tests.analysis.conftest import noisy, paired, store

@@ -11,10 +11,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from campaigns import analysis
 from campaigns.analysis.findings import hash_now
 from campaigns.definition import life
-from campaigns.errors import Invalid, NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership, Team
 from campaigns.queries.analyses import request_analysis
-from campaigns.queries.rights import NotAllowed
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import edit

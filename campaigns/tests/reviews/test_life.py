@@ -3,9 +3,9 @@ import re
 import pytest
 from django.db import IntegrityError, transaction
 
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.rights import NotAllowed, NotVisible
 from campaigns.models import Announcement, AuditEvent, Conclusion, Decision, Membership, Team
-from campaigns.queries.rights import NotAllowed, NotVisible
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.content import Cited
 from campaigns.reviews.deciding import may_confirm

@@ -5,7 +5,7 @@ import pytest
 from campaigns import analysis, tasks
 from campaigns.analysis import findings as storing
 from campaigns.definition import amending, life
-from campaigns.events import work_waits
+from campaigns.kit.events import work_waits
 from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
 from campaigns.queries.analyses import request_analysis
 from campaigns.reviews import reopening

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.histogram import counts_of, encode
+from campaigns.kit.histogram import counts_of, encode
 from campaigns.stats.percentile_curves import curve_of, shares_borne
 
 

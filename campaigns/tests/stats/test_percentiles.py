@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from campaigns import histogram
+from campaigns.kit import histogram
 from campaigns.stats.percentiles import bounds_of, ranks_of
 
 

@@ -3,14 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.stats.stopping import (
-    Stop,
-    StopRule,
-    alpha_for,
-    blocks_for,
-    half_width,
-    look_ahead,
-)
+from campaigns.stats.stopping import Stop, StopRule, alpha_for, blocks_for, half_width, look_ahead
 from campaigns.stats.verdict import Contrast
 
 

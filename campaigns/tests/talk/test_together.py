@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from campaigns import talk
-from campaigns.activity import Action
-from campaigns.errors import NotPossible
+from campaigns.kit.activity import Action
+from campaigns.kit.errors import NotPossible
 from campaigns.models import AuditEvent, Campaign, Comment
 from campaigns.tests.people import somebody
 

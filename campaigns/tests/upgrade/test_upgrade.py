@@ -8,8 +8,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from campaigns import analysis, credentials, dispatch
+from campaigns import analysis, dispatch
 from campaigns.definition import life
+from campaigns.kit import encryption
 from campaigns.models import Attempt, Campaign, Exclusion, Finding, Run, Target, Worker
 from campaigns.stats.changes import differences
 from campaigns.tests import upgrade
@@ -171,7 +172,7 @@ def test_summaries_and_verdicts_come_out_as_they_were(upgraded):
 def test_a_stored_password_is_read_with_the_key_of_then(upgraded):
     target = Target.objects.get(name="secured")
 
-    assert credentials.decrypt(target.password) == upgrade.PASSWORD
+    assert encryption.decrypt(target.password) == upgrade.PASSWORD
 
 
 def test_a_paused_campaign_goes_on_where_it_was(worker, allowed):

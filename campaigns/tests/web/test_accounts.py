@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.credentials import token_hash
 from campaigns.definition import access
+from campaigns.kit.encryption import token_hash
 from campaigns.models import ApiToken, SignInLink
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import PASSWORD, Page

@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from campaigns.activity import Action, by_means, record, token_means
+from campaigns.kit.activity import Action, by_means, record, token_means
 from campaigns.models import Team
 from campaigns.queries.activity import events_for
 from campaigns.queries.activity_export import FORMATS

@@ -5,10 +5,10 @@ from django.http import QueryDict
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import check
+from campaigns.kit.pages.fields import as_text
 from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
 from campaigns.web import forms
-from campaigns.web.fields import as_text
 from campaigns.web.plans import plan_view
 
 

@@ -4,7 +4,7 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from campaigns import broker
+from campaigns.kit import broker
 
 
 @pytest.fixture

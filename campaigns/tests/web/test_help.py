@@ -12,7 +12,7 @@ from django.template import Context, RequestContext, Template
 from django.urls import reverse
 
 from campaigns.checks import documentation_is_there
-from campaigns.markup import DOCUMENT_TAGS, document
+from campaigns.kit.markup import DOCUMENT_TAGS, document
 from campaigns.tests.attacks import ATTACKS, Elements
 from campaigns.tests.web.conftest import Page
 from campaigns.web.help import glossary, pages, read

@@ -3,8 +3,8 @@ import re
 import pytest
 from django.test import Client
 
-from campaigns.announcing import announce
-from campaigns.credentials import decrypt
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, AuditEvent, Channel, Delivery, Membership, Team
 from campaigns.models.teams import default_team
 from campaigns.notifications import channels, confirming

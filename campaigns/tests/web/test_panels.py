@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from campaigns import histogram, results
+from campaigns import results
 from campaigns.analysis import scalability
 from campaigns.drivers.base import ClosedLoop
 from campaigns.importers import demonstration
+from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.tests.stored import import_run
 from campaigns.tests.web.conftest import Page

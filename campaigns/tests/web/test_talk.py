@@ -3,16 +3,8 @@ import re
 import pytest
 from django.test import Client
 
-from campaigns.errors import Invalid
-from campaigns.models import (
-    Announcement,
-    AuditEvent,
-    Comment,
-    Conclusion,
-    Mention,
-    Team,
-    Thread,
-)
+from campaigns.kit.errors import Invalid
+from campaigns.models import Announcement, AuditEvent, Comment, Conclusion, Mention, Team, Thread
 from campaigns.talk import begin as begin_thread
 from campaigns.talk import place_on
 from campaigns.tests.attacks import ATTACKS, Elements

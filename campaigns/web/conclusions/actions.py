@@ -9,11 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns.definition.revisions import Changed
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.owners import find
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.moved import Moved, of_texts, opened_on, seen_in
+from campaigns.kit.pages.people import campaign_of, takes, user_of
+from campaigns.kit.revisions import Changed
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Conclusion
-from campaigns.queries.owners import find
-from campaigns.queries.rights import Right
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.content import Content, content_of, revised
 from campaigns.reviews.deciding import LONGEST_REASON, Word, decide
@@ -23,9 +26,6 @@ from campaigns.reviews.rows import possible_reviewers
 from campaigns.reviews.sending import send, withdraw
 from campaigns.reviews.suggesting import suggestion
 from campaigns.web.conclusions.form import drawn, read
-from campaigns.web.fields import is_key
-from campaigns.web.moved import Moved, of_texts, opened_on, seen_in
-from campaigns.web.people import campaign_of, takes, user_of
 
 MOST_CAMPAIGNS = 20
 TEXTS = ("claim", "recommendation", "limits", "evidence", "words")

@@ -8,15 +8,15 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
+from campaigns.kit.pages.fields import Choice, Field, is_key
+from campaigns.kit.pages.people import user_of
+from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Conclusion
-from campaigns.queries.rights import visible
 from campaigns.reviews.check import title_of
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.suggesting import contrasts_of, findings_offered
 from campaigns.web.conclusions.page import CheckGroup, check_groups, check_lines
-from campaigns.web.fields import Choice, Field, is_key
-from campaigns.web.people import user_of
 
 MOST_OFFERED = 1000
 MOST_READ = 20

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from campaigns.kit.pages.fields import Choice, Field, is_key
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right, teams_with
 from campaigns.models import Conclusion
 from campaigns.queries.conclusions import conclusions_seen_by, mine, waiting_for
-from campaigns.queries.rights import Right, teams_with
-from campaigns.web.fields import Choice, Field, is_key
-from campaigns.web.people import takes, user_of
 
 PAGE_SIZE = 25
 SORTS = {

@@ -9,13 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from campaigns.activity import Action
-from campaigns.charts.labels import contrast_words
+from campaigns.kit.activity import Action
+from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.pages.people import may, takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
 from campaigns.queries.conclusions import asked_of, conclusions_seen_by, events_of, former_decisions
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.pages import findings_of, outline_of
-from campaigns.queries.rights import Right
 from campaigns.reviews.check import CAUSES, Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm
@@ -23,7 +24,6 @@ from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.reopening import MOST_CHANGES, moved_since
 from campaigns.reviews.rows import may_review, possible_reviewers
 from campaigns.reviews.sending import WITHDRAWABLE
-from campaigns.web.people import may, takes, user_of
 from campaigns.web.reports.charts import charts_of
 from campaigns.web.reports.values import Chart
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from campaigns.charts import formats
+from campaigns.kit.charts import formats
+from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
 from campaigns.queries.pages import Findings, Outline
-from campaigns.web.fields import Choice, Field
 from campaigns.web.phrases import MISSING, Levels
 from campaigns.web.run_plots import Plot, labelled
 from campaigns.web.view import View

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from campaigns.charts import drift
-from campaigns.charts.formats import counted, number
+from campaigns.kit.charts.formats import counted, number
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
 from campaigns.web.plots import quantity_of, run_note

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.charts import interaction
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.stats.cell_states import CellState
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import Levels, inside, p_text, percent

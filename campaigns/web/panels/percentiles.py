@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.charts import percentile_curves
-from campaigns.charts.figure import Quantity
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.figure import Quantity
+from campaigns.kit.charts.formats import counted
 from campaigns.queries.outline import sample_of
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside

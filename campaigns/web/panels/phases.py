@@ -3,7 +3,7 @@
 from typing import Any
 
 from campaigns.charts import phases
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
 from campaigns.web.run_plots import Plot

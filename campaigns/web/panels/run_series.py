@@ -1,8 +1,8 @@
 """What the runs of one cell carried over their time, laid over one another."""
 
 from campaigns.charts import run_series
-from campaigns.charts.figure import Quantity
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.figure import Quantity
+from campaigns.kit.charts.formats import counted
 from campaigns.queries.series import RunSeries, series_of_cell
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.plots import in_utc

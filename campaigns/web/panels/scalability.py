@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.charts import scalability
-from campaigns.charts.figure import Quantity
-from campaigns.charts.formats import amount, counted, number
+from campaigns.kit.charts.figure import Quantity
+from campaigns.kit.charts.formats import amount, counted, number
 from campaigns.queries.metrics import metric_of
 from campaigns.web.panels.base import Chosen, Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside

@@ -5,7 +5,7 @@ from math import exp
 from typing import Any
 
 from campaigns.charts import spread
-from campaigns.charts.formats import counted
+from campaigns.kit.charts.formats import counted
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
 from campaigns.web.plots import quantity_of, run_note

@@ -2,9 +2,9 @@
 
 from django.http import FileResponse
 
-from campaigns import activity
-from campaigns.activity import Action
 from campaigns.bundles.sending import HEADER, Ready, bundle_of_conclusion
+from campaigns.kit import activity
+from campaigns.kit.activity import Action
 from campaigns.models import Campaign, Conclusion
 from campaigns.web.reports.building import report_of
 from campaigns.web.reports.files import file_name, standalone

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from campaigns.charts.svg import drawn
+from campaigns.kit.charts.svg import drawn
 from campaigns.models import Campaign
 from campaigns.queries.pages import Findings, Outline
 from campaigns.web.phrases import Levels

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from campaigns import rates
 from campaigns.definition import public_links
+from campaigns.kit import rates
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Conclusion, PublicLink
-from campaigns.queries.rights import Right
 from campaigns.reviews.rows import require_to_see
-from campaigns.web.people import takes, user_of
 from campaigns.web.reports import files
 from campaigns.web.reports.building import report_of, stands
 from campaigns.web.reports.scrubbing import host_like, scrubbed

@@ -4,10 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from campaigns.kit.pages.people import campaign_of, takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Conclusion
-from campaigns.queries.rights import Right
 from campaigns.reviews.rows import require_to_see
-from campaigns.web.people import campaign_of, takes, user_of
 from campaigns.web.reports import files
 from campaigns.web.reports.building import report_of, report_of_campaign
 from campaigns.web.reports.markdown import markdown

@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from django.db.models import Count, Max, Min
 
-from campaigns.charts.formats import counted
-from campaigns.charts.labels import contrast_words
+from campaigns.kit.charts.formats import counted
+from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from campaigns.charts.figure import KeyItem
 from campaigns.drivers.base import Snippet
+from campaigns.kit.charts.figure import KeyItem
 
 Rows = tuple[tuple[str, str], ...]
 """Name and value, such as a list of definitions has them."""

@@ -12,12 +12,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns import activity, credentials
-from campaigns.activity import Action
 from campaigns.definition import second_factor
-from campaigns.queries.rights import Right
-from campaigns.web.fields import Field
-from campaigns.web.people import takes, user_of
+from campaigns.kit import activity, encryption
+from campaigns.kit.activity import Action
+from campaigns.kit.pages.fields import Field
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.web.signing.coming_in import CodeStage
 from campaigns.web.signing.doors import by_fresh_link
 from campaigns.web.signing.pictures import qr_path
@@ -77,9 +77,9 @@ def factor_on(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     if request.method != "POST" or SECRET_KEY_OF_SESSION not in request.session:
         secret = second_factor.new_secret()
-        request.session[SECRET_KEY_OF_SESSION] = credentials.encrypt(secret)
+        request.session[SECRET_KEY_OF_SESSION] = encryption.encrypt(secret)
         return _secret_page(request, user, secret)
-    secret = credentials.decrypt(request.session[SECRET_KEY_OF_SESSION])
+    secret = encryption.decrypt(request.session[SECRET_KEY_OF_SESSION])
     if wrong := wrong_password(request, user):
         return _secret_page(request, user, secret, wrong=wrong)
     try:

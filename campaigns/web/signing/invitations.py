@@ -15,11 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.definition import invitations
 from campaigns.definition.own_account import NewAccount, make_account
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import Choice, from_form
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
 from campaigns.models import Invitation, Role, Team
-from campaigns.queries.rights import IN_WORDS, RIGHTS, Right
-from campaigns.web.fields import Choice, from_form
-from campaigns.web.people import takes, user_of
 from campaigns.web.signing.coming_in import come_in, refused
 from campaigns.web.signing.doors import INVITATION
 from campaigns.web.signing.own import fields_of

@@ -17,11 +17,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns import rates
 from campaigns.definition import invitations, single_sign_on
 from campaigns.definition.single_sign_on import ours
-from campaigns.queries.rights import Right
-from campaigns.web.people import takes, user_of
+from campaigns.kit import rates
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.web.signing.coming_in import come_in, refused
 from campaigns.web.signing.doors import PROVIDER
 from perfdash.clients import client_address

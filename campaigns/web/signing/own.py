@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from campaigns.definition import own_account, second_factor, sessions, single_sign_on
-from campaigns.errors import Invalid
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import Field, from_form
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.notifications import channels
-from campaigns.queries.rights import Right
-from campaigns.web.fields import Field, from_form
-from campaigns.web.people import takes, user_of
 from campaigns.web.signing.proof import NAME, password_fields, wrong_password
 
 

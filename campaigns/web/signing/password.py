@@ -21,7 +21,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from campaigns.definition import access
 from campaigns.definition.own_account import LONGEST_NAME
-from campaigns.web.fields import Field
+from campaigns.kit.pages.fields import Field
 from campaigns.web.signing.coming_in import come_in, come_in_by_link
 from campaigns.web.signing.doors import PASSWORD
 from perfdash.clients import client_address

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 from campaigns.definition.own_account import LONGEST_PASSWORD
-from campaigns.web.fields import Field
+from campaigns.kit.pages.fields import Field
 from campaigns.web.signing.doors import by_fresh_link
 
 NAME = "current"

@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.definition import sessions
-from campaigns.queries.rights import Right
-from campaigns.web.people import takes, user_of
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
 from campaigns.web.signing.doors import door_of
 from perfdash.clients import client_address
 

@@ -6,11 +6,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
-from campaigns.credentials import token_hash
 from campaigns.definition import drafts, servers
 from campaigns.definition.access import make_token
 from campaigns.definition.checking import check
-from campaigns.histogram import encode
+from campaigns.kit.encryption import token_hash
+from campaigns.kit.histogram import encode
 from campaigns.models import (
     Block,
     Campaign,

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Sequence
 
-from campaigns.clients.errors import Answered
 from campaigns.clients.foreman_tasks import ForemanTask, read_task
 from campaigns.clients.katello import Katello, StillGoesOn
 from campaigns.drivers.base import Context, NotClean
 from campaigns.drivers.sync.katello.parts import Part, known
+from campaigns.kit.http.errors import Answered
 
 MARK = "perfdash-"
 """Begins the name of each request with which perfdash begins a task."""

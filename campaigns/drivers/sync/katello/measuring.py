@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from campaigns import histogram
 from campaigns.drivers.base import Distribution, Health, Measured, Phase
 from campaigns.drivers.sync.failures import refuse_what_is_not_the_feeds
 from campaigns.drivers.sync.katello.watching import ARTIFACTS, Watched, failure_of
+from campaigns.kit import histogram
 
 MOST_RESOLUTION_SHARE = 0.05
 

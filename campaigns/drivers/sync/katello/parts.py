@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from campaigns.clients.errors import Answered
 from campaigns.clients.katello import Katello
 from campaigns.drivers.base import Context, DriverError, EffectiveSetting, Parameters
+from campaigns.kit.http.errors import Answered
 
 CONTENT_FEATURE = "Pulpcore"
 """Of a smart proxy that can hold content; older ones are called Pulp Node."""

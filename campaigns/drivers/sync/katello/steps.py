@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from campaigns.clients.errors import NotPermitted
 from campaigns.clients.katello import Katello
 from campaigns.drivers.base import (
     STAND_IN,
@@ -32,7 +31,8 @@ from campaigns.drivers.sync.katello.parts import (
     work_of,
 )
 from campaigns.drivers.sync.katello.watching import Watched, watch
-from campaigns.network import Rules
+from campaigns.kit.http.errors import NotPermitted
+from campaigns.kit.network import Rules
 
 
 class KatelloSteps:

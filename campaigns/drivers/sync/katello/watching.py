@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
-from campaigns.clients.errors import Answered, NoAnswer, Unavailable
-from campaigns.clients.foreman_tasks import (
-    MILLISECOND,
-    TOTAL,
-    WHOLE_SECOND,
-    ForemanTask,
-)
+from campaigns.clients.foreman_tasks import MILLISECOND, TOTAL, WHOLE_SECOND, ForemanTask
 from campaigns.clients.katello import Katello
 from campaigns.clients.pulp_tasks import Progress
 from campaigns.drivers.base import Context, NotClean, Parameters, TargetUnavailable
@@ -21,6 +15,7 @@ from campaigns.drivers.sync.failures import CANCELLED, failure_class
 from campaigns.drivers.sync.katello.clearing import mark_of
 from campaigns.drivers.sync.katello.parts import Part, Work, body_of, known
 from campaigns.drivers.sync.parts import Parts
+from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
 
 AWAY_SECONDS = 60.0
 """So long may Foreman's API be away while its tasks go on."""

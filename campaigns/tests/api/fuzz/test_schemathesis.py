@@ -17,11 +17,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from campaigns import histogram, results
+from campaigns import results
 from campaigns.definition import checking, drafts
 from campaigns.definition.access import make_token
 from campaigns.definition.servers import save_target
 from campaigns.drivers.base import Distribution
+from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
 from campaigns.tests.web.measured import begin, launched, outcome
 

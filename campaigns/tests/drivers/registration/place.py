@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from campaigns.clients.tls import Tls
 from campaigns.drivers.base import Context, Target
 from campaigns.drivers.registration import driver
-from campaigns.network import parse_rules
+from campaigns.kit.http.tls import Tls
+from campaigns.kit.network import parse_rules
 from campaigns.tests.drivers.recomputed import follows
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.clients.tls import Tls
 from campaigns.drivers.base import (
     STAND_IN,
     Cancelled,
@@ -19,6 +18,7 @@ from campaigns.drivers.base import (
 from campaigns.drivers.registration import driver, requests
 from campaigns.drivers.registration.names import attempt_prefix, installation_prefix
 from campaigns.execution.machine import Machine, judge
+from campaigns.kit.http.tls import Tls
 from campaigns.tests.drivers.registration.place import Place, parameters, target_of
 from campaigns.tests.engines.processes import until
 from sandbox.process import running

@@ -5,11 +5,11 @@ import threading
 import pytest
 
 from campaigns.clients import katello as client_of
-from campaigns.clients.connection import Connection
 from campaigns.clients.katello import Katello
-from campaigns.clients.login import Login
 from campaigns.drivers.base import Target
 from campaigns.drivers.sync import driver
+from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.login import Login
 from campaigns.tests.drivers.sync.suite import RULES, Place
 from campaigns.tests.engines.processes import until
 from sandbox.process import running

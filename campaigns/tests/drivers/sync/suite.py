@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.clients.connection import Connection
-from campaigns.clients.login import Login
 from campaigns.clients.pulp import Pulp
 from campaigns.drivers.base import (
     Cancelled,
@@ -25,7 +23,9 @@ from campaigns.drivers.base import (
 )
 from campaigns.drivers.sync import driver
 from campaigns.drivers.sync.cleaning import PREFIX
-from campaigns.network import parse_rules
+from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.login import Login
+from campaigns.kit.network import parse_rules
 from campaigns.tests.drivers.recomputed import follows
 
 RULES = parse_rules("127.0.0.1:*")

@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.drivers.base import AddressRefused, Context, DriverError, TargetUnavailable
 from campaigns.drivers.sync.feed import offer_of
-from campaigns.network import parse_rules
+from campaigns.kit.network import parse_rules
 from campaigns.tests.engines.servers import server
 
 ENTITIES = b"""HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n<?xml version="1.0"?>

@@ -4,9 +4,9 @@ import ssl
 
 import pytest
 
-from campaigns.clients.tls import Tls
 from campaigns.drivers.base import DriverError, Target, TargetUnavailable
 from campaigns.drivers.sync import driver
+from campaigns.kit.http.tls import Tls
 from campaigns.tests.drivers.sync.suite import RULES, Place
 from campaigns.tests.drivers.sync.test_not_pulp import HTML, JSON
 from campaigns.tests.engines.certificates import Authority

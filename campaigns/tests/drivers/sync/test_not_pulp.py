@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import pytest
 
-from campaigns.clients.tls import Tls
 from campaigns.drivers.base import DriverError, Target, TargetUnavailable
 from campaigns.drivers.sync import driver
+from campaigns.kit.http.tls import Tls
 from campaigns.tests.drivers.sync.suite import RULES, Place
 from campaigns.tests.engines.certificates import Authority
 from campaigns.tests.engines.servers import behaving, server

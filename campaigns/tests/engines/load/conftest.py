@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from campaigns.engines.program import Outcome, run_program
-from campaigns.network import parse_rules
+from campaigns.kit.network import parse_rules
 from campaigns.tests.engines.load.servers import misbehaving
 
 SEQUENCE = "campaigns.tests.engines.load.sequence"

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from campaigns import histogram
 from campaigns.engines.deadline import monotonic
 from campaigns.engines.load.judging import judge
 from campaigns.engines.program import ProgramFailed
+from campaigns.kit import histogram
 
 pytestmark = pytest.mark.system
 

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from campaigns import histogram
 from campaigns.engines.load.merging import merge
+from campaigns.kit import histogram
 
 
 def result(service: list[int], **changes: Any) -> dict[str, Any]:

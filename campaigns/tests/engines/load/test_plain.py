@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from campaigns import histogram
 from campaigns.engines.load.judging import judge
 from campaigns.engines.program import ProgramFailed
+from campaigns.kit import histogram
 from campaigns.tests.engines.load.servers import ANSWERS
 from campaigns.tests.engines.servers import asked_head, behaving
 

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from campaigns import histogram
 from campaigns.engines.load.merging import merge
 from campaigns.engines.load.recorder import Recorder
+from campaigns.kit import histogram
 
 HOUR_NS = 3_600_000_000_000
 values = st.lists(st.one_of(st.integers(0, 10**7), st.integers(0, HOUR_NS + 10**10)), max_size=60)

@@ -16,7 +16,7 @@ import uvloop
 from campaigns.engines.load import tls
 from campaigns.engines.load.failures import LoadFailed
 from campaigns.engines.load.wire import Answer, open_connection
-from campaigns.network import parse_rules, parse_url
+from campaigns.kit.network import parse_rules, parse_url
 from campaigns.tests.engines.certificates import DAY, NOW, Authority
 from campaigns.tests.engines.load.servers import ANSWERS, get
 from campaigns.tests.engines.servers import asked_head, behaving

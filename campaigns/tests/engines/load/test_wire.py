@@ -10,8 +10,8 @@ import uvloop
 
 from campaigns.engines.load.failures import LoadFailed
 from campaigns.engines.load.wire import Answer, Wire, open_connection
-from campaigns.network import parse_rules, parse_url
-from campaigns.network.http import NO_LENGTH
+from campaigns.kit.network import parse_rules, parse_url
+from campaigns.kit.network.http import NO_LENGTH
 from campaigns.tests.engines.load.servers import get, misbehaving
 
 RULES = parse_rules("127.0.0.1:*")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from campaigns.engines.program import Outcome, run_program
-from campaigns.network import parse_rules
+from campaigns.kit.network import parse_rules
 from campaigns.tests.engines.registering.recording import Recording, recording
 
 Run = Callable[..., Outcome]

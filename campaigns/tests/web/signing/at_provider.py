@@ -7,7 +7,7 @@ import pytest
 import requests
 from django.test import Client
 
-from campaigns.rates import Rate
+from campaigns.kit.rates import Rate
 from campaigns.tests import oidc_server
 from campaigns.web.signing import oidc as signing
 from perfdash.oidc import Provider

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from campaigns.credentials import token_hash
 from campaigns.definition import invitations
+from campaigns.kit.encryption import token_hash
 from campaigns.models import Invitation, Membership, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import Page

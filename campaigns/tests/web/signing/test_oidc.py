@@ -13,13 +13,7 @@ from campaigns.definition import invitations, single_sign_on
 from campaigns.models import Membership, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import PASSWORD, Page
-from campaigns.tests.web.signing.at_provider import (
-    BACK,
-    BEGIN,
-    by_provider,
-    log_in_there,
-    refusal,
-)
+from campaigns.tests.web.signing.at_provider import BACK, BEGIN, by_provider, log_in_there, refusal
 from campaigns.tests.web.signing.conftest import actions, code_of, come_in, is_in, switched_on
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("oidc")]

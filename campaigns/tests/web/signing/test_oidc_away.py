@@ -10,7 +10,7 @@ from time import monotonic, sleep
 import pytest
 from django.test import Client
 
-from campaigns.rates import Rate
+from campaigns.kit.rates import Rate
 from campaigns.tests.web.conftest import Page
 from campaigns.web.signing import oidc
 from perfdash.oidc import Provider

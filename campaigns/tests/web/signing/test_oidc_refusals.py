@@ -6,13 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from campaigns.tests.web.signing.at_provider import (
-    BACK,
-    BEGIN,
-    by_provider,
-    log_in_there,
-    refusal,
-)
+from campaigns.tests.web.signing.at_provider import BACK, BEGIN, by_provider, log_in_there, refusal
 from campaigns.tests.web.signing.conftest import is_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("oidc")]

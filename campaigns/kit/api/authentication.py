@@ -1,0 +1,105 @@
+"""Who sends a request: the owner of an API token, or of a browser's session."""
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.http import HttpRequest, QueryDict
+from rest_framework.authentication import (
+    BaseAuthentication,
+    SessionAuthentication,
+    get_authorization_header,
+)
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from campaigns.kit.activity import set_means, token_means
+from campaigns.kit.activity.tokens import note_use
+from campaigns.kit.api.throttling import count_failure
+from campaigns.kit.encryption import token_hash
+from campaigns.models import ApiToken
+from perfdash.clients import client_address
+
+WORDS = (b"bearer", b"token")
+NOTED_EVERY = timedelta(minutes=1)
+NEW_ONE = "Make a new one on the page Account."
+
+
+class _Heads:
+    """A request without its body, which is left to whoever reads it."""
+
+    POST = QueryDict()
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._request, name)
+
+
+class BrowserAuthentication(SessionAuthentication):
+    """A browser's session; what changes anything sends its CSRF token as a header."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """Raise PermissionDenied without the token; the body may be large, and is not looked at."""
+        super().enforce_csrf(cast(Request, _Heads(request._request)))
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <token>`, or `Token <token>`."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Give user and token; None without the header, so that a browser's session is tried."""
+        words = get_authorization_header(request).split()
+        if not words or words[0].lower() not in WORDS:
+            return None
+        if len(words) != 2:
+            raise AuthenticationFailed("Send one token: Authorization: Bearer <token>.")
+        try:
+            token = _token(words[1].decode("latin-1"))
+        except AuthenticationFailed:
+            count_failure(request)
+            raise
+        set_means(token_means(token.name))
+        note_use(token, client_address(request._request) or "")
+        return token.user, token
+
+    def authenticate_header(self, request: Any) -> str:
+        """Tell clients how to come in."""
+        return 'Bearer realm="perfdash"'
+
+
+def _token(text: str) -> ApiToken:
+    """The token of that text, in force. Raise AuthenticationFailed, which says why it is not."""
+    found = ApiToken.objects.select_related("user").annotate(now=Now())
+    token = found.filter(hash=token_hash(text)).first()
+    if token is None:
+        raise AuthenticationFailed(f"This token is unknown. Copy the whole of it. {NEW_ONE}")
+    _refuse_what_is_over(token, token.now)
+    _note_use(token, token.now)
+    return token
+
+
+def _refuse_what_is_over(token: ApiToken, now: datetime) -> None:
+    """Raise AuthenticationFailed, which says since when."""
+    if not token.user.is_active:
+        raise AuthenticationFailed("This token belongs to an account that is switched off.")
+    if token.revoked_at is not None:
+        raise AuthenticationFailed(
+            f"This token was revoked on {_when(token.revoked_at)}. {NEW_ONE}"
+        )
+    if token.expires_at is not None and token.expires_at <= now:
+        raise AuthenticationFailed(f"This token expired on {_when(token.expires_at)}. {NEW_ONE}")
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """Note the last use, at most once in a while: reading must not write every time."""
+    if token.last_used_at is None or token.last_used_at < now - NOTED_EVERY:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=Now() - NOTED_EVERY)
+        ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=Now())
+
+
+def _when(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d at %H:%M} UTC"

@@ -1,0 +1,93 @@
+"""Ranges, ticks and titles of axes. Pure."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from campaigns.kit.charts.figure import Quantity, text
+from campaigns.kit.charts.formats import CLOCK_ABOVE_SECONDS, clock, number
+
+CLOCK_STEPS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
+LARGEST_STEPS = 8
+TICK_GAP = 0.035
+"""Ticks nearer to each other, as a share of the axis, would be printed over one another."""
+
+
+def has_clock(unit: str, largest: float) -> bool:
+    """Say whether the axis is written in min:s."""
+    return unit == "s" and largest > CLOCK_ABOVE_SECONDS
+
+
+def value_title(quantity: Quantity, *, with_clock: bool) -> str:
+    """Say what an axis shows, in what unit, and which way is better."""
+    unit = (
+        "min:s"
+        if with_clock
+        else {"share": "share of 1", "count": ""}.get(quantity.unit, quantity.unit)
+    )
+    named = text(quantity.label) + (f" ({unit})" if unit else "")
+    return f"{named}, {quantity.better}" if quantity.better else named
+
+
+def short_title(quantity: Quantity, *, with_clock: bool) -> str:
+    """Say it on a phone."""
+    unit = "min:s" if with_clock else quantity.unit
+    return f"{unit}, {quantity.better}" if quantity.better else unit
+
+
+def nice_step(extent: float, most: int = 6) -> float:
+    """Find the step of 1, 2, 2.5 or 5 times a power of ten that cuts an extent into `most` parts."""
+    if extent <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(extent / most))
+    for factor in (1, 2, 2.5, 5):
+        if extent / (factor * power) <= most:
+            return factor * power
+    return 10 * power
+
+
+def clock_ticks(low: float, high: float) -> dict[str, Any]:
+    """Give a linear axis of durations ticks at whole minutes or parts of them."""
+    step = next(
+        (step for step in CLOCK_STEPS if (high - low) / step <= LARGEST_STEPS),
+        86400 * math.ceil((high - low) / 86400 / LARGEST_STEPS),
+    )
+    values = [step * index for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return {"tickvals": values, "ticktext": [clock(value) for value in values]}
+
+
+def log_clock_ticks(low: float, high: float) -> dict[str, Any]:
+    """Give a log axis of durations, low > 0, ticks that are easy to say."""
+    steps = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0]
+    steps += [60.0 * factor * 10**power for power in range(6) for factor in (1, 2, 3, 5)]
+    inside = [step for step in steps if low <= step <= high]
+    if len(inside) < 3:
+        return clock_ticks(low, high)
+    return {"tickvals": inside, "ticktext": [clock(value) for value in inside]}
+
+
+def log_ticks(low: float, high: float) -> dict[str, Any]:
+    """Give a log axis, low > 0, ticks at 1, 2 and 5 times powers of ten, or at Plotly's choice."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    factors = (1, 2, 5) if len(powers) <= 4 else (1,)
+    values = [factor * 10.0**power for power in powers for factor in factors]
+    inside = [value for value in values if low <= value <= high]
+    if len(inside) < 3:
+        return {}
+    return {"tickvals": inside, "ticktext": [number(value) for value in inside]}
+
+
+def log_range(low: float, high: float, pad: float = 0.05) -> list[float]:
+    """Range of a log axis, low > 0, as Plotly wants it: exponents of ten."""
+    start, end = math.log10(low), math.log10(high)
+    margin = pad * (end - start) or 0.1
+    return [start - margin, end + margin]
+
+
+def thinned(places: Sequence[float], extent: float) -> list[int]:
+    """Choose which of ascending places keep their tick; the last one always does."""
+    kept: list[int] = []
+    for index in range(len(places) - 1, -1, -1):
+        if not kept or places[kept[-1]] - places[index] >= TICK_GAP * extent:
+            kept.append(index)
+    return kept[::-1]

@@ -1,0 +1,114 @@
+"""What all HTTP requests have in common: their headers, and how they fail. Pure.
+
+`campaigns.kit.guarded` sends requests with the library requests; engines have programs and libraries of their own.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from campaigns.kit.network.errors import Refused
+
+ANONYMOUS = "perfdash"
+CHUNK_BYTES = 64 * 1024
+NO_RESOURCES = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
+)
+FAILURES = {
+    "dns": "the name of the server was not resolved",
+    "connect": "no connection, or it was lost before the file was whole",
+    "tls": "no trusted TLS connection",
+    "timeout": "connecting took too long, nothing came for too long, or the whole file did not come in time",
+    "4xx": "the server answered 400 to 499",
+    "5xx": "the server answered 500 to 599",
+    "protocol": "the answer was no HTTP that can be used",
+    "size": "another size than the manifest says",
+    "digest": "another SHA-256 than the manifest says",
+    "disk_full": "no space left, a quota, or a limit of file size",
+    "disk": "the file could not be written for another reason",
+    "address": "the rules of allowed addresses exclude the server, or it redirects to another one",
+    "generator": "the generator ran out of file descriptors, ports or memory",
+}
+"""Every class of failure, with what it means."""
+
+NO_LENGTH = (
+    "the length that the answer announces (Content-Length) is no number of bytes that a file has"
+)
+SAID_OF_A_LENGTH = (
+    "Content-Length overflow",
+    "Invalid character in Content-Length",
+    "Invalid Content-Length",
+    "Content-Length must be positive integer",
+)
+"""How libraries and programs say the same."""
+MOST_DIGITS, MOST_LENGTH = 19, 2**63 - 1
+ErrorClasses = tuple[tuple[type[BaseException], str], ...]
+
+
+class FileFailed(Exception):
+    """One file could not be had; the run goes on."""
+
+    def __init__(self, failure: str, message: str) -> None:
+        """`failure` is one of FAILURES."""
+        super().__init__(message)
+        self.failure = failure
+
+
+def took_too_long(longest_seconds: float) -> FileFailed:
+    """Give the failure of a file that was not whole in time, however steadily it came."""
+    return FileFailed("timeout", f"it was not whole after {longest_seconds:g} s")
+
+
+def in_our_words(message: str) -> str:
+    """Give what a library or program said; of what all engines meet, in words that are the same."""
+    return NO_LENGTH if any(words in message for words in SAID_OF_A_LENGTH) else message
+
+
+def refuse_length(announced: str) -> None:
+    """Raise FileFailed where a header Content-Length is no number of bytes, in whatever engine.
+
+    Libraries differ: some ignore it, some wait for that many bytes.
+    """
+    if announced and not all(map(_is_length, announced.split(","))):
+        raise FileFailed("protocol", NO_LENGTH)
+
+
+def _is_length(written: str) -> bool:
+    digits = written.strip()
+    if not (digits.isascii() and digits.isdigit()):
+        return False
+    return len(digits.lstrip("0")) <= MOST_DIGITS and int(digits) <= MOST_LENGTH
+
+
+def headers(sender: str) -> dict[str, str]:
+    """Give what every engine sends beside Host; `sender` tells the server's owner who loads it."""
+    return {"User-Agent": sender, "Accept": "*/*", "Accept-Encoding": "identity"}
+
+
+def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
+    """Say which class of failure an exception of a library is; the innermost cause decides."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, FileFailed):
+            return cause
+        if isinstance(cause, Refused):
+            return FileFailed("address", str(cause))
+        if isinstance(cause, OSError) and cause.errno in NO_RESOURCES:
+            return FileFailed("generator", f"the generator has no more resources: {cause}")
+    for kind, name in classes:
+        for cause in causes:
+            if isinstance(cause, kind):
+                return FileFailed(name, in_our_words(f"{type(cause).__name__}: {cause}"))
+    return FileFailed("protocol", f"{type(error).__name__}: {error}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Walk from an exception to what it was raised from, in whatever way libraries keep that."""
+    seen: set[int] = set()
+    waiting: list[object] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        if isinstance(cause, BaseException) and id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            waiting += [cause.__cause__, cause.__context__, getattr(cause, "reason", None)]
+            waiting += cause.args

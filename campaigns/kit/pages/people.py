@@ -1,0 +1,100 @@
+"""Who is asking, and whether he may. Views behind LoginRequiredMiddleware always have somebody.
+
+Every view says by `takes` which right its address takes, and of whose row; a test refuses one that
+does not.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from campaigns.kit.owners import Takes, admit, find
+from campaigns.kit.pages.fields import Choice, Field
+from campaigns.kit.rights import May, Right, teams_with
+from campaigns.models import Campaign, Target
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def user_of(request: HttpRequest) -> User:
+    """Give the user who is signed in. Raise PermissionDenied where nobody is."""
+    if isinstance(request.user, User):
+        return request.user
+    raise PermissionDenied
+
+
+def takes(
+    right: Right,
+    of: type[Model] | None = None,
+    *,
+    change: Right | None = None,
+    key: str = "pk",
+) -> Callable[[View], View]:
+    """Let in who has the right in the team of the row that the address names: 404, or 403.
+
+    `change`: the right that anything but reading takes, where it is another one. See `Takes`.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *arguments: Any, **named: Any) -> Any:
+            needed = right if request.method in SAFE else change or right
+            admit(user_of(request), needed, of, named.get(key))
+            return view(request, *arguments, **named)
+
+        cast(Any, guarded).takes = Takes(right, of, change, key)
+        return cast(View, guarded)
+
+    return decorate
+
+
+def campaign_of(
+    request: HttpRequest,
+    pk: int | str,
+    right: Right = Right.SEE,
+    rows: QuerySet[Campaign] | None = None,
+) -> Campaign:
+    """Find a campaign that somebody has the right to. Raise NotVisible, NotAllowed."""
+    found = Campaign.objects.select_related("target") if rows is None else rows
+    return find(found, user_of(request), right, pk=pk)
+
+
+def target_of(request: HttpRequest, pk: int | str, right: Right = Right.SEE) -> Target:
+    """Find a target that somebody has the right to. Raise NotVisible, NotAllowed."""
+    return find(Target.objects.all(), user_of(request), right, pk=pk)
+
+
+def team_field(
+    request: HttpRequest, right: Right = Right.WRITE, errors: Sequence[str] = ()
+) -> list[Field]:
+    """The choice of the team that something new belongs to, where somebody has several."""
+    teams = list(teams_with(user_of(request), right))
+    if len(teams) < 2:
+        return []
+    chosen = request.POST.get("team", request.GET.get("team", ""))
+    choices = [
+        Choice("", "choose a team"),
+        *(Choice(str(team.pk), team.name, str(team.pk) == chosen) for team in teams),
+    ]
+    hint = "Its members see it; nobody else does."
+    return [Field("team", "Team", chosen, "select", hint=hint, choices=choices, errors=errors)]
+
+
+def may(request: HttpRequest) -> May:
+    """In which teams the one who asks has which right; read once for each request."""
+    known: May | None = getattr(request, "_may", None)
+    if known is None:
+        known = May(request.user)
+        cast(Any, request)._may = known
+    return known
+
+
+def rights(request: HttpRequest) -> dict[str, May]:
+    """Context processor: `may`, so that templates show what somebody may press."""
+    return {"may": may(request)} if request.user.is_authenticated else {}

@@ -1,0 +1,68 @@
+"""How often who may do what: counted in Redis, so that all processes count together.
+
+A rate of 600 in 60 seconds is a bucket of 600, which fills again by 10 a second: the generic cell
+rate algorithm (ITU-T I.371), one number for each who, one round trip for each time. Where Redis is
+away, everybody may.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.kit.redis_link import RedisLink
+
+PREFIX = "perfdash:rate:"
+# KEYS: whose. ARGV: how many, in how many seconds. Stored: the instant when the bucket is full again.
+# Answers: 1 or 0, how many are left, milliseconds until one more is allowed, and until it is full.
+TAKE = """
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
+local window = tonumber(ARGV[2])
+local step = window / tonumber(ARGV[1])
+local full = tonumber(redis.call('GET', KEYS[1]) or now)
+full = math.min(math.max(full, now), now + window)
+local after = full + step
+local allowed = after - now <= window + step / 100
+if allowed then
+  full = after
+  redis.call('SET', KEYS[1], string.format('%.6f', full), 'PX', math.ceil((full - now) * 1000))
+end
+local left = math.floor((window - (full - now)) / step + 0.01)
+local wait = math.max(0, after - now - window)
+return {allowed and 1 or 0, math.max(0, left), math.ceil(wait * 1000), math.ceil((full - now) * 1000)}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many, in so many seconds."""
+
+    count: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Whether it may be, how many more may be now, and seconds until one may, and until all may."""
+
+    allowed: bool
+    left: int
+    wait_seconds: float
+    full_seconds: float
+
+
+_link = RedisLink("rates", seconds=0.5)
+
+
+def take(who: str, rate: Rate) -> Taken | None:
+    """Take one from the bucket of `who`; None where nobody can tell, as Redis is away."""
+    key = PREFIX + who
+    answer = _link.ask(lambda redis: _script(redis)(keys=[key], args=[rate.count, rate.seconds]))
+    if answer is None:
+        return None
+    allowed, left, wait, full = answer
+    return Taken(bool(allowed), left, wait / 1000, full / 1000)
+
+
+def _script(redis: Any) -> Any:
+    """Known to Redis by its hash; sent whole where Redis has forgotten it."""
+    return redis.register_script(TAKE)
