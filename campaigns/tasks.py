@@ -22,8 +22,8 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.db.models.functions import Now
 
 from campaigns import dispatch as dispatching
-from campaigns import execution, notifications
-from campaigns.definition import sessions
+from campaigns import execution
+from campaigns.accounts import notifications, sessions
 from campaigns.drivers import all_kinds
 from campaigns.importers import waiting
 from campaigns.kit import idempotency, kernel, log_context

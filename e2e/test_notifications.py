@@ -7,7 +7,7 @@ import signal
 import psutil
 import pytest
 
-from campaigns.tests.notifications.receiver import receiving
+from campaigns.tests.accounts.notifications.receiver import receiving
 from e2e.conftest import FAST, served, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]

@@ -147,7 +147,7 @@ MIDDLEWARE = [
     "perfdash.acting.acting",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "campaigns.web.signing.sessions.Seen",
+    "campaigns.accounts.signing.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -192,13 +192,13 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # OpenID Connect, second factor, list of sessions: django-allauth, of which no page and no address is used
 
-ACCOUNT_ADAPTER = "campaigns.web.signing.coming_in.Adapter"
+ACCOUNT_ADAPTER = "campaigns.accounts.signing.coming_in.Adapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_RATE_LIMITS = (
     False  # they count in a cache of one process; axes and the database count for all
 )
-MFA_ADAPTER = "campaigns.definition.second_factor.Adapter"
-SOCIALACCOUNT_ADAPTER = "campaigns.web.signing.exchange.Adapter"
+MFA_ADAPTER = "campaigns.accounts.second_factor.Adapter"
+SOCIALACCOUNT_ADAPTER = "campaigns.accounts.signing.exchange.Adapter"
 
 # Guessing of passwords. What is counted is a name together with an address: who only knows a name locks
 # nobody out, and one person's slips do not shut the door for everybody behind the same proxy.
@@ -207,7 +207,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=10)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_CLIENT_IP_CALLABLE = "perfdash.clients.client_address"
-AXES_LOCKOUT_CALLABLE = "campaigns.web.signing.password.locked_out"
+AXES_LOCKOUT_CALLABLE = "campaigns.accounts.signing.password.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True  # only failures are kept, until they are too old to count
@@ -254,8 +254,8 @@ SPECTACULAR_SETTINGS = {
         "ChannelKind": "campaigns.models.Channel.Kind",
         "DeliveryState": "campaigns.models.Delivery.State",
         "AnnouncementKind": "campaigns.models.Announcement.Kind",
-        "ToldKind": "campaigns.notifications.channels.CHOICES",
-        "InvitationState": "campaigns.definition.invitations.STATES",
+        "ToldKind": "campaigns.accounts.notifications.channels.CHOICES",
+        "InvitationState": "campaigns.accounts.invitations.STATES",
     },
 }
 

@@ -5,10 +5,10 @@ from typing import Any
 import django_filters  # type: ignore[import-untyped]
 from django.db.models import QuerySet
 
+from campaigns.accounts import activity_list
 from campaigns.kit.activity import Action
 from campaigns.kit.api.filters import Choice, Moment, Truth, Whole, Word
 from campaigns.models import AuditEvent, Thread
-from campaigns.queries import activity
 
 
 class Events(django_filters.FilterSet):
@@ -18,7 +18,7 @@ class Events(django_filters.FilterSet):
     action = Choice(choices=Action.choices, method="narrow")
     team = Whole(method="narrow")
     campaign = Whole(method="narrow")
-    means = Choice(choices=[(word, word) for word in activity.MEANS], method="narrow")
+    means = Choice(choices=[(word, word) for word in activity_list.MEANS], method="narrow")
     after = Moment(method="narrow")
     before = Moment(method="narrow")
 
@@ -28,7 +28,7 @@ class Events(django_filters.FilterSet):
 
     def narrow(self, rows: QuerySet[AuditEvent], name: str, value: Any) -> QuerySet[AuditEvent]:
         """By one of the fields of Wanted."""
-        return activity.narrowed(rows, activity.Wanted(**{name: value}))
+        return activity_list.narrowed(rows, activity_list.Wanted(**{name: value}))
 
 
 class Threads(django_filters.FilterSet):

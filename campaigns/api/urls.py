@@ -2,8 +2,16 @@
 
 from django.urls import path, re_path
 
-from campaigns.api import (
+from campaigns.accounts.api import (
     activity,
+    invitations,
+    notifications,
+    sessions,
+    teams,
+    tokens,
+    whoami,
+)
+from campaigns.api import (
     books,
     bundles,
     campaigns,
@@ -14,24 +22,18 @@ from campaigns.api import (
     evidence,
     exports,
     history,
-    invitations,
     keeping,
     kinds,
     launches,
-    notifications,
     queues,
     reports,
     runs,
     schemas,
-    sessions,
     submissions,
     talk,
     target_settings,
     targets,
     team_templates,
-    teams,
-    tokens,
-    whoami,
 )
 from campaigns.kit.api import views
 

@@ -9,6 +9,8 @@ from django.db.models import Model, Q
 from django.db.models.functions import Now
 
 from campaigns import results
+from campaigns.accounts.notifications.backoff import LONGEST_SECONDS
+from campaigns.accounts.notifications.claiming import CLAIM_SECONDS
 from campaigns.definition.life.rows import release_leases
 from campaigns.models import (
     Attempt,
@@ -20,8 +22,6 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.notifications.backoff import LONGEST_SECONDS
-from campaigns.notifications.claiming import CLAIM_SECONDS
 
 log = logging.getLogger(__name__)
 

@@ -2,9 +2,8 @@
 
 from django.urls import include, path, re_path
 
+from campaigns.accounts.pages import account, activity, teams
 from campaigns.web import (
-    accounts,
-    activity,
     bundles,
     compare,
     define,
@@ -22,7 +21,6 @@ from campaigns.web import (
     target_settings,
     targets,
     team_templates,
-    teams,
 )
 from campaigns.web.help import help_page
 from campaigns.web.reports import links as report_links
@@ -37,11 +35,11 @@ urlpatterns = [
     re_path(r"^metrics/?$", metrics.metrics, name="metrics"),
     path("help/", help_page, name="help"),
     path("help/<path:page>/", help_page, name="help-page"),
-    path("", include("campaigns.web.signing.urls")),
-    path("account/", accounts.account, name="account"),
-    path("account/tokens/", accounts.create_token, name="token-create"),
-    path("account/tokens/<int:pk>/revoke/", accounts.revoke_token, name="token-revoke"),
-    path("account/notifications/", include("campaigns.web.notification_urls")),
+    path("", include("campaigns.accounts.signing.urls")),
+    path("account/", account.account, name="account"),
+    path("account/tokens/", account.create_token, name="token-create"),
+    path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="token-revoke"),
+    path("account/notifications/", include("campaigns.accounts.pages.notification_urls")),
     path("targets/", targets.target_list, name="target-list"),
     path("targets/new/", targets.target_new, name="target-new"),
     path("targets/<int:pk>/", targets.target_page, name="target"),

@@ -11,7 +11,7 @@ import pytest
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.models import Target
 from campaigns.tests.analysis.conftest import paired, published
 from campaigns.tests.people import somebody

@@ -7,7 +7,7 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import expect
 
-from campaigns.tests import oidc_server
+from campaigns.tests.accounts import oidc_server
 from e2e.browser.conftest import PATIENCE, sign_in_link
 from e2e.browser.test_every_page import Trouble, check, find_barriers
 from e2e.conftest import FAST, free_port, served

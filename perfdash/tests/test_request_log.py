@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from campaigns.definition.access import make_sign_in_link
+from campaigns.accounts.access import make_sign_in_link
 from campaigns.kit import log_context
 from campaigns.tests.people import somebody
 from perfdash.logs import Json
@@ -39,7 +39,7 @@ def test_each_request_is_one_line_with_its_figures(lines, django_user_model):
 
 
 def test_the_owner_of_a_token_is_named_too(lines, django_user_model):
-    from campaigns.definition.access import make_token
+    from campaigns.accounts.access import make_token
 
     person = somebody("reader")
     text = make_token(person, "laptop")[1]

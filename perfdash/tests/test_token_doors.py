@@ -6,7 +6,7 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
-from campaigns.definition.access import make_token, revoke
+from campaigns.accounts.access import make_token, revoke
 from campaigns.models import ApiToken
 from campaigns.tests.people import somebody
 from perfdash.tests.test_anonymous import API_PAGE, METHODS, PUBLIC, ROUTES

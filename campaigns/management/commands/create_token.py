@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 
-from campaigns.definition.access import DAYS, make_token
+from campaigns.accounts.access import DAYS, make_token
 from campaigns.kit.errors import Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Scope

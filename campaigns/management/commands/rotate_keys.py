@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
+from campaigns.accounts import second_factor
 from campaigns.checks import named
-from campaigns.definition import second_factor
 from campaigns.definition.servers import SECRETS
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
-from campaigns.definition.access import make_sign_in_link
+from campaigns.accounts.access import make_sign_in_link
 from campaigns.management.recorded import RecordedCommand
 
 MOST_MINUTES = 1440

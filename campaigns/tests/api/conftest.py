@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.kit import rates
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from campaigns.accounts.access import make_token
 from campaigns.definition import life
-from campaigns.definition.access import make_token
 from campaigns.kit import encryption
 from campaigns.models import Campaign, Target, Team
 from campaigns.tests.api.conftest import ApiClient

@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, Conclusion, Team
 from campaigns.reviews.checklist import checklist
 from campaigns.tests.analysis.conftest import noisy, store

@@ -2,8 +2,8 @@
 
 import pytest
 
+from campaigns.accounts.access import make_token
 from campaigns.definition import life
-from campaigns.definition.access import make_token
 from campaigns.models import Campaign, Run
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.toy import definition

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, LaunchRequest, Run, Target, Team
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
+from campaigns.accounts.access import make_token
 from campaigns.api.run_outputs import MeasurementOutput
-from campaigns.definition.access import make_token
 from campaigns.models import Campaign, Measurement
 from campaigns.tests.people import somebody
 

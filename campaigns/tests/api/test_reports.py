@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.models import PublicLink, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.web.reports.conftest import accepted, measured

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, HandRequest, Setting, SshLogin
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.clients.ssh_server import new_key, private, public

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from campaigns import importers
-from campaigns.definition.access import LinkRefused, redeem
+from campaigns.accounts.access import LinkRefused, redeem
 from campaigns.models import ApiToken, Campaign, SignInLink
 from campaigns.tests.people import somebody
 

@@ -13,11 +13,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from campaigns.definition import second_factor
+from campaigns.accounts import second_factor
+from campaigns.accounts.notifications.channels import rotate_secret, save_channel
 from campaigns.kit import encryption
 from campaigns.models import Target
-from campaigns.notifications.channels import rotate_secret, save_channel
-from campaigns.tests.web.signing.conftest import code_of, switched_on
+from campaigns.tests.accounts.signing.conftest import code_of, switched_on
 
 MANAGE = Path(__file__).parents[3] / "manage.py"
 PASSWORDS = {f"server {number}": f"the password of server {number}" for number in range(5)}

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.definition import access
+from campaigns.accounts import access
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import PASSWORD, Page
 

@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 import pytest
 from django.urls import reverse
 
+from campaigns.accounts.notifications.channels import save_channel
+from campaigns.accounts.teams import create_team
 from campaigns.definition import keeping, life, templates
 from campaigns.definition.target_settings import save_setting
-from campaigns.definition.teams import create_team
 from campaigns.models import Comment, Conclusion, Membership, Team
-from campaigns.notifications.channels import save_channel
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.drafting import create
 from campaigns.talk import begin, place_on

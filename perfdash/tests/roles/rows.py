@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
+from campaigns.accounts.access import make_token
 from campaigns.definition import drafts, servers
-from campaigns.definition.access import make_token
 from campaigns.definition.checking import check
 from campaigns.kit.encryption import token_hash
 from campaigns.kit.histogram import encode

@@ -18,8 +18,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from campaigns import results
+from campaigns.accounts.access import make_token
 from campaigns.definition import checking, drafts
-from campaigns.definition.access import make_token
 from campaigns.definition.servers import save_target
 from campaigns.drivers.base import Distribution
 from campaigns.kit import histogram

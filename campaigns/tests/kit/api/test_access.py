@@ -5,7 +5,7 @@ from django.db import IntegrityError
 from django.db.models.functions import Now
 from django.test import Client
 
-from campaigns.definition.access import make_token, revoke
+from campaigns.accounts.access import make_token, revoke
 from campaigns.models import ApiToken
 from campaigns.tests.toy import definition
 

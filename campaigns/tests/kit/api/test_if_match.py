@@ -5,7 +5,7 @@ import json
 import pytest
 from django.db.models.functions import Now
 
-from campaigns.definition.teams import create_team
+from campaigns.accounts.teams import create_team
 from campaigns.models import Campaign, Conclusion, Membership, Target
 from campaigns.tests.people import join, somebody
 from campaigns.tests.settings_server import over_http

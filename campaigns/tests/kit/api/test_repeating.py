@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from campaigns import dispatch
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.kit.api import idempotency
 from campaigns.models import Campaign, KeptAnswer, Run, Team
 from campaigns.tests.people import somebody

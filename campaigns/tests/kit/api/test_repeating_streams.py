@@ -8,7 +8,7 @@ import pytest
 from django.test import RequestFactory
 from rest_framework.response import Response
 
-from campaigns.definition.access import make_token
+from campaigns.accounts.access import make_token
 from campaigns.kit.activity import by_request
 from campaigns.kit.api.idempotency import CHUNK, Hashed
 from campaigns.kit.api.views import Api

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from campaigns.definition.access import make_token, revoke
+from campaigns.accounts.access import make_token, revoke
 from campaigns.kit import rates
 from campaigns.kit.redis_link import RedisLink
 from campaigns.models import Campaign

@@ -1,0 +1,92 @@
+"""The record of who did what: list and files."""
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.accounts import activity_export
+from campaigns.accounts.activity_list import events_for
+from campaigns.api.talk_filters import Events
+from campaigns.kit.activity import Action
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.openapi import operation
+from campaigns.kit.api.selection import ByQuery, Selectable
+from campaigns.kit.api.views import Api
+from campaigns.models import AuditEvent
+
+
+class EventOutput(Selectable, serializers.ModelSerializer[AuditEvent]):
+    """One row. `user`: null where perfdash did it by itself; `details` differ with `action`."""
+
+    user = serializers.CharField(source="user.username", allow_null=True, default=None)
+    team = serializers.IntegerField(source="team_id", allow_null=True)
+    team_name = serializers.CharField(source="team.name", allow_null=True, default=None)
+    action = serializers.ChoiceField(choices=Action.choices)
+    subject = serializers.CharField(source="subject_name")
+    subject_id = serializers.IntegerField(source="subject_key", allow_null=True)
+    campaign = serializers.IntegerField(source="campaign_key", allow_null=True)
+    details = serializers.DictField()
+
+    class Meta:
+        model = AuditEvent
+        fields = [
+            "id",
+            "at",
+            "user",
+            "means",
+            "team",
+            "team_name",
+            "action",
+            "subject_kind",
+            "subject_id",
+            "subject",
+            "campaign",
+            "details",
+        ]
+
+
+class ActivityQuery(Input):
+    """`?format=csv` or `jsonl`."""
+
+    format = serializers.ChoiceField(choices=list(activity_export.FORMATS), default="jsonl")
+
+
+class Activity(Api):
+    """GET: the record of who did what."""
+
+    @operation("list_activity", "activity", answer=EventOutput, paged=True, filters=Events)
+    def get(self, request: Request) -> Response:
+        """Who did what, the newest first: what your teams did, and of what belongs to none your own."""
+        rows = events_for(self.user).select_related("user", "team")
+        return self.page(rows, EventOutput, "-pk", Events)
+
+
+class ActivityExport(Api):
+    """GET: the record as a file, streamed."""
+
+    content_negotiation_class = ByQuery
+
+    @operation(
+        "get_activity_export",
+        "activity",
+        query=ActivityQuery,
+        filters=Events,
+        answer={"application/jsonl": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """All rows that fit as a file: `jsonl`, an object a line, or `csv`."""
+        query = request.query_params
+        asked = ActivityQuery(data={"format": query["format"]} if "format" in query else {})
+        asked.is_valid(raise_exception=True)
+        name = asked.validated_data["format"]
+
+        rows = filters.narrowed(events_for(self.user), request, Events, beside={"format"})
+        chosen = activity_export.FORMATS[name]
+        return StreamingHttpResponse(
+            chosen.pieces(rows),
+            content_type=chosen.media_type,
+            headers={"Content-Disposition": activity_export.attachment(name)},
+        )

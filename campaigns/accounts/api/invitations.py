@@ -1,0 +1,119 @@
+"""Invitations to a team: made, listed and revoked by its admins. Whoever is invited opens the link in a browser."""
+
+import json
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.accounts import invitations
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
+from campaigns.models import Invitation, Role, Team
+
+TAG = "teams"
+
+
+class InvitationInput(Input):
+    """For whom a link is. `note`: a word that lets you find it again; `days`: how long it is good."""
+
+    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1)
+    note = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    days = serializers.IntegerField(
+        min_value=1, max_value=invitations.MOST_DAYS, default=invitations.USUAL_DAYS
+    )
+
+
+class InvitationOutput(Selectable, serializers.ModelSerializer[Invitation]):
+    """An invitation, without its link, which nobody knows."""
+
+    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices))
+    state = serializers.ChoiceField(choices=invitations.STATES)
+    made_by = serializers.CharField(source="made_by.username")
+    used_by = serializers.CharField(source="used_by.username", default=None, allow_null=True)
+
+    class Meta:
+        model = Invitation
+        fields = [
+            "id",
+            "roles",
+            "note",
+            "state",
+            "made_by",
+            "created_at",
+            "expires_at",
+            "used_by",
+            "used_at",
+            "revoked_at",
+        ]
+
+
+class NewInvitationOutput(InvitationOutput):
+    """An invitation that was just made. `address`: the only copy of its link; null where told before."""
+
+    address = serializers.SerializerMethodField()
+
+    class Meta(InvitationOutput.Meta):
+        fields = [*InvitationOutput.Meta.fields, "address"]
+
+    def get_address(self, invitation: Invitation) -> str | None:
+        """Where whoever is invited goes."""
+        text: str | None = self.context.get("address")
+        return text
+
+
+class Invitations(Api):
+    """GET: invitations to a team. POST: a new one."""
+
+    of = Team
+    takes = {"get": Right.MANAGE, "post": Right.MANAGE}
+
+    def to_keep(self, body: bytes) -> bytes:
+        """Leave the link out: only its hash is stored."""
+        return json.dumps(json.loads(body) | {"address": None}).encode()
+
+    @operation("list_invitations", TAG, answer=InvitationOutput, paged=True, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """Invitations to a team, the newest first, with those that are over."""
+        return self.page(invitations.of(get_object_or_404(Team, pk=pk)), InvitationOutput, "-pk")
+
+    @operation(
+        "make_invitation",
+        TAG,
+        body=InvitationInput,
+        answer=NewInvitationOutput,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Make a link that makes whoever opens it a member, once; `address` is told this once."""
+        team = get_object_or_404(Team, pk=pk)
+        made = invitations.make(self.user, team, **self.read(InvitationInput))
+        address = request.build_absolute_uri(reverse("invitation", args=[made.text]))
+        row = invitations.of(team).get(pk=made.invitation.pk)
+        data: Any = self.shown(row, NewInvitationOutput, address=address)
+        return Response(data, status=status.HTTP_201_CREATED)
+
+
+class RevokeInvitation(Api):
+    """POST: end an invitation."""
+
+    of = Invitation
+    takes = {"post": Right.MANAGE}
+
+    @operation("revoke_invitation", TAG, answer=InvitationOutput, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """End an invitation that nobody used, for good; its record stays."""
+        found = get_object_or_404(Invitation.objects.select_related("team"), pk=pk)
+        invitations.revoke(self.user, found)
+        row = invitations.of(found.team).get(pk=pk)
+        if row.state == invitations.USED:
+            raise NotPossible(f"{row.used_by} has used it; take the member out of the team.")
+        return Response(self.shown(row, InvitationOutput))

@@ -1,0 +1,177 @@
+"""Teams: members with their roles, and the rules."""
+
+from typing import Any, ClassVar
+
+from django.db.models import Model
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.accounts import teams
+from campaigns.accounts.queries import members_of
+from campaigns.kit.api.inputs import Flag, Input
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.owners import find
+from campaigns.kit.rights import Right, rights_in, teams_with
+from campaigns.models import Membership, Role, Team
+
+TAG = "teams"
+
+
+class TeamInput(Input):
+    """A team that is made."""
+
+    name = serializers.CharField(max_length=100)
+
+
+class RulesInput(Input):
+    """The fields of a team that change."""
+
+    name = serializers.CharField(max_length=100, required=False)
+    approvals_needed = serializers.IntegerField(required=False, min_value=1, max_value=10)
+    second_for_production = Flag()
+
+
+class RolesInput(Input):
+    """What somebody is in a team: all of it."""
+
+    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1)
+
+
+class TeamOutput(Selectable, serializers.ModelSerializer[Team]):
+    """A team and its rules. `rights`: of the one who asks."""
+
+    url = serializers.HyperlinkedIdentityField("api-team")
+    rights = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Team
+        fields = ["id", "url", "name", "approvals_needed", "second_for_production", "rights"]
+
+    @extend_schema_field(
+        serializers.ListField(
+            child=serializers.ChoiceField(choices=[(r.value, r.value) for r in Right])
+        )
+    )
+    def get_rights(self, team: Team) -> list[str]:
+        """What the one who asks may there."""
+        rights = rights_in(self.context["request"].user, team)
+        return [right for right in Right if right in rights]
+
+
+class MemberOutput(Selectable):
+    """Somebody in a team, with what he is there."""
+
+    user = serializers.CharField(source="user.username")
+    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices))
+    joined_at = serializers.DateTimeField()
+    is_active = serializers.BooleanField(source="user.is_active")
+
+
+class Teams(Api):
+    """GET: the teams that one sees. POST: a new one, by the owner of the installation."""
+
+    takes = {"post": Right.SEE}
+
+    @operation("list_teams", TAG, answer=TeamOutput, paged=True)
+    def get(self, request: Request) -> Response:
+        """Your teams, by name; the owner of the installation sees all."""
+        return self.page(teams_with(self.user), TeamOutput, "name")
+
+    @operation("create_team", TAG, body=TeamInput, answer=TeamOutput, code=status.HTTP_201_CREATED)
+    def post(self, request: Request) -> Response:
+        """Make a team, as the owner of the installation, who becomes its admin."""
+        teams.require_owner(self.user)
+        made = teams.create_team(self.read(TeamInput)["name"], self.user)
+        data = self.shown(made, TeamOutput)
+        return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
+
+
+class OfTeam(Api):
+    """What views of one team share."""
+
+    of: ClassVar[type[Model] | None] = Team
+
+    def team(self, pk: int) -> Team:
+        """Find it. Raise NotVisible."""
+        return find(Team.objects.all(), self.user, pk=pk)
+
+
+class OneTeam(OfTeam):
+    """GET: one team. PATCH: its rules."""
+
+    takes = {"patch": Right.MANAGE}
+
+    @operation("get_team", TAG, answer=TeamOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One team with its rules."""
+        return self.one(self.team(pk), TeamOutput, teams.rules_of)
+
+    @operation("edit_team", TAG, body=RulesInput, answer=TeamOutput, refusals=[NOT_FOUND])
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change the fields that are sent, as an admin."""
+        team, sent = self.team(pk), self.read(RulesInput)
+        with self.unchanged(team, teams.rules_of):
+            changed = teams.change_rules(team, sent, self.user)
+        return Response(self.shown(changed, TeamOutput))
+
+
+class Members(OfTeam):
+    """GET: who is in a team."""
+
+    @operation("list_members", TAG, answer=MemberOutput, whole=True, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """The members of a team, by name."""
+        rows = members_of(self.team(pk))
+        return self.whole([self.shown(row, MemberOutput) for row in rows], MemberOutput)
+
+
+class OneMember(OfTeam):
+    """GET: a member. PUT: its roles; a new member where it was none. DELETE: remove it."""
+
+    takes = {"put": Right.MANAGE, "delete": Right.MANAGE}
+
+    @operation("get_member", TAG, answer=MemberOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int, user: str) -> Response:
+        """One member of a team."""
+        return self.one(
+            self.member(pk, user), MemberOutput, lambda row: teams.roles_of(row.team, user)
+        )
+
+    @operation(
+        "replace_member", TAG, body=RolesInput, answer=MemberOutput, refusals=[NOT_FOUND, CONFLICT]
+    )
+    def put(self, request: Request, pk: int, user: str) -> Response:
+        """Give an account these roles and no others; it becomes a member where it was none."""
+        sent, team, name = self.read(RolesInput), self.team(pk), user.replace("\x00", "")
+        with self.unchanged(team, lambda locked: teams.roles_of(locked, name)):
+            made = teams.set_roles(team, name, sent["roles"], self.user)
+        return Response(self.shown(made, MemberOutput))
+
+    @operation(
+        "delete_member",
+        TAG,
+        answer=None,
+        code=status.HTTP_204_NO_CONTENT,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def delete(self, request: Request, pk: int, user: str) -> Response:
+        """Take somebody out of a team; the last admin stays."""
+        member = self.member(pk, user)
+        try:
+            with self.unchanged(member.team, lambda team: teams.roles_of(team, user)):
+                teams.remove_member(member, self.user)
+        except Invalid as invalid:
+            words: list[Any] = [text for texts in invalid.errors.values() for text in texts]
+            raise NotPossible(" ".join(words)) from None
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def member(self, pk: int, user: str) -> Membership:
+        """Find a member of a team by name, or raise Http404."""
+        rows = Membership.objects.select_related("user", "team").filter(team=self.team(pk))
+        return get_object_or_404(rows, user__username=user.replace("\x00", ""))

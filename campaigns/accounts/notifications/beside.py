@@ -1,0 +1,61 @@
+"""Delivers in threads of the control worker: a receiver that hangs holds up no dispatch and no analysis."""
+
+import logging
+import threading
+from dataclasses import dataclass, field
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from campaigns.accounts.notifications.claiming import due, give_up_old
+from campaigns.accounts.notifications.delivering import deliver_next
+from campaigns.accounts.notifications.outbox import read_outbox
+from campaigns.models import Announcement
+
+MOST_AT_ONCE = 4
+"""Tries at a time in one process, each of another channel."""
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Messengers:
+    """A few threads that deliver until nothing is due. The end of the process waits for none of them."""
+
+    _at_work: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def wake(self, wanted: int) -> None:
+        """Let so many be at work, or as many as may."""
+        with self._changed:
+            for _ in range(min(wanted, MOST_AT_ONCE) - self._at_work):
+                self._at_work += 1
+                threading.Thread(target=self._work, name="notifying", daemon=True).start()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nothing is due any more; say whether it came to that."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._at_work, seconds)
+
+    def _work(self) -> None:
+        try:
+            while deliver_next():
+                pass
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("The database is away: %s", error)
+        finally:
+            connection.close()
+            with self._changed:
+                self._at_work -= 1
+                self._changed.notify_all()
+
+
+messengers = Messengers()
+
+
+def deliver_beside() -> None:
+    """Read the outbox, and have delivered what is due, beside; return at once."""
+    if Announcement.objects.filter(read_at=None).exists():
+        while read_outbox():
+            pass
+    give_up_old()
+    if wanted := due().values("channel").distinct()[:MOST_AT_ONCE].count():
+        messengers.wake(wanted)

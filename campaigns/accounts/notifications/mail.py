@@ -1,0 +1,168 @@
+"""Hands messages to the mail server of the settings: plain text, and the same as simple HTML."""
+
+import smtplib
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from email.headerregistry import Address
+from email.utils import formatdate
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.core.mail.backends.smtp import EmailBackend
+from django.template.loader import render_to_string
+
+from campaigns.accounts.notifications.errors import DeliveryFailed
+from campaigns.accounts.notifications.messages import Message
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.guarded import Opened
+from campaigns.models import Channel, Delivery
+
+TOTAL_SECONDS = 20.0
+TOO_LONG = "it took too long"
+
+
+def is_offered() -> bool:
+    """Whether this installation knows a mail server."""
+    return bool(settings.EMAIL_SERVER.host)
+
+
+def address_of(channel: Channel) -> str:
+    """Where an e-mail channel goes: its own address, else the account's. Raise SecretUnreadable."""
+    return decrypt(channel.address) or channel.user.email
+
+
+def send(delivery: Delivery, message: Message) -> None:
+    """Hand it in. Raise DeliveryFailed where the server did not take it."""
+    if not is_offered():
+        raise DeliveryFailed(
+            "This installation has no mail server any more; an administrator sets PERFDASH_EMAIL_URL."
+        )
+    to = address_of(delivery.channel)
+    if not to:
+        raise DeliveryFailed("The account has no e-mail address; give the channel one of its own.")
+    with _deadline() as backend:
+        try:
+            backend.open()
+            backend.send_messages([mail(delivery, message, to)])
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            words = TOO_LONG if backend.is_late else _words(error)
+            raise DeliveryFailed(f"The mail server did not take it: {words}") from error
+        with suppress(OSError, smtplib.SMTPException):
+            backend.close()  # it was taken, whatever becomes of the farewell
+
+
+def mail(delivery: Delivery, message: Message, to: str) -> EmailMultiAlternatives:
+    """Write the mail; its Message-ID is the same at every try."""
+    choices = message.choices_url
+    footer = f"\n\n-- \nYou chose to be told of this: {choices}\n" if choices else "\n"
+    made = EmailMultiAlternatives(
+        subject=f"[perfdash] {message.subject}",
+        body=message.text + footer,
+        from_email=settings.DEFAULT_FROM_EMAIL,
+        to=[to],
+        headers={
+            "Message-ID": f"<{delivery.uid}@{_domain()}>",
+            "Date": formatdate(delivery.created_at.timestamp()),
+            "Auto-Submitted": "auto-generated",
+            **({"List-Unsubscribe": f"<{choices}>"} if choices else {}),
+        },
+    )
+    made.attach_alternative(
+        render_to_string("accounts/notifications/mail.html", {"message": message}), "text/html"
+    )
+    return made
+
+
+@contextmanager
+def _deadline() -> Iterator["_Backend"]:
+    """A connection that is broken off when its time is over, however slowly the server talks."""
+    backend = _Backend()
+    timer = threading.Timer(TOTAL_SECONDS, backend.break_off)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield backend
+    finally:
+        timer.cancel()
+        backend.end()
+
+
+class _Backend(EmailBackend):
+    """Django's, which also keeps the connections that it has begun: also one that TLS takes over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_late = False
+        self._opened = Opened()
+        self._begun: list[smtplib.SMTP] = []
+
+    def break_off(self) -> None:
+        """Let nobody wait for the server any longer."""
+        self.is_late = True
+        self._opened.break_off()
+
+    def end(self) -> None:
+        """Close whatever is open."""
+        self._opened.break_off()
+        for each in self._begun:
+            with suppress(OSError):
+                each.close()
+
+    @property
+    def connection_class(self) -> Any:
+        """Make a connection, and note it before it talks."""
+        opened, begun = self._opened, self._begun
+
+        class Plain(smtplib.SMTP):
+            def _get_socket(self, *arguments: Any) -> socket.socket:
+                begun.append(self)
+                made: socket.socket = super()._get_socket(*arguments)  # type: ignore[misc]
+                opened.add(made)
+                return made
+
+        class Encrypted(smtplib.SMTP_SSL, Plain):
+            """Its sockets come from the other one, before it speaks TLS."""
+
+        return Encrypted if self.use_ssl else Plain
+
+
+def _domain() -> str:
+    """What stands behind the @ of a Message-ID: the host of perfdash, else that of its address."""
+    host = urlsplit(settings.BASE_URL).hostname
+    if host:
+        return host
+    with suppress(ValueError):
+        return Address(addr_spec=settings.DEFAULT_FROM_EMAIL).domain or "perfdash.invalid"
+    return "perfdash.invalid"
+
+
+def _words(error: Exception) -> str:
+    match error:
+        case smtplib.SMTPRecipientsRefused():
+            answers = [f"{code} {_decoded(text)}" for code, text in error.recipients.values()]
+            return f"it refused the recipient: {'; '.join(answers)}"
+        case smtplib.SMTPResponseException():
+            return f"{error.smtp_code} {_decoded(error.smtp_error)}"
+        case ssl.SSLCertVerificationError():
+            return (
+                f"its certificate is not trusted for {settings.EMAIL_HOST}: "
+                f"{error.verify_message.rstrip('.')}. Nothing was sent. An administrator has it "
+                "replaced, or has the authority that signed it trusted by SSL_CERT_FILE."
+            )
+        case ssl.SSLError():
+            return (
+                f"it does not speak TLS as it was asked to ({error.reason or error}). Nothing was "
+                "sent. An administrator looks at the scheme and the port of PERFDASH_EMAIL_URL."
+            )
+        case TimeoutError():
+            return TOO_LONG
+    return str(error) or type(error).__name__
+
+
+def _decoded(text: bytes | str) -> str:
+    return text.decode(errors="replace") if isinstance(text, bytes) else text

@@ -1,0 +1,78 @@
+"""Makes deliveries of what was announced: one for each channel that wants it."""
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from campaigns.accounts.notifications.defaults import give_default_channels
+from campaigns.kit.rights import Right, may, people_with
+from campaigns.models import Announcement, Channel, Delivery, Team
+
+MOST_AT_ONCE = 100
+RIGHTS = {Announcement.Kind.LAUNCH_ASKED: Right.OPERATE}
+"""What somebody must be able to do to be asked, beside seeing it, where nobody is named."""
+
+
+@transaction.atomic
+def read_outbox() -> int:
+    """Make deliveries of what nobody has read yet; give how many announcements there were.
+
+    Whoever is killed in the middle has done nothing; of two who read at once, each reads others.
+    """
+    unread = Announcement.objects.filter(read_at=None)
+    rows = list(
+        unread.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        .select_related("team", "campaign", "conclusion")
+        .order_by("pk")[:MOST_AT_ONCE]
+    )
+    for row in rows:
+        Delivery.objects.bulk_create(
+            [Delivery(announcement=row, channel=channel) for channel in channels_for(row)],
+            ignore_conflicts=True,
+        )
+    Announcement.objects.filter(pk__in=[row.pk for row in rows]).update(read_at=Now())
+    return len(rows)
+
+
+def channels_for(row: Announcement) -> list[Channel]:
+    """The channels by which people want to know of it, who may know; never of their own deeds."""
+    if row.team is None:
+        return []
+    people = _people(row, row.team)
+    give_default_channels(people)
+    return list(
+        Channel.objects.filter(
+            Q(teams=[]) | Q(teams__contains=[row.team.pk]),
+            user__in=[user.pk for user in people],
+            kinds__contains=[row.kind],
+            is_on=True,
+            is_confirmed=True,
+        )
+    )
+
+
+def _people(row: Announcement, team: Team) -> list[User]:
+    if row.to:
+        found: Iterable[User] = User.objects.filter(pk__in=row.to, is_active=True)
+        right = Right.SEE
+    else:
+        found = people_with(team, Right.SEE) | _owners()
+        right = RIGHTS.get(Announcement.Kind(row.kind), Right.SEE)
+    return [user for user in found if user.pk != row.by_id and may_know(user, row, right)]
+
+
+def may_know(user: User, row: Announcement, right: Right = Right.SEE) -> bool:
+    """Whether somebody may be told now: the team may have changed hands, or the person left it."""
+    teams = {row.team_id}
+    if row.campaign is not None:
+        teams.add(row.campaign.team_id)
+    if row.conclusion is not None:
+        teams.add(row.conclusion.team_id)
+    return all(team is not None and may(user, team, right) for team in teams)
+
+
+def _owners() -> QuerySet[User]:
+    return User.objects.filter(is_active=True, is_superuser=True).order_by("username")

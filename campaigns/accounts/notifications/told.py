@@ -1,0 +1,64 @@
+"""What somebody was told, as far as he may still know it: reads only."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from campaigns.accounts.notifications.messages import message_of
+from campaigns.accounts.notifications.outbox import may_know
+from campaigns.models import Announcement, Delivery
+
+HIDDEN = "something that you may not see any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One delivery. `message`: what went wrong at the last try."""
+
+    id: int
+    uid: str
+    channel: int
+    channel_name: str
+    kind: str
+    subject: str
+    state: str
+    tries: int
+    message: str
+    created_at: datetime
+    next_try_at: datetime | None
+    delivered_at: datetime | None
+
+
+def deliveries_of(user: User) -> QuerySet[Delivery]:
+    """Those of somebody's own channels, the newest first."""
+    return (
+        Delivery.objects.filter(channel__user=user)
+        .select_related(
+            *("channel__user", "announcement__team", "announcement__by"),
+            *("announcement__campaign", "announcement__conclusion"),
+        )
+        .order_by("-pk")
+    )
+
+
+def told(delivery: Delivery) -> Told:
+    """Tell of a delivery; its subject only where its person may know it now."""
+    row = delivery.announcement
+    known = row.kind == Announcement.Kind.TRIAL or may_know(delivery.channel.user, row)
+    waits = delivery.state == Delivery.State.WAITING
+    return Told(
+        id=delivery.pk,
+        uid=str(delivery.uid),
+        channel=delivery.channel_id,
+        channel_name=delivery.channel.name,
+        kind=row.kind,
+        subject=message_of(delivery).subject if known else HIDDEN,
+        state=delivery.state,
+        tries=delivery.tries,
+        message=delivery.message,
+        created_at=delivery.created_at,
+        next_try_at=delivery.not_before if waits else None,
+        delivered_at=delivery.delivered_at,
+    )

@@ -1,0 +1,119 @@
+"""Posts messages as signed JSON. Each connection is checked against the rules; redirects are not followed."""
+
+import json
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from campaigns.accounts.notifications import signing
+from campaigns.accounts.notifications.backoff import asked_seconds
+from campaigns.accounts.notifications.errors import DeliveryFailed, Unwanted
+from campaigns.accounts.notifications.messages import Message
+from campaigns.accounts.notifications.rules import notification_rules
+from campaigns.kit import guarded, redaction
+from campaigns.kit.encryption import decrypt
+from campaigns.kit.network import NetworkError
+from campaigns.kit.network.http import FAILURES, FileFailed
+from campaigns.models import Channel, Delivery
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 10.0
+TOTAL_SECONDS = 15.0
+UID = "msg_{}"
+BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""Answers whose Retry-After is heeded."""
+
+
+def send(delivery: Delivery, message: Message) -> None:
+    """Post it. Raise DeliveryFailed unless the answer is of 200 to 299; Unwanted for 410."""
+    channel = delivery.channel
+    body = json.dumps(content(delivery, message), ensure_ascii=False).encode()
+    uid = UID.format(delivery.uid.hex)
+    signed = signing.headers(uid, int(timezone.now().timestamp()), body, _secrets(channel))
+    url = decrypt(channel.address)
+    redaction.remember(url.partition("://")[2].partition("/")[2])
+    answer = post(url, body, signed)
+    status = answer.status
+    if status == HTTPStatus.GONE:
+        raise Unwanted("The receiver answered 410 (Gone): it wants no more.")
+    if 300 <= status < 400:
+        raise DeliveryFailed(
+            f"The receiver answered {status}; redirects are not followed. Give the address that it "
+            "redirects to."
+        )
+    if not 200 <= status < 300:
+        raise _refused(answer)
+
+
+def post(url: str, body: bytes, headers: dict[str, str]) -> guarded.Answer:
+    """Send one request under the rules; give the answer. Raise DeliveryFailed where none came.
+
+    Whatever the receiver does, it takes no longer than TOTAL_SECONDS, and little memory.
+    """
+    try:
+        return guarded.ask(
+            "POST",
+            url,
+            notification_rules(),
+            seconds=TOTAL_SECONDS,
+            sender=f"perfdash/{settings.VERSION}",
+            data=body,
+            headers={"Content-Type": "application/json", **headers},
+            timeout=(CONNECT_SECONDS, READ_SECONDS),
+            most_bytes=0,
+            unread=guarded.NOTHING_READ,
+        )
+    except NetworkError as refused:
+        raise DeliveryFailed(str(refused)) from None
+    except guarded.TooLate:
+        words = f"it took longer than {TOTAL_SECONDS:g} s"
+    except FileFailed as failure:
+        if failure.failure == "address":
+            raise DeliveryFailed(str(failure)) from failure
+        words = FAILURES[failure.failure]
+    raise DeliveryFailed(f"The receiver could not be reached: {words}.")
+
+
+def content(delivery: Delivery, message: Message) -> dict[str, Any]:
+    """What is posted. It is the same at every try."""
+    row = delivery.announcement
+    return {
+        "type": row.kind,
+        "timestamp": _instant(row.at),
+        "data": {
+            "title": message.subject,
+            "what": message.what,
+            "words": message.words,
+            "to_do": message.to_do,
+            "url": message.url,
+            "team": row.team and {"id": row.team.pk, "name": row.team.name},
+            "campaign": row.campaign and {"id": row.campaign.pk, "name": str(row.campaign)},
+            "conclusion": row.conclusion
+            and {"id": row.conclusion.pk, "claim": row.conclusion.claim},
+            "by": row.by and row.by.get_username(),
+        },
+    }
+
+
+def _refused(answer: guarded.Answer) -> DeliveryFailed:
+    words, wait = f"The receiver answered {answer.status}", 0.0
+    if answer.status in BUSY:
+        wait = asked_seconds(answer.headers.get("Retry-After", ""), timezone.now())
+    if wait:
+        words += f", and asks to be left alone for {wait:.0f} s"
+    return DeliveryFailed(f"{words}.", wait)
+
+
+def _secrets(channel: Channel) -> list[str]:
+    """The secret, and for a day the one before."""
+    still = Channel.objects.filter(pk=channel.pk, former_until__gt=Now()).exists()
+    both = [channel.secret, channel.former_secret if still else ""]
+    return [decrypt(each) for each in both if each]
+
+
+def _instant(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,104 @@
+"""The account page: API tokens, and what `signing` says of it."""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from campaigns.accounts import access
+from campaigns.accounts.signing import own
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import from_form
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
+from campaigns.models import ApiToken, Scope
+
+SOON = timedelta(days=7)
+FIRST_CHOICE = {"may": Scope.READ, "expires": "90d"}
+
+
+class State(NamedTuple):
+    """How it stands with a token: a word, its tone and icon."""
+
+    word: str
+    tone: str
+    icon: str
+
+
+@require_GET
+@takes(Right.SEE)
+def account(request: HttpRequest) -> HttpResponse:
+    """Ways in, sessions and tokens of the one who looks."""
+    return _account_page(request)
+
+
+@never_cache
+@require_http_methods(["POST"])
+@takes(Right.SEE)
+def create_token(request: HttpRequest) -> HttpResponse:
+    """Make a token and show it, this once: it goes into no redirect and no session."""
+    sent = {name: request.POST.get(name, "") for name in access.TokenForm.base_fields}
+    try:
+        token, text = access.make_token(user_of(request), **sent)
+    except Invalid as invalid:
+        return _account_page(request, sent=sent, errors=invalid.errors, status=422)
+    return _account_page(request, made=token, text=text)
+
+
+@require_POST
+@takes(Right.SEE)
+def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
+    """End one of one's own tokens."""
+    access.revoke(get_object_or_404(ApiToken, pk=pk, user=user_of(request)))
+    return redirect("account")
+
+
+def _account_page(
+    request: HttpRequest,
+    *,
+    sent: dict[str, str] | None = None,
+    errors: dict[str, list[str]] | None = None,
+    made: ApiToken | None = None,
+    text: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    user: User = user_of(request)
+    values = sent or FIRST_CHOICE
+    now = database_now()
+    rows = [_token_row(token, now) for token in user.api_tokens.order_by("-created_at")]
+    context = {
+        "tokens": sorted(rows, key=lambda row: bool(row["over"])),
+        "fields": [
+            from_form(name, field, values.get(name, ""), (errors or {}).get(name, ()))
+            for name, field in access.TokenForm.base_fields.items()
+        ],
+        "made": made and _token_row(made, now),
+        "text": text,
+    }
+    page = own.about(request) | context
+    return render(request, "accounts/account.html", page, status=status)
+
+
+def _token_row(token: ApiToken, now: datetime) -> dict[str, Any]:
+    """What the page says of a token. `over`: it lets nobody in any more."""
+    expires = token.expires_at
+    expired = expires is not None and expires <= now
+    if token.revoked_at is not None:
+        state = State("revoked", "thin", "no")
+    elif expired:
+        state = State("expired", "thin", "clock")
+    elif expires is not None and expires <= now + SOON:
+        state = State("expires soon", "warn", "warn")
+    else:
+        state = State("in force", "pass", "check")
+    return {
+        "token": token,
+        "may": access.may_in_words(token),
+        "state": state,
+        "over": expired or token.revoked_at is not None,
+    }

@@ -1,0 +1,128 @@
+"""A row of the record as the page tells it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+
+from campaigns.accounts.activity_list import NOBODY
+from campaigns.kit.activity import Action
+from campaigns.models import AuditEvent, Campaign, Conclusion, Target, Thread
+
+LONGEST = 160
+PAGES = {
+    "conclusion": ("conclusion", Conclusion),
+    "target": ("target", Target),
+    "thread": ("thread", Thread),
+}
+SUBJECTS = {
+    "apitoken": "token",
+    "handrequest": "",
+    "sshlogin": "login",
+    "targetstep": "step",
+    "submission": "",
+    "thread": "",
+    "user": "",
+    "invitation": "",
+}
+"""What a kind is called before the name; the others are called what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row. address: of the page of what it was done to, where there still is one."""
+
+    event: AuditEvent
+    who: str
+    did: str
+    kind: str
+    name: str
+    address: str
+    campaign: str
+    campaign_address: str
+    details: tuple[str, ...]
+
+
+def lines_of(events: Iterable[AuditEvent]) -> list[Line]:
+    """Tell rows; two queries for all of them."""
+    events = list(events)
+    campaigns = dict(
+        Campaign.objects.filter(pk__in={each.campaign_key for each in events}).values_list(
+            "pk", "name"
+        )
+    )
+    there = {
+        kind: set(
+            model._default_manager.filter(
+                pk__in={each.subject_key for each in events if each.subject_kind == kind}
+            ).values_list("pk", flat=True)
+        )
+        for kind, (_, model) in PAGES.items()
+        if any(each.subject_kind == kind for each in events)
+    }
+    return [_line(each, campaigns, there) for each in events]
+
+
+def _line(event: AuditEvent, campaigns: Mapping[int, str], there: Mapping[str, set[int]]) -> Line:
+    campaign = event.campaign_key if event.campaign_key in campaigns else None
+    names_campaign = event.subject_kind in ("campaign", "thread")
+    own = event.subject_kind == "user" and event.subject_key == event.user_id
+    did = Action(event.action).label if event.action in Action.values else event.action
+    kind = SUBJECTS.get(event.subject_kind, event.subject_kind)
+    said = [*did.split(), *event.subject_name.split()[:1]]
+    return Line(
+        event,
+        who=event.user.get_username() if event.user else NOBODY,
+        did=did,
+        kind="" if kind in said else kind,
+        name="" if own else event.subject_name,
+        address=_address(event, campaign, there),
+        campaign="" if names_campaign or campaign is None else campaigns[campaign],
+        campaign_address="" if campaign is None else reverse("campaign", args=[campaign]),
+        details=tuple(_details(event.details)),
+    )
+
+
+def _address(event: AuditEvent, campaign: int | None, there: Mapping[str, set[int]]) -> str:
+    if event.subject_kind == "campaign":
+        return "" if campaign is None else reverse("campaign", args=[campaign])
+    position = event.subject_name.removeprefix("run ")
+    if event.subject_kind == "run" and campaign is not None and position.isdecimal():
+        return reverse("run", args=[campaign, int(position)])
+    if event.subject_key in there.get(event.subject_kind, ()):
+        try:
+            return reverse(PAGES[event.subject_kind][0], args=[event.subject_key])
+        except NoReverseMatch:
+            return ""
+    return ""
+
+
+def _details(details: Mapping[str, Any]) -> Iterable[str]:
+    for name, value in details.items():
+        if value in (None, "", [], {}):
+            continue
+        if name == "changes" and isinstance(value, Mapping):
+            for field, change in value.items():
+                yield _change(field, change)
+        else:
+            yield f"{name.replace('_', ' ')}: {_text(value)}"
+
+
+def _change(field: str, change: Any) -> str:
+    named = field.replace("_", " ")
+    if not isinstance(change, Mapping) or not {"before", "after"} <= change.keys():
+        return f"{named}: {_text(change)}"
+    return f"{named}: {_text(change['before'])} → {_text(change['after'])}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        text = ", ".join(map(_text, value))
+    elif isinstance(value, Mapping):
+        text = ", ".join(f"{name} {_text(each)}" for name, each in value.items())
+    else:
+        text = "nothing" if value in (None, "") else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

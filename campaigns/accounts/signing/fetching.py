@@ -1,0 +1,72 @@
+"""Requests to the OpenID Connect provider: one deadline for all of it, little memory, no redirection.
+
+It stands in for the session of `requests` that django-allauth asks for: that one begins its time limit
+anew with each byte, so that a provider that drips would hold a thread of the web server for ever.
+"""
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import requests
+
+from campaigns.accounts.single_sign_on import ours
+
+MOST_BYTES = 1_000_000
+
+
+class Fetching:
+    """Asks over HTTP. All failures are requests.RequestException, as django-allauth knows them."""
+
+    def __enter__(self) -> "Fetching":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+    def get(self, url: str, **named: Any) -> requests.Response:
+        """Send a GET."""
+        return self.request("GET", url, **named)
+
+    def request(
+        self, method: str, url: str, *, auth: Any = None, **named: Any
+    ) -> requests.Response:
+        """Send a request. `auth`: that of requests, with name and password."""
+        if auth is not None:
+            named["auth"] = aiohttp.BasicAuth(auth.username, auth.password)
+        loop = asyncio.new_event_loop()
+        try:
+            return loop.run_until_complete(_ask(method, url, named))
+        except TimeoutError:
+            raise requests.Timeout(f"no answer within {ours().seconds:g} s") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise requests.ConnectionError(str(error)) from error
+        finally:
+            loop.close()
+
+
+async def _ask(method: str, url: str, named: dict[str, Any]) -> requests.Response:
+    wanted = {name: value for name, value in named.items() if value is not None}
+    limit = aiohttp.ClientTimeout(total=ours().seconds)
+    async with (
+        aiohttp.ClientSession(timeout=limit, trust_env=True) as session,
+        session.request(method, url, allow_redirects=False, **wanted) as answer,
+    ):
+        if answer.status in range(300, 400):
+            raise ValueError(f"a redirection ({answer.status}), which is not followed")
+        body = bytearray()
+        async for chunk in answer.content.iter_chunked(65536):
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise ValueError(f"an answer of more than {MOST_BYTES:,} bytes")
+        return _as_response(url, answer, bytes(body))
+
+
+def _as_response(url: str, answer: aiohttp.ClientResponse, body: bytes) -> requests.Response:
+    response = requests.Response()
+    response.status_code = answer.status
+    response.url = url
+    response.headers.update({"content-type": "", **answer.headers})
+    response.encoding = "utf-8"
+    response._content = body
+    return response

@@ -1,0 +1,160 @@
+"""Invitations: an admin makes the link on a page of the team; whoever opens it makes an account, or joins."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from campaigns.accounts import invitations
+from campaigns.accounts.own_account import NewAccount, make_account
+from campaigns.accounts.signing.coming_in import come_in, refused
+from campaigns.accounts.signing.doors import INVITATION
+from campaigns.accounts.signing.own import fields_of
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.fields import Choice, from_form
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
+from campaigns.models import Invitation, Role, Team
+
+UNITS = {"days": "days"}
+FIRST_CHOICE = {"note": "", "days": str(invitations.USUAL_DAYS)}
+STATES = {
+    invitations.WAITING: ("info", "dots"),
+    invitations.USED: ("pass", "check"),
+    invitations.REVOKED: ("thin", "no"),
+    invitations.EXPIRED: ("thin", "clock"),
+}
+"""Tone and icon of each state of an invitation."""
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+@takes(Right.MANAGE, Team)
+def team_invitations(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the invitations of a team; make one, and show its link, this once."""
+    user, team = user_of(request), Team.objects.get(pk=pk)
+    if request.method != "POST":
+        offered = [role for role in Role if role in request.GET.getlist("role")]
+        return _list_page(request, team, FIRST_CHOICE, offered or [Role.VIEWER])
+    sent = {name: request.POST.get(name, "") for name in FIRST_CHOICE}
+    roles = request.POST.getlist("roles")
+    try:
+        made = invitations.make(user, team, roles=roles, note=sent["note"], days=sent["days"])
+    except Invalid as invalid:
+        return _list_page(request, team, sent, roles, errors=invalid.errors)
+    address = request.build_absolute_uri(reverse("invitation", args=[made.text]))
+    return _list_page(request, team, FIRST_CHOICE, [Role.VIEWER], made=made, address=address)
+
+
+@require_POST
+@takes(Right.MANAGE, Invitation)
+def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """End an invitation that nobody used."""
+    invitation = Invitation.objects.select_related("team").get(pk=pk)
+    invitations.revoke(user_of(request), invitation)
+    return redirect("team-invitations", invitation.team_id)
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """What somebody is invited to; an account is made here, or the one that is signed in joins."""
+    try:
+        found = invitations.find(token)
+        if request.method != "POST":
+            return _invitation_page(request, found, token)
+        if isinstance(request.user, User):
+            return _join(request, request.user, found)
+        return _make_account(request, found, token)
+    except invitations.InvitationRefused as refusal:
+        if request.user.is_authenticated:
+            messages.error(request, str(refusal))
+            return redirect("home")
+        return refused(request, str(refusal))
+
+
+def _join(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
+    invitations.accept(user, found.pk)
+    messages.success(request, f"You are now in the team “{found.team}”.")
+    return redirect("home")
+
+
+def _make_account(request: HttpRequest, found: Invitation, token: str) -> HttpResponse:
+    sent = {name: request.POST.get(name, "") for name in NewAccount.base_fields}
+    try:
+        with transaction.atomic():
+            user = make_account(sent)
+            invitations.accept(user, found.pk)
+    except Invalid as invalid:
+        return _invitation_page(request, found, token, sent, invalid.errors)
+    return come_in(request, user, INVITATION)
+
+
+def _invitation_page(
+    request: HttpRequest,
+    found: Invitation,
+    token: str,
+    sent: dict[str, str] | None = None,
+    errors: dict[str, list[str]] | None = None,
+) -> HttpResponse:
+    context = {
+        "invitation": found,
+        "token": token,
+        "may": _may(found),
+        "provider": settings.OIDC,
+        "fields": fields_of(NewAccount(user=User()).fields, sent or {}, errors or {}),
+    }
+    return render(request, "accounts/invitation.html", context, status=422 if errors else 200)
+
+
+def _may(found: Invitation) -> str:
+    """What its roles let somebody do, in words."""
+    rights = frozenset().union(*(RIGHTS[Role(role)] for role in found.roles))
+    return ", ".join(IN_WORDS[right] for right in Right if right in rights)
+
+
+def _list_page(
+    request: HttpRequest,
+    team: Team,
+    sent: dict[str, str],
+    roles: list[Any],
+    *,
+    errors: dict[str, list[str]] | None = None,
+    **made: Any,
+) -> HttpResponse:
+    wrong = errors or {}
+    fields = invitations.InvitationForm.base_fields
+    context = {
+        "team": team,
+        "rows": [_row(found) for found in invitations.of(team)],
+        "roles": [Choice(role, role.label, chosen=role in roles) for role in Role],
+        "role_errors": wrong.get("roles", ()),
+        "fields": [
+            from_form(name, fields[name], sent[name], wrong.get(name, ()), unit=UNITS.get(name, ""))
+            for name in FIRST_CHOICE
+        ],
+    }
+    status = 422 if errors else 200
+    return render(request, "accounts/invitations.html", context | made, status=status)
+
+
+def _row(found: Any) -> dict[str, Any]:
+    """What the page says of an invitation. `open`: it still lets somebody in."""
+    tone, icon = STATES[found.state]
+    return {
+        "invitation": found,
+        "roles": ", ".join(Role(role).label for role in found.roles),
+        "word": found.state,
+        "tone": tone,
+        "icon": icon,
+        "open": found.state == invitations.WAITING,
+    }

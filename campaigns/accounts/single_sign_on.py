@@ -1,0 +1,205 @@
+"""Who may come in that an OpenID Connect provider vouches for, and as whom. Knows no web and no provider."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from campaigns.accounts import invitations
+from campaigns.accounts.own_account import LONGEST_NAME, NAME, is_taken, new_user
+from campaigns.kit import activity
+from campaigns.kit.activity import Action
+from campaigns.kit.errors import Invalid
+from campaigns.models import Team
+
+if TYPE_CHECKING:
+    from perfdash.oidc import Provider
+
+Rows: TypeAlias = QuerySet[Any]
+LONGEST_SUBJECT = 191
+
+
+class NotLetIn(ValueError):
+    """The provider knows this person, and perfdash does not let them in; the message says why."""
+
+
+def ours() -> "Provider":
+    """Give the provider of the settings. Raise ImproperlyConfigured where there is none."""
+    if settings.OIDC is None:
+        raise ImproperlyConfigured("No OpenID Connect provider: PERFDASH_OIDC_ISSUER is not set.")
+    return settings.OIDC
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom the provider vouches for. `subject` names the person at `issuer` for ever; the rest may change."""
+
+    issuer: str
+    subject: str
+    email: str = ""
+    email_verified: bool = False
+    username: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    """Who came in. `taken_over`: an account with the same e-mail address was connected."""
+
+    user: User
+    taken_over: bool = False
+
+
+@transaction.atomic
+def let_in(identity: Identity, invitation: int | None = None) -> LetIn:
+    """Give the account of a person, connected or made where that is allowed.
+
+    `invitation`: the key of one that the person has opened. Raise NotLetIn, InvitationRefused.
+    """
+    known = _connected(identity).select_related("user").first()
+    if known is not None:
+        _join(known.user, invitation)
+        return LetIn(known.user)
+    same = _with_email(identity.email)
+    if same:
+        user = _may_take_over(identity, same)
+        _connect(user, identity)
+        _wipe_password(user)
+        _join(user, invitation)
+        return LetIn(user, taken_over=True)
+    if invitation is None and not ours().everybody:
+        raise NotLetIn(
+            f"{ours().name} knows you, but perfdash does not. Ask the admin of a team for an "
+            "invitation link, open it, and sign in from there."
+        )
+    user = _make(identity)
+    _connect(user, identity)
+    _join(user, invitation)
+    if invitation is None:
+        _give_first_roles(user)
+    return LetIn(user)
+
+
+@transaction.atomic
+def connect(user: User, identity: Identity) -> None:
+    """Let somebody who is signed in come by the provider, too. Raise NotLetIn."""
+    known = _connected(identity).first()
+    if known is not None and known.user_id != user.pk:
+        raise NotLetIn(
+            f"This person of {ours().name} belongs to another account of perfdash. Sign in with "
+            "that one, and disconnect it there first."
+        )
+    if known is None:
+        _connect(user, identity)
+
+
+@transaction.atomic
+def disconnect(user: User) -> None:
+    """Take that way in away. Raise NotLetIn where it is the only one."""
+    if not user.has_usable_password():
+        raise NotLetIn("Set a password first: without it, nobody could sign in to this account.")
+    gone, _ = _of(user).delete()
+    if gone:
+        activity.record(Action.PROVIDER_UNLINKED, user=user, subject=user)
+
+
+def is_connected(user: User) -> bool:
+    """Whether the account can be come to by the provider that is configured."""
+    return bool(_of(user).exists())
+
+
+def _of(user: User) -> Rows:
+    issuer = settings.OIDC.issuer if settings.OIDC else ""
+    return cast(Rows, SocialAccount.objects.filter(user=user, provider=issuer))
+
+
+def _connected(identity: Identity) -> Rows:
+    found = SocialAccount.objects.filter(provider=identity.issuer, uid=identity.subject)
+    return cast(Rows, found)
+
+
+def _with_email(email: str) -> list[User]:
+    return list(User.objects.select_for_update().filter(email__iexact=email)) if email else []
+
+
+def _may_take_over(identity: Identity, same: list[User]) -> User:
+    """Only where the provider has verified the address, this installation trusts it, and it is one person's."""
+    trusted = identity.email_verified and ours().trusts_email
+    if not trusted or len(same) > 1 or not same[0].is_active:
+        raise NotLetIn(
+            f"An account of perfdash has the e-mail address {identity.email} already. If it is yours, sign "
+            f"in to it in its own way, and connect {ours().name} on your account page."
+        )
+    return same[0]
+
+
+def _wipe_password(user: User) -> None:
+    """Nobody has proved whose address it was: a stranger's password must not stay behind."""
+    if user.has_usable_password():
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+        activity.record(Action.PASSWORD_CHANGED, user=user, subject=user, taken_away=True)
+
+
+def _connect(user: User, identity: Identity) -> None:
+    try:
+        with transaction.atomic():
+            SocialAccount.objects.create(
+                user=user, provider=identity.issuer, uid=identity.subject, extra_data={}
+            )
+    except IntegrityError:
+        raise NotLetIn("You have just come in in another window. Sign in once more.") from None
+    activity.record(Action.PROVIDER_LINKED, user=user, subject=user, issuer=identity.issuer)
+
+
+def _join(user: User, invitation: int | None) -> None:
+    if invitation is not None and user.is_active:
+        invitations.accept(user, invitation)
+
+
+def _give_first_roles(user: User) -> None:
+    team = Team.objects.filter(name=ours().team).first()
+    if team is not None:
+        invitations.give_roles(user, team, ours().roles)
+        activity.record(
+            Action.MEMBER_ADDED, user=user, team=team, subject=user, roles=list(ours().roles)
+        )
+
+
+def _make(identity: Identity) -> User:
+    try:
+        return new_user(_free_name(identity), _email(identity), None)
+    except Invalid:
+        raise NotLetIn("Somebody has just taken your name. Sign in once more.") from None
+
+
+def _email(identity: Identity) -> str:
+    try:
+        validate_email(identity.email)
+    except ValidationError:
+        return ""
+    return identity.email
+
+
+def _free_name(identity: Identity) -> str:
+    """A name that nobody has and that is allowed here, like that at the provider."""
+    wanted = (identity.username, identity.email.partition("@")[0])
+    base = next(filter(None, map(_plain, wanted)), "person")
+    name, number = base, 2
+    while is_taken(name):
+        name, number = f"{base}-{number}", number + 1
+    return name[:LONGEST_NAME]
+
+
+def _plain(text: str) -> str:
+    """What of a text may be a name: letters without their accents; empty where nothing is left."""
+    ascii_alone = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = re.sub(r"[^\w.@+-]+", "-", ascii_alone).strip("-").lstrip("@")[:100]
+    return plain if NAME.match(plain) else ""
