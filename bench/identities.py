@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from bench.generators.own import processor
 from bench.generators.peers import find
 from bench.generators.server import running_nginx
-from campaigns.engines.load.judging import judge
-from campaigns.engines.program import run_program
+from campaigns.kinds.load.judging import judge
+from campaigns.kinds.programs.program import run_program
 from campaigns.kit import histogram, kernel
 from campaigns.kit.network import parse_rules
 

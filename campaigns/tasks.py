@@ -24,8 +24,8 @@ from django.db.models.functions import Now
 from campaigns import dispatch as dispatching
 from campaigns import execution
 from campaigns.accounts import notifications, sessions
-from campaigns.drivers import all_kinds
 from campaigns.importers import waiting
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits
 from campaigns.models import Worker

@@ -2,8 +2,8 @@
 
 import time
 
-from campaigns.engines import lifeline
-from campaigns.engines.load.__main__ import main
+from campaigns.kinds.load.__main__ import main
+from campaigns.kinds.programs import lifeline
 
 
 def slowly(keeper):

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from campaigns.drivers.base import (
+from campaigns.kinds.base import (
     Distribution,
     Driver,
     EffectiveSetting,
@@ -12,7 +12,7 @@ from campaigns.drivers.base import (
     Proof,
     parts_of,
 )
-from campaigns.engines.load.judging import judge
+from campaigns.kinds.load.judging import judge
 from campaigns.kit import histogram
 
 MODULE = "e2e.loads_engine"

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from django import forms
 
-from campaigns.drivers.base import (
+from campaigns.kinds.base import (
     Driver,
     DriverError,
     EffectiveSetting,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.downloads.server import Files
-from campaigns.engines.program import run_program
+from campaigns.kinds.programs.program import run_program
 from campaigns.kit.network import parse_rules
 
 CONCURRENCY = 20

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from time import perf_counter, process_time
 from typing import Any
 
-from campaigns.engines import health, lifeline
-from campaigns.engines.load.generator import run
-from campaigns.engines.load.host import Host
-from campaigns.engines.load.tls import identity_context
+from campaigns.kinds.load.generator import run
+from campaigns.kinds.load.host import Host
+from campaigns.kinds.load.tls import identity_context
+from campaigns.kinds.programs import health, lifeline
 
 SPENT = {"seconds": 0.0, "cpu_seconds": 0.0, "contexts": 0.0, "bytes": 0.0}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.generators.peers import Found, Load
-from campaigns.engines.program import Outcome, run_program
+from campaigns.kinds.programs.program import Outcome, run_program
 from campaigns.kit import histogram
 from campaigns.kit.network import parse_rules
 
@@ -42,7 +42,7 @@ def _program(load: Load, schedule: dict[str, Any]) -> Outcome:
         "time_limit_seconds": load.seconds + 20,
     }
     return run_program(
-        "campaigns.engines.load",
+        "campaigns.kinds.load",
         request,
         cancelled=threading.Event(),
         lease_seconds=lambda: 30.0,

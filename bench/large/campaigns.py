@@ -11,8 +11,8 @@ from typing import Any
 from campaigns import analysis
 from campaigns.definition import checking, drafts
 from campaigns.definition.life.planning import design_of, new_session, store_plan
-from campaigns.drivers import driver_of
 from campaigns.importers.demonstration import published_campaign
+from campaigns.kinds.registry import driver_of
 from campaigns.models import (
     Attempt,
     Campaign,

@@ -16,7 +16,7 @@ from campaigns.analysis.names import names_of
 from campaigns.analysis.pair_answer import answer_of_pairs
 from campaigns.analysis.primary_answer import led_by
 from campaigns.analysis.sessions_told import confirmed_by_sessions, said_by_sessions
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, counted, percent
 from campaigns.models import Campaign
 from campaigns.queries.amendments import amendments_of

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.charts.formats import counted, percent
 from campaigns.models import Campaign
 from campaigns.stats.calibration import calibrate

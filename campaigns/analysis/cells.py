@@ -7,7 +7,7 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 from campaigns.analysis.taken import taken
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.cells import too_many_failures

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from campaigns.analysis.confounded import drift_of
 from campaigns.analysis.fidelity import RAW, fidelity_check
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
 from campaigns.queries.environment import changes_of, environment_of
 from campaigns.queries.runs import ObservedRun

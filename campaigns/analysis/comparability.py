@@ -11,8 +11,8 @@ from typing import Any
 
 from django.forms.utils import pretty_name
 
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base import Driver
+from campaigns.kinds.base import Driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.units import UNITS
 from campaigns.queries.compared import Side
 from campaigns.queries.work import work_of

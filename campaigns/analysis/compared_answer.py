@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.analysis.compared import Against, Compared, Row
 from campaigns.analysis.displayed import bound_of
-from campaigns.drivers import UnknownKind, driver_of
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.formats import percent, span_pct
 from campaigns.queries.compared import Side
 from campaigns.stats.comparisons import WITHOUT_NUMBERS

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from campaigns.analysis.fidelity import is_exact
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.compared import Comparison, Comparisons

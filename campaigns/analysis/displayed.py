@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word

@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.analysis.levels import compare as compare_levels
 from campaigns.analysis.pairs import compare as compare_pairs
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria

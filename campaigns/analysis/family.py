@@ -14,7 +14,7 @@ from campaigns.analysis.groups import Group
 from campaigns.analysis.sessions import split_sessions, standing_of
 from campaigns.analysis.taken import taken
 from campaigns.analysis.whole_plots import hard_factors, places_of
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.best import find_best

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.units import UNITS
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.rounding import is_too_coarse, step_shares

@@ -31,7 +31,7 @@ from campaigns.analysis.sensitivity import leave_out
 from campaigns.analysis.sessions import Begun, in_sessions
 from campaigns.analysis.sessions_told import sessions_told
 from campaigns.analysis.taken import failing_cells
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Finding, LogLine
 from campaigns.queries.amendments import was_adaptive
 from campaigns.queries.environment import stretches_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.analysis.displayed import superlative
 from campaigns.analysis.names import names_of
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, bracketed, counted, number, percent, span_pct
 
 Finding = Mapping[str, Any]

@@ -8,7 +8,7 @@ from campaigns.analysis.groups import MOST_CELLS, Group, comparable_factors, gro
 from campaigns.analysis.primary import compare_with_primary
 from campaigns.analysis.taken import taken
 from campaigns.analysis.whole_plots import hard_noise
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.queries.work import work_of

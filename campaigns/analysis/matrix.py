@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.analysis.family import Family
 from campaigns.analysis.groups import MOST_CELLS, Group, comparable_factors, groups_of, is_numeric
 from campaigns.analysis.whole_plots import fit_for_interaction
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.cell_states import CellState

@@ -8,7 +8,7 @@ from campaigns.analysis.confounded import Reserve, reserved
 from campaigns.analysis.displayed import displayed
 from campaigns.analysis.primary import primary_of_pairs, strata_of
 from campaigns.analysis.sessions import noun_of, same_session, split_sessions, standing_of
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.charts.labels import told_apart
 from campaigns.models import Campaign, Cell
 from campaigns.queries.runs import ObservedRun

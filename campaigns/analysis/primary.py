@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.analysis.displayed import displayed
 from campaigns.analysis.family import Family
 from campaigns.analysis.sessions import noun_of, standing_of
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.plan import pairs_of
 from campaigns.stats.comparisons import Comparison, Comparisons

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.analysis.taken import failing_cells
-from campaigns.drivers import driver_of
-from campaigns.drivers.base import ClosedLoop
+from campaigns.kinds.base import ClosedLoop
+from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Series
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.blocks import BlockRun, fit_blocks

@@ -12,8 +12,8 @@ from campaigns.analysis.pairs import family_of
 from campaigns.analysis.primary import compare_with_primary, strata_of
 from campaigns.analysis.sensitivity_told import LEVELS, sentence_of, status_of
 from campaigns.analysis.whole_plots import hard_factors
-from campaigns.drivers.base import Metric
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base import Metric
+from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.models import Campaign, Finding
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria

@@ -17,12 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.inputs import CampaignInput
-from campaigns.api.kinds import described, driver_at
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.parts import MOST_FACTORS
-from campaigns.drivers import all_kinds
-from campaigns.drivers.base import Driver
-from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kinds.api import described, driver_at
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.views import Api

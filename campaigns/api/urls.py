@@ -23,7 +23,6 @@ from campaigns.api import (
     exports,
     history,
     keeping,
-    kinds,
     launches,
     queues,
     reports,
@@ -35,6 +34,7 @@ from campaigns.api import (
     targets,
     team_templates,
 )
+from campaigns.kinds import api
 from campaigns.kit.api import views
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
@@ -61,8 +61,8 @@ urlpatterns = [
         name="api-channel-secret",
     ),
     path("notifications/deliveries", notifications.Deliveries.as_view(), name="api-deliveries"),
-    path("kinds", kinds.Kinds.as_view(), name="api-kinds"),
-    path("kinds/<slug:kind>", kinds.OneKind.as_view(), name="api-kind"),
+    path("kinds", api.Kinds.as_view(), name="api-kinds"),
+    path("kinds/<slug:kind>", api.OneKind.as_view(), name="api-kind"),
     path("kinds/<slug:kind>/schema", schemas.KindSchema.as_view(), name="api-kind-schema"),
     path("targets", targets.Targets.as_view(), name="api-targets"),
     path("targets/<int:pk>", targets.OneTarget.as_view(), name="api-target"),

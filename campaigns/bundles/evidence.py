@@ -9,7 +9,7 @@ import numpy as np
 
 from campaigns.bundles.comparing import Difference
 from campaigns.bundles.rows import columns_of
-from campaigns.drivers.base import Recomputed
+from campaigns.kinds.base import Recomputed
 from campaigns.kit import histogram
 from campaigns.kit.charts.formats import counted
 from campaigns.models import Attempt, Campaign, Distribution, Measurement, RawSamples, Run

@@ -12,8 +12,8 @@ from campaigns.definition.forms import FEWEST_ADAPTIVE, DesignForm
 from campaigns.definition.life.asking import takes_two
 from campaigns.definition.life.guards import require_confirmed
 from campaigns.definition.life.rows import locked, log, name_of
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base import Driver
+from campaigns.kinds.base import Driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.activity import Action, record
 from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import Invalid, NotPossible

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 
 from campaigns.definition import drafts
 from campaigns.definition.checking import Definition, check
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base import Driver
-from campaigns.drivers.base.values import BLIND_LABEL, BLIND_LEVELS, told_to_driver
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Target
 from campaigns.plan import cells_of

@@ -20,9 +20,9 @@ from campaigns.definition.parts import (
     read_target,
 )
 from campaigns.definition.variables import variables_of
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base import Driver
-from campaigns.drivers.base.values import told_to_driver
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.definition.levels import same_level
-from campaigns.drivers.base import Driver
+from campaigns.kinds.base import Driver
 from campaigns.plan import pairs_of
 
 PATH = "primary_contrast"

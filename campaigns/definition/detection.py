@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.definition.checking import Definition
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign
 from campaigns.queries.noise import known_noise

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.definition.checking import Definition
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.activity import Action, record
 from campaigns.kit.allowing import require_of_asker, require_right
 from campaigns.kit.errors import Invalid, NotPossible

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.drivers.base import Driver
+from campaigns.kinds.base import Driver
 from campaigns.queries.allowed import Allowed
 
 

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from django.db import connection
 from django.db.models.functions import Now
 
-from campaigns.engines.health import is_here
+from campaigns.kinds.programs.health import is_here
 from campaigns.kit import name_service, network
 from campaigns.kit.errors import Invalid
 from campaigns.kit.network import normalised_address

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from campaigns.definition.checking import Definition
 from campaigns.definition.detection import Sight, sight_of
-from campaigns.drivers import driver_of
-from campaigns.drivers.base.values import BLIND_LABEL, told_to_driver
+from campaigns.kinds.base.values import BLIND_LABEL, told_to_driver
+from campaigns.kinds.registry import driver_of
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.plan import Plan, plan_runs, whole_plots

@@ -12,8 +12,8 @@ from campaigns.definition.forms import TargetForm
 from campaigns.definition.one_server import Hosts, measuring, share_address
 from campaigns.definition.production import require_to_unmark
 from campaigns.definition.target_record import record_saved, stored
-from campaigns.drivers import all_kinds
-from campaigns.drivers.base import Target as TargetView
+from campaigns.kinds.base import Target as TargetView
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit import encryption, network, redaction
 from campaigns.kit.activity import Action, record
 from campaigns.kit.allowing import require_of_asker

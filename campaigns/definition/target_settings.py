@@ -12,8 +12,8 @@ from campaigns.definition.servers import rules_for
 from campaigns.definition.setting_forms import SettingForm, StepForm
 from campaigns.definition.ssh_logins import require_admin
 from campaigns.definition.variables import field_of
-from campaigns.drivers import all_kinds
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit import activity, network
 from campaigns.kit.activity import record
 from campaigns.kit.errors import Invalid

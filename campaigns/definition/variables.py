@@ -12,7 +12,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.drivers.base import Driver
+from campaigns.kinds.base import Driver
 from campaigns.kit.forms import Text, plain
 from campaigns.models import Setting, Target
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from campaigns.drivers.base import GeneratorFailed, Health, Measured
-from campaigns.engines.health import HEALTHY, SATURATED, WARNED, Verdict
-from campaigns.engines.load.judging import judge
-from campaigns.engines.load.merging import merge
-from campaigns.engines.program import Outcome
 from campaigns.execution.parcels import unpack_outcome
+from campaigns.kinds.base import GeneratorFailed, Health, Measured
+from campaigns.kinds.load.judging import judge
+from campaigns.kinds.load.merging import merge
+from campaigns.kinds.programs.health import HEALTHY, SATURATED, WARNED, Verdict
+from campaigns.kinds.programs.program import Outcome
 from campaigns.models import Attempt, Generator
 
 WORST = (HEALTHY, WARNED, SATURATED)

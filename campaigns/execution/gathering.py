@@ -16,13 +16,13 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from campaigns import progress
-from campaigns.drivers.base import Cancelled, GeneratorFailed, Measured
-from campaigns.drivers.base.generating import POOL, Progress, read_pools
-from campaigns.engines.deadline import monotonic
-from campaigns.engines.program import Outcome
 from campaigns.execution.gathered import Gathered, added_progress
 from campaigns.execution.keeper import Keeper, LeaseLost
 from campaigns.execution.parcels import Order, TooLarge, pack_order
+from campaigns.kinds.base import Cancelled, GeneratorFailed, Measured
+from campaigns.kinds.base.generating import POOL, Progress, read_pools
+from campaigns.kinds.programs.deadline import monotonic
+from campaigns.kinds.programs.program import Outcome
 from campaigns.kit.units import written
 from campaigns.models import Attempt, Generator
 

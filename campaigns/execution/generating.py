@@ -17,15 +17,15 @@ from django.db.models.functions import Now
 
 from campaigns import progress
 from campaigns.definition.servers import as_driver_sees_it
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base.values import told_to_driver
-from campaigns.engines.health import is_here
-from campaigns.engines.program import ProgramFailed, run_program
 from campaigns.execution import machine
 from campaigns.execution.claim import lease_host
 from campaigns.execution.generator_hold import Hold
 from campaigns.execution.parcels import TooLarge, pack_outcome, unpack_order
 from campaigns.execution.workplace import NoWorkplace, workplace
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.programs.health import is_here
+from campaigns.kinds.programs.program import ProgramFailed, run_program
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import log_context, redaction
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.network import parse_url

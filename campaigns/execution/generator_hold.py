@@ -17,8 +17,8 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models.functions import Now
 
-from campaigns.engines.deadline import monotonic
 from campaigns.execution.keeper import LOOK_SECONDS, NOT_RENEWED
+from campaigns.kinds.programs.deadline import monotonic
 from campaigns.models import Attempt, Generator
 
 START_LOOK_SECONDS = 0.1

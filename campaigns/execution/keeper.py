@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 
 from campaigns import progress
 from campaigns.definition.life.stopping import heed_limits
-from campaigns.engines.deadline import monotonic
+from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import redaction
 from campaigns.kit.units import written
 from campaigns.models import Attempt, GeneratorLease, TargetLease

@@ -7,9 +7,9 @@ from django.db.models.functions import Now
 
 from campaigns.clients.actions import ActionFailed, HostKeyRefused, look
 from campaigns.definition.reaching import access_of, server_of, ssh_of
-from campaigns.drivers.base import Cancelled, DriverError
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import value_of
+from campaigns.kinds.base import Cancelled, DriverError
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from django.conf import settings
 
-from campaigns.drivers.base import DriverError
+from campaigns.kinds.base import DriverError
 from campaigns.kit import kernel
 from campaigns.models import LogLine
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from campaigns.engines.program import Outcome
+from campaigns.kinds.programs.program import Outcome
 from campaigns.kit import encryption
 
 MOST_REQUEST_BYTES = 32 * 2**20

@@ -13,9 +13,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns.definition.servers import as_driver_sees_it, rules_for
-from campaigns.drivers import all_kinds, driver_of
-from campaigns.drivers.base import AddressRefused, Driver, DriverError, TargetUnavailable
-from campaigns.drivers.base.values import told_to_driver
+from campaigns.kinds.base import AddressRefused, Driver, DriverError, TargetUnavailable
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import all_kinds, driver_of
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.network import NetworkError

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from campaigns.drivers.base import EffectiveSetting, Proof
+from campaigns.kinds.base import EffectiveSetting, Proof
 from campaigns.kit.charts.formats import amount
 
 MOST_DETAILS = 5

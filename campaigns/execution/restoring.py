@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 
 from campaigns.clients.actions import HAND
 from campaigns.definition.reaching import apply_of, seconds_to_set, server_of
-from campaigns.drivers.base import Cancelled, DriverError
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import set_one, value_of
+from campaigns.kinds.base import Cancelled, DriverError
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import FoundSetting, HandRequest, LogLine, Target

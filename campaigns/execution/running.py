@@ -14,12 +14,12 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models.functions import Now
 
 from campaigns import results
-from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
 from campaigns.execution.gathering import Ask
 from campaigns.execution.generating import stop_generators_of
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
+from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, LogLine, Run

@@ -14,7 +14,7 @@ from campaigns.clients.actions import (
     perform,
 )
 from campaigns.definition.reaching import action_of, ssh_of
-from campaigns.drivers.base import DriverError, Proof
+from campaigns.kinds.base import DriverError, Proof
 from campaigns.kit.redaction import redact
 from campaigns.models import HandRequest, Run, Target, TargetStep
 

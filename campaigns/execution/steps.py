@@ -17,8 +17,14 @@ from django.conf import settings
 from campaigns.definition.limits import excess_of
 from campaigns.definition.reaching import action_of, apply_of, read_of, server_of
 from campaigns.definition.servers import as_driver_sees_it, rules_for
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base import (
+from campaigns.execution import machine
+from campaigns.execution.gathering import Ask, Gathering
+from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
+from campaigns.execution.proofs import in_words, unproved_of
+from campaigns.execution.server_steps import Workbench, reset, seconds_of
+from campaigns.execution.set_levels import put_in_force
+from campaigns.execution.workplace import workplace
+from campaigns.kinds.base import (
     REFUSED,
     STAND_IN,
     Cancelled,
@@ -31,14 +37,8 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
-from campaigns.drivers.base.values import told_to_driver
-from campaigns.execution import machine
-from campaigns.execution.gathering import Ask, Gathering
-from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
-from campaigns.execution.proofs import in_words, unproved_of
-from campaigns.execution.server_steps import Workbench, reset, seconds_of
-from campaigns.execution.set_levels import put_in_force
-from campaigns.execution.workplace import workplace
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep

@@ -12,7 +12,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import mkdtemp
 
-from campaigns.drivers.base import DriverError
+from campaigns.kinds.base import DriverError
 
 LOCK = "lock"
 WORK = "work"

@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 
 from campaigns.definition import checking
 from campaigns.definition.contrasts import read_contrast
-from campaigns.drivers import driver_of
 from campaigns.importers.submitted import Submitted
+from campaigns.kinds.registry import driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import Text
 from campaigns.models import Campaign

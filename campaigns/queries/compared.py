@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Max, Min, Q
 
-from campaigns.drivers import UnknownKind, driver_of
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run
 from campaigns.queries.amendments import adaptive_among
 from campaigns.queries.environment import stand_ins

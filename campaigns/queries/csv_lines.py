@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models.functions import Floor
 
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign, Measurement
 from campaigns.queries.metrics import metric_of

@@ -7,8 +7,8 @@ from statistics import median_high
 from django.db.models import Aggregate, DurationField, F, QuerySet, Sum, Value, Window
 from django.db.models.functions import Coalesce, Greatest, Lag
 
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base.values import told_to_driver
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, Run, Target
 
 LATEST = 50

@@ -9,7 +9,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Finding
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of

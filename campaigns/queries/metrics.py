@@ -2,8 +2,8 @@
 
 from django.forms.utils import pretty_name
 
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base import Driver, Metric
+from campaigns.kinds.base import Driver, Metric
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Campaign, DeclaredMetric, Measurement
 
 MOST_ANALYSED = 12

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.forms.utils import pretty_name
 
-from campaigns.drivers.base import Driver
+from campaigns.kinds.base import Driver
 from campaigns.models import Campaign
 from campaigns.queries.metrics import driver_if_known
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from campaigns.drivers.base import Metric
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base import Metric
+from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
 from campaigns.queries.metrics import driver_if_known, metric_of, metrics_of

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base.generating import POOL, read_pools
+from campaigns.kinds.base.generating import POOL, read_pools
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Campaign, Run
 from campaigns.queries.workers import present_by_pool

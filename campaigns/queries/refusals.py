@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from campaigns.drivers.base import REFUSED
+from campaigns.kinds.base import REFUSED
 from campaigns.models import Campaign, EffectiveSetting
 
 

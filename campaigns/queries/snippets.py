@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.clients.actions import COMMAND, HAND
 from campaigns.clients.actions.values import PLACE
-from campaigns.drivers.base import Snippet
+from campaigns.kinds.base import Snippet
 from campaigns.models import Campaign, Setting
 from campaigns.queries.metrics import driver_if_known
 

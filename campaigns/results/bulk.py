@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, models
 from psycopg.types.json import Jsonb
 
-from campaigns.drivers.base import STAND_IN
+from campaigns.kinds.base import STAND_IN
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, Cell, EnvironmentFact, Measurement, Run
 from campaigns.results.storing import MOST_LETTERS, Value

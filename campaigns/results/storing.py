@@ -8,8 +8,8 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from campaigns.drivers import base as driving
-from campaigns.drivers import driver_of
+from campaigns.kinds import base as driving
+from campaigns.kinds.registry import driver_of
 from campaigns.kit import redaction
 from campaigns.kit.redaction import storable
 from campaigns.models import (

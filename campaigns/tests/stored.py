@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.drivers.base import STAND_IN
+from campaigns.kinds.base import STAND_IN
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, EnvironmentFact, Run
 from campaigns.results.storing import MOST_LETTERS, Value, store_environment, store_values

@@ -8,8 +8,7 @@ from django import forms
 from django.utils import timezone
 
 from campaigns.definition.servers import save_target
-from campaigns.drivers import all_kinds
-from campaigns.drivers.base import (
+from campaigns.kinds.base import (
     Context,
     Driver,
     EffectiveSetting,
@@ -20,6 +19,7 @@ from campaigns.drivers.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.network import Rules
 from campaigns.models import Target as TargetRow
 from campaigns.models import Worker

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from campaigns.definition import calibrating
-from campaigns.drivers import all_kinds
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.charts.formats import without_sign
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.people import takes, user_of

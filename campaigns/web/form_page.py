@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.definition.forms import DesignForm
-from campaigns.drivers.base import Driver, Preset
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base import Driver, Preset
+from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.pages.fields import Choice, Field, from_form
 from campaigns.models import Campaign
 from campaigns.queries.pools import measuring_pools

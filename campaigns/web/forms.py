@@ -14,9 +14,9 @@ from django.http import QueryDict
 from campaigns.definition.calibrating import PAIRS, TAG, question_of
 from campaigns.definition.forms import DesignForm
 from campaigns.definition.variables import Variables, variables_of
-from campaigns.drivers import all_kinds
-from campaigns.drivers.base import Driver, Preset
-from campaigns.drivers.base.values import BLIND_LABEL
+from campaigns.kinds.base import Driver, Preset
+from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.durations import DurationField
 from campaigns.kit.pages.fields import Field, as_text, is_key
 from campaigns.kit.units import written

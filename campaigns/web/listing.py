@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.definition import drafts
-from campaigns.drivers import all_kinds
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.drivers.base import Metric
+from campaigns.kinds.base import Metric
 from campaigns.kit.charts import formats
 from campaigns.kit.formats import direction, number, observed
 from campaigns.kit.histogram import needs

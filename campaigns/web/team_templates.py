@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.definition import templates
-from campaigns.drivers import all_kinds
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.fields import Choice, Field, from_form, is_key
 from campaigns.kit.pages.moved import of_fields, opened_on, seen_in

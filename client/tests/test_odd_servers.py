@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 import httpx
 import pytest
 
-from campaigns.tests.engines.certificates import DAY, NOW, Authority
+from campaigns.tests.kinds.programs.certificates import DAY, NOW, Authority
 from perfdash_client import app
 from perfdash_client.connection import asked_wait
 

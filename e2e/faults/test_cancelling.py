@@ -4,7 +4,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from campaigns.tests.engines.conftest import ENGINES
+from campaigns.tests.kinds.programs.conftest import ENGINES
 from e2e.conftest import wait_for
 from e2e.faults.load import loading, telling
 from sandbox.process import running

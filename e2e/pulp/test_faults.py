@@ -8,9 +8,10 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from campaigns.drivers.base import DriverError, TargetUnavailable
-from campaigns.drivers.sync import driver, syncing
-from campaigns.tests.drivers.sync.suite import RULES, good, parameters
+from campaigns.kinds.base import DriverError, TargetUnavailable
+from campaigns.kinds.sync import syncing
+from campaigns.kinds.sync.driver import driver
+from campaigns.tests.kinds.sync.suite import RULES, good, parameters
 from e2e.conftest import wait_for
 from e2e.pulp.test_sync import in_flight, pulp
 from perfdash.local import postgres

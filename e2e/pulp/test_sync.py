@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from campaigns.drivers.base import Target, TargetUnavailable
-from campaigns.drivers.sync import syncing
-from campaigns.tests.drivers.sync.suite import *  # noqa: F403 - the tests of every Pulp
-from campaigns.tests.drivers.sync.suite import Place, parameters
-from campaigns.tests.drivers.sync.suite_feeds import *  # noqa: F403
-from campaigns.tests.drivers.sync.suite_rpm import *  # noqa: F403
+from campaigns.kinds.base import Target, TargetUnavailable
+from campaigns.kinds.sync import syncing
+from campaigns.tests.kinds.sync.suite import *  # noqa: F403 - the tests of every Pulp
+from campaigns.tests.kinds.sync.suite import Place, parameters
+from campaigns.tests.kinds.sync.suite_feeds import *  # noqa: F403
+from campaigns.tests.kinds.sync.suite_rpm import *  # noqa: F403
 from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(300)]

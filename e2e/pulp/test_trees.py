@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from campaigns.tests.drivers.sync.suite import found, good, parameters
+from campaigns.tests.kinds.sync.suite import found, good, parameters
 from e2e.pulp.test_sync import pulp
 from sandbox.rpm.repodata import Repodata
 from sandbox.tests.rpm.conftest import packages, whole

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.drivers.base import DriverError, TargetUnavailable
-from campaigns.drivers.sync import driver
+from campaigns.kinds.base import DriverError, TargetUnavailable
+from campaigns.kinds.sync.driver import driver
 from campaigns.kit.http.tls import Tls
-from campaigns.tests.drivers.sync.suite import RULES, Place, found, good, parameters
-from campaigns.tests.engines.certificates import Authority
+from campaigns.tests.kinds.programs.certificates import Authority
+from campaigns.tests.kinds.sync.suite import RULES, Place, found, good, parameters
 from e2e.pulp.front import tls_front
 from e2e.pulp.test_sync import pulp
 

@@ -2,8 +2,8 @@
 
 from campaigns.definition.limits import excess_at
 from campaigns.definition.servers import rules_for
-from campaigns.drivers import UnknownKind, driver_of
-from campaigns.drivers.base.values import told_to_driver
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.team_names import quoted_target

@@ -8,8 +8,8 @@ import pytest
 
 from campaigns import analysis, results
 from campaigns.definition import checking, drafts, life
-from campaigns.drivers import driver_of
 from campaigns.importers import demonstration
+from campaigns.kinds.registry import driver_of
 from campaigns.models import Run, Target
 from campaigns.tests.stored import import_run
 

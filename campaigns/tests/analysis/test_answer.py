@@ -5,7 +5,7 @@ import pytest
 
 from campaigns.analysis.cells import summarise_cells
 from campaigns.definition import life
-from campaigns.drivers import driver_of
+from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign
 from campaigns.queries.runs import observed_runs_by_metric
 from campaigns.stats.criteria import Criteria

@@ -6,7 +6,7 @@ import pytest
 
 from campaigns import results
 from campaigns.definition import life
-from campaigns.drivers.base import Distribution
+from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Run
 from campaigns.tests.web.measured import begin, launched, outcome

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from campaigns import results
 from campaigns.definition import life
-from campaigns.drivers.base import EffectiveSetting, Health, Measured, Phase, Proof
+from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof
 from campaigns.models import Attempt, Campaign, Finding, Run, Worker
 from campaigns.tests.toy import definition
 

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.definition.checking import check
-from campaigns.drivers import all_kinds
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.models import Target
 from campaigns.tests.api.conftest import ApiClient

@@ -8,7 +8,7 @@ from campaigns.kit import encryption
 from campaigns.kit.errors import Invalid
 from campaigns.kit.network import Refused
 from campaigns.models import Target
-from campaigns.tests.engines.certificates import Authority
+from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

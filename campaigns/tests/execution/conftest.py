@@ -8,9 +8,10 @@ from django import forms
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import dispatch, drivers
+from campaigns import dispatch
 from campaigns.definition import checking, drafts, life
-from campaigns.drivers.base import (
+from campaigns.kinds import registry
+from campaigns.kinds.base import (
     Driver,
     DriverError,
     EffectiveSetting,
@@ -135,7 +136,7 @@ class StandIn(Driver):
 @pytest.fixture
 def stand_in(monkeypatch):
     driver = StandIn()
-    monkeypatch.setitem(drivers.all_kinds(), "stand_in", driver)
+    monkeypatch.setitem(registry.all_kinds(), "stand_in", driver)
     return driver
 
 

@@ -6,7 +6,7 @@ import pytest
 from campaigns import analysis, dispatch, execution
 from campaigns.analysis import findings as storing
 from campaigns.definition import checking, drafts, life
-from campaigns.drivers.base import Health, Measured
+from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
 from campaigns.queries.analyses import request_analysis

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns import execution
-from campaigns.drivers.base import STAND_IN, TargetUnavailable
+from campaigns.kinds.base import STAND_IN, TargetUnavailable
 from campaigns.models import Attempt, LogLine
 
 pytestmark = pytest.mark.django_db(transaction=True)

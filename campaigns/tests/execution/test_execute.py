@@ -8,9 +8,9 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
 from campaigns.definition import life
-from campaigns.engines.deadline import monotonic
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import NOT_RENEWED, Keeper
+from campaigns.kinds.programs.deadline import monotonic
 from campaigns.models import (
     Attempt,
     Campaign,

@@ -6,12 +6,12 @@ import pytest
 from django.db import OperationalError
 
 from campaigns import dispatch, execution, tasks
-from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper, running
 from campaigns.execution.keeper import Keeper
+from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context
 from campaigns.models import Attempt
-from campaigns.tests.engines.processes import until
+from campaigns.tests.kinds.programs.processes import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

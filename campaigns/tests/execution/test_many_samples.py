@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from campaigns import dispatch, execution
-from campaigns.drivers.base import Health, Measured
+from campaigns.kinds.base import Health, Measured
 from campaigns.models import Attempt, Run
 
 pytestmark = pytest.mark.django_db(transaction=True)

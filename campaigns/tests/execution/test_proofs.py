@@ -1,5 +1,5 @@
-from campaigns.drivers.base import EffectiveSetting, Proof
 from campaigns.execution.proofs import in_words, unproved_of
+from campaigns.kinds.base import EffectiveSetting, Proof
 
 
 def test_numbers_are_written_in_the_units_that_people_know():

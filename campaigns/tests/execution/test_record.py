@@ -1,7 +1,7 @@
 """What is kept of an attempt while it goes on."""
 
-from campaigns.drivers.base import EffectiveSetting, ParametersRefused
 from campaigns.execution.steps import Record
+from campaigns.kinds.base import EffectiveSetting, ParametersRefused
 
 
 def test_what_was_read_back_before_a_refusal_is_kept_beside_it():

@@ -7,7 +7,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from campaigns import dispatch, execution
-from campaigns.drivers.base import EffectiveSetting, Health, Proof
+from campaigns.kinds.base import EffectiveSetting, Health, Proof
 from campaigns.kit import encryption
 from campaigns.models import Attempt, LogLine, Run, Target
 

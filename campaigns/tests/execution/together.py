@@ -7,15 +7,16 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from campaigns import dispatch, drivers, execution
-from campaigns.drivers.base import Measured, parts_of
+from campaigns import dispatch, execution
 from campaigns.execution import gathering, generator_hold, keeper
 from campaigns.execution.generating import generate
+from campaigns.kinds import registry
+from campaigns.kinds.base import Measured, parts_of
 from campaigns.models import Generator, Worker
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.conftest import StandIn, StandInForm
 
-COUNTING = "campaigns.tests.engines.counting"
+COUNTING = "campaigns.tests.kinds.programs.counting"
 
 
 class TogetherForm(StandInForm):
@@ -60,7 +61,7 @@ class Workers:
 @pytest.fixture
 def together(stand_in, monkeypatch):
     driver = Together()
-    monkeypatch.setitem(drivers.all_kinds(), "stand_in", driver)
+    monkeypatch.setitem(registry.all_kinds(), "stand_in", driver)
     for module in (gathering, keeper, generator_hold):
         monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(gathering, "START_MARGIN_SECONDS", 0.4)

@@ -16,11 +16,11 @@ from kombu.exceptions import OperationalError
 
 from campaigns import dispatch, execution, results, tasks
 from campaigns import dispatch as dispatching
-from campaigns.drivers.base import Health, Measured
-from campaigns.engines.deadline import monotonic
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store
+from campaigns.kinds.base import Health, Measured
+from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import messages as sending
 from campaigns.models import Attempt, AuditEvent, Campaign, Dispatcher, Run, Worker
 from campaigns.queries import quiet

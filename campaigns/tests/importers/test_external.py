@@ -4,8 +4,8 @@ from time import perf_counter_ns
 
 import pytest
 
-from campaigns.drivers import driver_of
-from campaigns.drivers.base import Context, DriverError, Health, Measured, Target
+from campaigns.kinds.base import Context, DriverError, Health, Measured, Target
+from campaigns.kinds.registry import driver_of
 from campaigns.kit.network import Rules
 
 TARGET = Target("x", "external", "http://127.0.0.2")

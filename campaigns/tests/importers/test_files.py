@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from campaigns import analysis, importers, readers
-from campaigns.drivers.base import STAND_IN
 from campaigns.importers.files import About, import_file
+from campaigns.kinds.base import STAND_IN
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.models import Attempt, Campaign, Run, Session
 from campaigns.queries.environment import stand_ins_of

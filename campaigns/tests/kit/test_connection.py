@@ -11,8 +11,8 @@ from campaigns.kit.http.connection import Connection
 from campaigns.kit.http.errors import NoAnswer, Strange
 from campaigns.kit.http.tls import BadCertificate, Tls, context_of
 from campaigns.kit.network import Refused, parse_rules
-from campaigns.tests.engines.certificates import Authority
-from campaigns.tests.engines.servers import behaving
+from campaigns.tests.kinds.programs.certificates import Authority
+from campaigns.tests.kinds.programs.servers import behaving
 
 RULES = parse_rules("127.0.0.1:*")
 JSON = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 8\r\n"

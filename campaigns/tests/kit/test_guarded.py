@@ -9,7 +9,7 @@ import pytest
 from campaigns.kit.guarded import NOTHING_READ, TooLate, ask
 from campaigns.kit.network import BadUrl, Refused, parse_rules
 from campaigns.kit.network.http import FileFailed
-from campaigns.tests.engines.servers import behaving
+from campaigns.tests.kinds.programs.servers import behaving
 
 RULES = parse_rules("127.0.0.1:*")
 LIMITS: dict[str, Any] = {"seconds": 5.0, "timeout": (1.0, 1.0), "most_bytes": 1000}

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from campaigns import analysis, results
 from campaigns.definition import checking, drafts, life
-from campaigns.drivers.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
+from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.tests.stored import import_run
 from campaigns.tests.toy import definition

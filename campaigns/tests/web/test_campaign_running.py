@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from campaigns import analysis, progress, results
 from campaigns.definition import life
-from campaigns.drivers.base import Health
+from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
 from campaigns.queries import live
 from campaigns.stats.methods import METHODS

@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.definition import life
-from campaigns.drivers.base import Health
 from campaigns.importers.demonstration import published_campaign
+from campaigns.kinds.base import Health
 from campaigns.models import Attempt, LogLine, Run
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome, store

@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns.definition import life
-from campaigns.drivers.base import REFUSED
+from campaigns.kinds.base import REFUSED
 from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin

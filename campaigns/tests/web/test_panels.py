@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.analysis import scalability
-from campaigns.drivers.base import ClosedLoop
 from campaigns.importers import demonstration
+from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.tests.stored import import_run

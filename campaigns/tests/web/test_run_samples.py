@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns import progress, results
-from campaigns.drivers.base import Metric, Phase
+from campaigns.kinds.base import Metric, Phase
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome
 from campaigns.web.run_samples import FEW, sample_table

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from campaigns.drivers.base import Snippet
+from campaigns.kinds.base import Snippet
 from campaigns.kit.charts.figure import KeyItem
 
 Rows = tuple[tuple[str, str], ...]

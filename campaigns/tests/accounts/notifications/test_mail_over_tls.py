@@ -11,7 +11,7 @@ from campaigns.accounts.notifications import mail
 from campaigns.models import Delivery
 from campaigns.tests.accounts.notifications.conftest import deliver_all, tell
 from campaigns.tests.accounts.notifications.mailbox import Mailbox, mailbox, mute
-from campaigns.tests.engines.certificates import DAY, NOW, Authority
+from campaigns.tests.kinds.programs.certificates import DAY, NOW, Authority
 from perfdash.mail import mail_server
 
 pytestmark = [

@@ -16,7 +16,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.models import Channel, Delivery
 from campaigns.tests.accounts.notifications.conftest import deliver_all, hook_of, tell
 from campaigns.tests.accounts.notifications.receiver import receiving
-from campaigns.tests.engines.certificates import Authority
+from campaigns.tests.kinds.programs.certificates import Authority
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,7 @@ from campaigns import results
 from campaigns.accounts.access import make_token
 from campaigns.definition import checking, drafts
 from campaigns.definition.servers import save_target
-from campaigns.drivers.base import Distribution
+from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
 from campaigns.tests.web.measured import begin, launched, outcome

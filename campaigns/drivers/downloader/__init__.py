@@ -1,8 +1,0 @@
-"""The kind `downloader`: fetch a PULP_MANIFEST repository into a directory. No database.
-
-docs/kinds/downloader.md says what each engine does, what is measured and what the words mean.
-"""
-
-from campaigns.drivers.downloader.steps import Downloader
-
-driver = Downloader()

@@ -1,7 +1,0 @@
-"""Kind `sync`: a Pulp 3 or a Katello syncs repositories, as a client of its REST API asks for it."""
-
-from campaigns.drivers.sync.kind import Sync
-
-__all__ = ["driver"]
-
-driver = Sync()

@@ -1,0 +1,147 @@
+"""Kinds of test by REST: what each one asks, takes, varies and measures. Reads declarations only."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.http import Http404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from campaigns.kinds.base import Driver, Metric
+from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import picked, selected
+from campaigns.kit.api.shapes import KindOutput
+from campaigns.kit.api.views import Api
+
+TYPES: tuple[tuple[type[forms.Field], str], ...] = (
+    # The more special class comes before the one that it derives from.
+    (forms.FloatField, "number"),
+    (forms.DecimalField, "number"),
+    (forms.IntegerField, "integer"),
+    (forms.BooleanField, "boolean"),
+    (forms.MultipleChoiceField, "choices"),
+    (forms.ChoiceField, "choice"),
+    (forms.URLField, "url"),
+)
+UNITS = {
+    "_seconds": "s",
+    "_percent": "%",
+    "_bytes": "B",
+    "_per_second": "1/s",
+    "_timeout": "s",
+    "rate_limit": "1/s",
+}
+"""A parameter's name ends with its unit; the longest ending counts."""
+
+
+def unit_of(name: str) -> str:
+    """The unit that a parameter's name ends with; empty of a number of things, and of words."""
+    fitting = [ending for ending in UNITS if name.endswith(ending)]
+    return UNITS[max(fitting, key=len)] if fitting else ""
+
+
+def described(kind: str, driver: Driver) -> dict[str, Any]:
+    """Everything that a program needs to write a definition of this kind."""
+    return {
+        "kind": kind,
+        "label": driver.label,
+        "question": driver.question,
+        "summary": driver.summary,
+        "families": list(driver.families),
+        "executable": driver.executable,
+        "parameters": [
+            _parameter(name, field, driver) for name, field in driver.parameters.base_fields.items()
+        ],
+        "factors": list(driver.factors),
+        "presets": [
+            {
+                "name": preset.name,
+                "label": preset.label,
+                "parameters": dict(preset.parameters),
+                "factors": {name: list(levels) for name, levels in preset.factors.items()},
+            }
+            for preset in (driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ())
+        ],
+        "metrics": [_metric(metric) for metric in driver.metrics],
+    }
+
+
+def _parameter(name: str, field: forms.Field, driver: Driver) -> dict[str, Any]:
+    initial = field.initial() if callable(field.initial) else field.initial
+    return {
+        "name": name,
+        "label": str(field.label or name.replace("_", " ").capitalize()),
+        "type": next((text for cls, text in TYPES if isinstance(field, cls)), "text"),
+        "unit": unit_of(name),
+        "required": field.required,
+        "initial": initial,
+        "choices": list(_choices(field)) if isinstance(field, forms.ChoiceField) else None,
+        "min": getattr(field, "min_value", None),
+        "max": getattr(field, "max_value", None),
+        "max_length": getattr(field, "max_length", None),
+        "help": str(field.help_text),
+        "can_vary": name in driver.factors,
+        "is_work": name in driver.work,
+        "only_for": driver.of_one_family.get(name),
+    }
+
+
+def _choices(field: forms.ChoiceField) -> Iterator[dict[str, Any]]:
+    choices: Any = field.choices
+    for value, label in choices:
+        grouped = label if isinstance(label, list | tuple) else [(value, label)]
+        for inner, text in grouped:
+            yield {"value": inner, "label": str(text)}
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.direction,
+        "primary": metric.primary,
+    }
+
+
+class Kinds(Api):
+    """GET: all kinds of test."""
+
+    @operation("list_kinds", "kinds", answer=KindOutput, whole=True)
+    def get(self, request: Request) -> Response:
+        """All kinds of test that this perfdash knows."""
+        return self.whole(
+            [_kind(kind, driver, request) for kind, driver in all_kinds().items()], KindOutput
+        )
+
+
+class OneKind(Api):
+    """GET: one kind of test."""
+
+    @operation("get_kind", "kinds", answer=KindOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, kind: str) -> Response:
+        """What a kind of test asks, takes, varies and measures."""
+        self.read_query(NoQuery)
+        found = _kind(kind, driver_at(kind), request)
+        return Response(picked(found, selected(request, KindOutput)))
+
+
+def _kind(kind: str, driver: Driver, request: Request) -> dict[str, Any]:
+    return {
+        **described(kind, driver),
+        "url": reverse("api-kind", [kind], request=request),
+        "schema_url": reverse("api-kind-schema", [kind], request=request),
+    }
+
+
+def driver_at(kind: str) -> Driver:
+    """Find a kind, or raise Http404."""
+    try:
+        return driver_of(kind)
+    except UnknownKind as error:
+        raise Http404(str(error)) from None

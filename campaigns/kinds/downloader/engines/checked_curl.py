@@ -1,0 +1,243 @@
+"""Handles of libcurl that connect only where the rules allow, and send each request once. No Django."""
+
+import socket
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pycurl
+
+from campaigns.kinds.programs.pinned import Resolver, allowed_addresses, begin_of
+from campaigns.kit import name_service
+from campaigns.kit.network import Endpoint, NetworkError, Refused, Rules, check_url, parse_url
+from campaigns.kit.network.http import NO_RESOURCES, FileFailed, headers, in_our_words
+
+HTTP_VERSIONS = {
+    "automatic": pycurl.CURL_HTTP_VERSION_2TLS,
+    "1.1": pycurl.CURL_HTTP_VERSION_1_1,
+    "2": pycurl.CURL_HTTP_VERSION_2TLS,
+}
+"""HTTP/2 is agreed on over TLS only (ALPN); where the server has none, HTTP/1.1 is spoken."""
+BUFFER_BYTES = 256 * 1024
+NONSENSE = ("hex", "chunk", "Content-Length", "headers")
+"""What libcurl says of an answer that it cannot read, where its code is that of a lost connection."""
+NOT_SENT_AGAIN = "the connection was lost before anything was answered; nothing is sent twice"
+
+_CLASSES: Mapping[str, Sequence[int]] = {
+    "dns": (pycurl.E_COULDNT_RESOLVE_HOST,),
+    "timeout": (pycurl.E_OPERATION_TIMEDOUT,),
+    "generator": (pycurl.E_OUT_OF_MEMORY, pycurl.E_FAILED_INIT),
+    "tls": (
+        pycurl.E_SSL_CONNECT_ERROR,
+        pycurl.E_PEER_FAILED_VERIFICATION,
+        pycurl.E_SSL_CERTPROBLEM,
+        pycurl.E_SSL_CIPHER,
+        pycurl.E_SSL_CACERT_BADFILE,
+        pycurl.E_SSL_ISSUER_ERROR,
+        pycurl.E_SSL_INVALIDCERTSTATUS,
+    ),
+    "connect": (
+        pycurl.E_COULDNT_CONNECT,
+        pycurl.E_PARTIAL_FILE,
+        pycurl.E_GOT_NOTHING,
+        pycurl.E_SEND_ERROR,
+        pycurl.E_RECV_ERROR,
+        92,  # E_HTTP2_STREAM, which pycurl does not name
+    ),
+}
+_CLASS_OF = {code: name for name, codes in _CLASSES.items() for code in codes}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server, and the addresses that the rules allow of those that its name resolves to."""
+
+    endpoint: Endpoint
+    addresses: tuple[str, ...]
+
+    @property
+    def resolve(self) -> list[str]:
+        """Give what tells libcurl the addresses; it asks no name service then."""
+        if self.endpoint.address is not None:
+            return []
+        written = ",".join(f"[{one}]" if ":" in one else one for one in self.addresses)
+        return [f"{self.endpoint.host}:{self.endpoint.port}:{written}"]
+
+
+class Places:
+    """Servers by URL. Each name is resolved once, and what came of it holds for the whole run."""
+
+    def __init__(self, rules: Rules, resolve: Resolver = name_service.resolve) -> None:
+        self.rules = rules
+        self._resolve = resolve
+        self._known: dict[str, Place | FileFailed] = {}
+
+    def of(self, url: str) -> Place:
+        """Find where a URL leads. Raise FileFailed where nobody knows, or the rules exclude it."""
+        begin = begin_of(url)
+        if begin not in self._known:
+            self._known[begin] = self._find(url)
+        found = self._known[begin]
+        if isinstance(found, FileFailed):
+            raise FileFailed(found.failure, str(found))
+        return found
+
+    def take(self, url: str, addresses: Sequence[str], failure: str, message: str) -> None:
+        """Take over what another process found out about the server of a URL.
+
+        failure: why it found no address, one of FAILURES; empty where it did.
+        """
+        self._known[begin_of(url)] = (
+            FileFailed(failure, message) if failure else Place(parse_url(url), tuple(addresses))
+        )
+
+    def _find(self, url: str) -> Place | FileFailed:
+        try:
+            endpoint = check_url(url, self.rules)
+            return Place(endpoint, allowed_addresses(endpoint, self.rules, self._resolve))
+        except Refused as refused:
+            return FileFailed("address", str(refused))
+        except NetworkError as error:
+            return FileFailed("protocol", str(error))
+        except OSError as error:
+            return FileFailed("dns", f"the name of {url} was not resolved: {error}")
+
+
+class CheckedCurl:
+    """An easy handle without cookies, redirects, proxies, netrc, or any protocol but HTTP.
+
+    `reason` is what its own checks have to say, where they ended a request; `opened` counts the
+    connections that it made.
+    """
+
+    def __init__(
+        self, rules: Rules, sender: str, http_version: str, connect_timeout_seconds: float
+    ) -> None:
+        """Set what is the same for every request."""
+        self.reason: FileFailed | None = None
+        self.opened = 0
+        self.begun = False
+        self._rules = rules
+        self._may_share = http_version != "1.1"
+        self._place: Place | None = None
+        self.curl = curl = pycurl.Curl()
+        for option, value in (
+            (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
+            (pycurl.FOLLOWLOCATION, 0),
+            (pycurl.PROXY, ""),
+            (pycurl.NOPROXY, "*"),
+            (pycurl.NETRC, pycurl.NETRC_IGNORED),
+            (pycurl.HTTP09_ALLOWED, 0),
+            (pycurl.HTTP_CONTENT_DECODING, 0),
+            (pycurl.PATH_AS_IS, 1),
+            (pycurl.NOSIGNAL, 1),
+            (pycurl.BUFFERSIZE, BUFFER_BYTES),
+            (pycurl.DNS_CACHE_TIMEOUT, -1),
+            (pycurl.HTTP_VERSION, HTTP_VERSIONS[http_version]),
+            (pycurl.CONNECTTIMEOUT_MS, max(1, round(connect_timeout_seconds * 1000))),
+            (pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in headers(sender).items()]),
+            (pycurl.OPENSOCKETFUNCTION, self._open),
+            (pycurl.PREREQFUNCTION, self._begin),
+            (pycurl.SSL_VERIFYPEER, 1),
+            (pycurl.SSL_VERIFYHOST, 2),
+            (pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_2),
+        ):
+            curl.setopt(option, value)
+        _trust(curl)
+
+    def ask_for(self, url: str, places: Places) -> None:
+        """Say what is asked for next. Raise FileFailed where it may not be."""
+        place = places.of(url)
+        if place is not self._place:
+            self._place = place
+            self.curl.setopt(pycurl.RESOLVE, place.resolve)
+            # Without TLS nothing is ever shared, and waiting for a first answer could last for ever.
+            shares = self._may_share and place.endpoint.scheme == "https"
+            self.curl.setopt(pycurl.PIPEWAIT, int(shares))
+        self.curl.setopt(pycurl.URL, url)
+        self.reason = None
+        self.begun = False
+
+    def failure(self, code: int, message: str) -> FileFailed:
+        """Say why a request ended that libcurl gave up with `code`."""
+        if self.reason:
+            return self.reason
+        message = message or pycurl.easy_strerror(code)
+        if self.curl.getinfo(pycurl.OS_ERRNO) in NO_RESOURCES:
+            return FileFailed("generator", f"the generator has no more resources: {message}")
+        failure = _CLASS_OF.get(code, "protocol")
+        if code == pycurl.E_RECV_ERROR and any(word in message for word in NONSENSE):
+            failure = "protocol"
+        return FileFailed(failure, in_our_words(f"{message} (libcurl {code})"))
+
+    def _open(self, purpose: int, wanted: Any) -> socket.socket | int:
+        """Make the socket of a connection, if the rules allow the address that it will go to."""
+        family, kind, protocol, address = wanted
+        if self.begun or family not in (socket.AF_INET, socket.AF_INET6):
+            self.reason = (
+                FileFailed("connect", NOT_SENT_AGAIN)
+                if self.begun
+                else FileFailed("address", f"{address!r} is no address of the internet protocol")
+            )
+            return int(pycurl.SOCKET_BAD)
+        try:
+            host, port = _text(address[0]), int(address[1])
+            self._rules.check(host, port, self._place.endpoint.host if self._place else "")
+            made = socket.socket(family, kind, protocol)
+        except Refused as refused:
+            self.reason = FileFailed("address", str(refused))
+        except OSError as error:
+            failure = "generator" if error.errno in NO_RESOURCES else "connect"
+            self.reason = FileFailed(failure, f"no socket: {error}")
+        else:
+            self.reason = None  # another address of the name was refused, this one is not
+            self.opened += 1
+            return made
+        return int(pycurl.SOCKET_BAD)
+
+    def _begin(self, address: str, own: str, port: int, own_port: int) -> int:
+        """Let a request begin, once: libcurl sends it anew where a kept connection was lost."""
+        if self.begun:
+            self.reason = FileFailed("connect", NOT_SENT_AGAIN)
+            return int(pycurl.PREREQFUNC_ABORT)
+        self.begun = True
+        return int(pycurl.PREREQFUNC_OK)
+
+
+def spoken(url: str, places: Places, curl: CheckedCurl, timeout_seconds: float) -> str:
+    """Ask for the head of a URL, and give the version of HTTP that the server answered in.
+
+    Raise FileFailed where it gave no answer.
+    """
+    curl.ask_for(url, places)
+    curl.curl.setopt(pycurl.NOBODY, 1)
+    curl.curl.setopt(pycurl.TIMEOUT_MS, max(1, round(timeout_seconds * 1000)))
+    try:
+        curl.curl.perform()
+    except pycurl.error as error:
+        raise curl.failure(*error.args) from None
+    is_2 = curl.curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0
+    return "2" if is_2 else "1.1"
+
+
+def libraries() -> dict[str, str]:
+    """Give the versions of what pycurl is made of."""
+    parts = dict(part.split("/", 1) for part in pycurl.version.split() if "/" in part)
+    return {"pycurl": parts.pop("PycURL")} | {
+        name: parts[name] for name in ("libcurl", "OpenSSL", "nghttp2") if name in parts
+    }
+
+
+def _trust(curl: pycurl.Curl) -> None:
+    """Trust what Python's ssl trusts, SSL_CERT_FILE and SSL_CERT_DIR included."""
+    paths = ssl.get_default_verify_paths()
+    for option, path in ((pycurl.CAINFO, paths.cafile), (pycurl.CAPATH, paths.capath)):
+        if path:
+            curl.setopt(option, path)
+        else:
+            curl.unsetopt(option)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value

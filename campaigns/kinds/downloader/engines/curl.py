@@ -1,0 +1,126 @@
+"""The engine `curl`: libcurl's multi interface, in one or several processes. A program.
+
+Defined to the letter in docs/kinds/downloader.md; a change here changes what is measured.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from campaigns.kinds.downloader.engines.checked_curl import CheckedCurl, Places, spoken
+from campaigns.kinds.downloader.engines.checked_curl import libraries as of_pycurl
+from campaigns.kinds.downloader.engines.curl_fetching import Fetcher
+from campaigns.kinds.downloader.engines.shards import Shards
+from campaigns.kinds.programs import lifeline
+from campaigns.kinds.programs.downloading import Job, Run, libraries
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network import parse_url
+from campaigns.kit.network.http import FileFailed
+
+MOST_AUTOMATIC = 2
+"""More processes were not measured to be worth their memory."""
+
+
+def main(keeper: lifeline.Lifeline) -> Mapping[str, Any]:
+    """Say what is in force; download unless only that was asked for."""
+    request = keeper.request
+    job = Job.from_request(request)
+    shards = processes(job)
+    places = Places(job.rules)
+    hello: dict[str, Any] = {
+        "engine": "curl",
+        "libraries": libraries() | of_pycurl(),
+        "concurrency": job.concurrency,
+        "processes": shards,
+    }
+    if request["only_describe"]:
+        keeper.report("hello", hello | {"http_version": _spoken(job, places, request["base_url"])})
+        return {"described": True}
+    run = Run(keeper, job)
+    download = _download_in_shards if shards > 1 else _download
+    return download(keeper, job, run, places, shards, hello)
+
+
+def processes(job: Job) -> int:
+    """Say how many processes share the files.
+
+    One process keeps a rate that the owner allows, and none may be without work.
+    """
+    if job.most_per_second:
+        return 1
+    cores = len(os.sched_getaffinity(0))
+    wanted = min(MOST_AUTOMATIC, cores) if job.processes == "automatic" else int(job.processes)
+    return min(wanted, job.concurrency)
+
+
+def _download(
+    keeper: lifeline.Lifeline,
+    job: Job,
+    run: Run,
+    places: Places,
+    shards: int,
+    hello: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    """Fetch all in this process."""
+    fetcher = Fetcher(
+        job, run.tally, run.tally.counter(), iter(job.items), job.concurrency, run.pacer, places
+    )
+    keeper.report("hello", {**hello, "concurrency": len(fetcher.handles)})
+    run.extra = lambda: {"connections": float(fetcher.connections)}
+    run.start()
+    fetcher.run()
+    run.stop()
+    return run.result() | {"spoken": dict(fetcher.versions)}
+
+
+def _download_in_shards(
+    keeper: lifeline.Lifeline,
+    job: Job,
+    run: Run,
+    places: Places,
+    shards: int,
+    hello: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    """Share the files out to processes, which take them from one queue."""
+    with Shards(
+        "campaigns.kinds.downloader.engines.curl_shard", keeper.request, run, shards
+    ) as workers:
+        told = workers.ready()
+        handles = sum(one["concurrency"] for one in told)
+        keeper.report("hello", {**hello, "concurrency": handles})
+        run.extra = lambda: {"connections": float(workers.figure("connections"))}
+        run.start()
+        workers.start({"places": _resolved(job, places)})
+        complete = workers.wait()
+        run.stop()
+        spoken_in = workers.counts("spoken")
+        return run.result(complete=complete) | {"spoken": spoken_in}
+
+
+def _resolved(job: Job, places: Places) -> list[Any]:
+    """Resolve the server's name, once for all processes; what is wrong is told to them, too."""
+    if not job.items:
+        return []
+    url = job.items[0].url
+    try:
+        return [url, places.of(url).addresses, "", ""]
+    except FileFailed as failed:
+        return [url, (), failed.failure, str(failed)]
+
+
+def _spoken(job: Job, places: Places, base_url: str) -> str:
+    """Read back which version of HTTP the server speaks; it is asked over TLS only."""
+    if job.http_version == "1.1" or parse_url(base_url).scheme == "http":
+        return "1.1"
+    pacer = Pacer(job.most_per_second)
+    pacer.wait()
+    curl = CheckedCurl(job.rules, job.sender, job.http_version, job.connect_timeout_seconds)
+    longest = job.connect_timeout_seconds + job.read_timeout_seconds
+    try:
+        return spoken(base_url, places, curl, longest)
+    except FileFailed as failed:
+        return f"not known ({failed})"
+
+
+if __name__ == "__main__":
+    lifeline.run(main)

@@ -1,0 +1,86 @@
+"""The parameters of the kind `downloader`."""
+
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
+from campaigns.kit.network import BadUrl, parse_url
+
+
+def check_manifest(value: str) -> None:
+    """Raise ValidationError where the text is neither a path below the target nor a URL."""
+    if not value.isprintable() or any(character in value for character in " ?#\\"):
+        raise ValidationError("Give a plain path or URL, without blanks, ?, # or backslashes.")
+    path = value
+    if "://" in value:
+        try:
+            parse_url(value)
+        except BadUrl as error:
+            raise ValidationError(str(error)) from None
+        path = urlsplit(value).path
+    if ".." in path.split("/"):
+        raise ValidationError("Give the path without `..`.")
+
+
+class DownloaderForm(forms.Form):
+    """The parameters of one download."""
+
+    manifest = forms.CharField(
+        initial="PULP_MANIFEST",
+        max_length=500,
+        validators=[check_manifest],
+        help_text="Path below the target's base URL, or a whole URL on the target.",
+    )
+    engine = forms.ChoiceField(
+        initial="asyncio",
+        choices=[
+            ("asyncio", "asyncio (aiohttp)"),
+            ("futures", "futures (requests in threads)"),
+            ("curl", "curl (libcurl in one or two processes)"),
+            ("aria2", "aria2 (the program aria2c, where workers have it)"),
+        ],
+        help_text="What downloads. A run of aria2 on a worker without the program is void, and "
+        "says what to install.",
+    )
+    concurrency = forms.IntegerField(
+        initial=10,
+        min_value=1,
+        max_value=1000,
+        help_text="Files at a time: tasks and connections, or threads, or transfers.",
+    )
+    event_loop = forms.ChoiceField(
+        initial="asyncio",
+        choices=[("asyncio", "asyncio"), ("uvloop", "uvloop")],
+        help_text="The event loop of the engine asyncio; the others have none.",
+    )
+    hashing = forms.ChoiceField(
+        initial="loop",
+        choices=[("loop", "in the event loop"), ("executor", "in two threads")],
+        help_text="Where the engine asyncio hashes and writes; the others have one way.",
+    )
+    http_version = forms.ChoiceField(
+        initial="automatic",
+        choices=[("automatic", "automatic"), ("1.1", "HTTP/1.1"), ("2", "HTTP/2 (over TLS)")],
+        help_text="What the engine curl speaks; automatic: HTTP/2 where the server agrees to it. "
+        "The others speak HTTP/1.1.",
+    )
+    processes = forms.ChoiceField(
+        initial="automatic",
+        choices=[(name, name) for name in ("automatic", "1", "2", "4", "8")],
+        help_text="Processes of the engine curl that share the files; automatic: two, on one core one.",
+    )
+    connect_timeout_seconds = forms.FloatField(
+        initial=10.0, min_value=0.1, max_value=600, help_text="Longest wait for a connection."
+    )
+    read_timeout_seconds = forms.FloatField(
+        initial=30.0, min_value=0.1, max_value=600, help_text="Longest wait for the next bytes."
+    )
+    file_timeout_seconds = forms.FloatField(
+        initial=FILE_TIMEOUT_SECONDS,
+        min_value=0.1,
+        max_value=86400,
+        help_text="Longest time of a file, from the request to its last byte, however steadily it "
+        "comes. The engine aria2 ends the run where no file comes for so long.",
+    )

@@ -1,0 +1,99 @@
+"""Which levels an engine has, which it cannot have, and which of them are in force."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from campaigns.kinds.base import Context, EffectiveSetting, LevelNotInForce, Parameters
+from campaigns.kinds.downloader.engines.aria2 import PROGRAM
+
+AUTOMATIC = "automatic"
+FILE_TIMEOUT_SECONDS = 600.0
+"""What a file may take where nobody says otherwise."""
+LEVELS = ("engine", "concurrency", "event_loop", "hashing", "http_version", "processes")
+UNUSED = {
+    "asyncio": ("processes",),
+    "futures": ("event_loop", "hashing", "processes"),
+    "curl": ("event_loop", "hashing"),
+    "aria2": ("event_loop", "hashing", "processes"),
+}
+"""Parameters that say nothing to an engine."""
+HTTP_2 = ("curl",)
+"""The engines that speak HTTP/2 where the server can."""
+
+
+def check_installed(parameters: Parameters, context: Context) -> None:
+    """Raise LevelNotInForce where the engine cannot be used on this worker, or for this target."""
+    if parameters["engine"] != "aria2":
+        return
+    if not shutil.which(PROGRAM):
+        raise LevelNotInForce(
+            f"The engine aria2 needs the program {PROGRAM}, which this worker does not have: "
+            "install it there (Debian: apt-get install aria2), or leave the level out."
+        )
+    if context.most_per_second:
+        raise LevelNotInForce(
+            f"The target's owner allows {context.most_per_second:g} requests per second, and aria2 "
+            "cannot be held to a rate: leave the level out, or ask the owner."
+        )
+
+
+def misfits(parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Say which levels cannot be in force together, whatever the server."""
+    engines = factors.get("engine", (parameters.get("engine"),))
+    versions = factors.get("http_version", (parameters.get("http_version"),))
+    without = [engine for engine in engines if engine and engine not in HTTP_2]
+    if "2" not in versions or not without or {"engine", "http_version"} <= factors.keys():
+        return {}  # where both vary, combinations may be left out
+    speak = "speaks" if len(without) == 1 else "speak"
+    return {
+        "http_version": f"{' and '.join(without)} {speak} HTTP/1.1 only: choose the engine curl, "
+        "or automatic."
+    }
+
+
+def in_force(
+    parameters: Parameters, hello: Mapping[str, Any], context: Context
+) -> Iterator[EffectiveSetting]:
+    """Compare the levels with what the engine says of itself."""
+    engine = parameters["engine"]
+    for name in LEVELS:
+        asked = parameters.get(name, AUTOMATIC)
+        if name in UNUSED[engine]:
+            yield EffectiveSetting(name, asked, "not applicable", ok=True)
+        elif name in hello or name != "http_version":
+            found = hello.get(name, "unknown")
+            ok = asked in (AUTOMATIC, str(found), found)
+            why = "" if ok else _why(name, parameters, found, context)
+            yield EffectiveSetting(name, asked, found, ok, why)
+
+
+def spoken(result: Mapping[str, Any]) -> dict[str, str]:
+    """Give the version of HTTP that all answers came in; nothing where it is not known."""
+    versions = result.get("spoken", {})
+    return {"http_version": " and ".join(sorted(versions))} if versions else {}
+
+
+def _why(name: str, parameters: Parameters, found: Any, context: Context) -> str:
+    """Say why a level is not in force, and what to do, where that is known."""
+    match name:
+        case "concurrency" if found == context.most_concurrent:
+            return (
+                f"The target's owner allows {found} requests at a time: lower the level, or ask for "
+                "more."
+            )
+        case "http_version" if parameters["engine"] not in HTTP_2:
+            return f"{parameters['engine']} speaks HTTP/1.1 only: choose the engine curl."
+        case "http_version":
+            return (
+                "The server did not agree to HTTP/2, which needs TLS: give the target as https://, "
+                "and switch HTTP/2 on there; or choose 1.1."
+            )
+        case "processes" if context.most_per_second:
+            return (
+                f"One process keeps the {context.most_per_second:g} requests per second that the "
+                "target's owner allows: choose 1 or automatic."
+            )
+        case "processes":
+            return "No process may be without a file: raise the concurrency, or choose automatic."
+    return ""

@@ -1,0 +1,109 @@
+"""What the keeper itself fetches from the target: the manifest, and the answer to a probe."""
+
+from urllib.parse import quote
+
+from campaigns.kinds.base import (
+    AddressRefused,
+    Context,
+    DriverError,
+    NotClean,
+    Parameters,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
+from campaigns.kinds.programs import manifest
+from campaigns.kinds.programs.downloading import KEPT_CHARACTERS
+from campaigns.kinds.programs.fetch import Answer, Limits, fetch
+from campaigns.kit.network import BadUrl, Refused, Rules
+from campaigns.kit.network.http import ANONYMOUS, FAILURES, FileFailed
+
+PROBE = Limits(
+    connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False
+)
+
+
+REFUSING = frozenset({400, 401, 403, 404, 410, 414, 451})
+"""Answers that asking again does not change; a server without HEAD gives another one."""
+SANDBOX_CONTENT = (
+    *("files=100,size=20480", "files=100,size=20480/latency=20"),
+    *("preset=many-small", "preset=few-large"),
+)
+"""Repositories of the sandbox to begin with."""
+
+
+def manifest_url(base_url: str, written: str) -> str:
+    """Give the URL of the manifest: a whole URL as it is, a path below the base URL."""
+    if "://" in written:
+        return written
+    path = quote(written.lstrip("/"), safe=KEPT_CHARACTERS + "%")
+    return f"{base_url.rstrip('/')}/{path}"
+
+
+def entries_of(
+    target: Target, parameters: Parameters, context: Context
+) -> tuple[manifest.Entry, ...]:
+    """Fetch and read the manifest once an attempt. Raise DriverError in words."""
+    url = manifest_url(target.base_url, parameters["manifest"])
+    copy = context.directory / "PULP_MANIFEST"
+    if not copy.exists():
+        longest = parameters.get("file_timeout_seconds", FILE_TIMEOUT_SECONDS)
+        limits = Limits(
+            parameters["connect_timeout_seconds"],
+            parameters["read_timeout_seconds"],
+            total_seconds=min(longest, context.deadline_seconds),
+            most_bytes=manifest.MOST_BYTES,
+        )
+        body = _whole(ask(url, context.rules, context, limits))
+        try:
+            context.directory.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(body)
+        except OSError as error:
+            raise NotClean(
+                f"The manifest cannot be kept: {error.strerror}. Make room in WORK_DIRECTORY."
+            ) from error
+    try:
+        return manifest.parse(copy.read_bytes())
+    except manifest.BadManifest as error:
+        raise DriverError(f"{error} ({url})") from None
+
+
+def look(url: str, rules: Rules) -> None:
+    """Ask for the head of a manifest. Raise DriverError where the server has none to give."""
+    answer = ask(url, rules, None, PROBE, method="HEAD")
+    if answer.status in REFUSING:
+        _whole(answer)
+
+
+def ask(
+    url: str, rules: Rules, context: Context | None, limits: Limits, method: str = "GET"
+) -> Answer:
+    """Fetch something small from the target. Raise DriverError where there is no answer."""
+    check = context.check if context else lambda: None
+    sender = context.sender if context else ANONYMOUS
+    rate = context.most_per_second if context else None
+    try:
+        return fetch(url, rules, check, limits, method, sender, rate)
+    except Refused as refusal:
+        raise AddressRefused(str(refusal)) from None
+    except BadUrl as error:
+        raise DriverError(str(error)) from None
+    except FileFailed as error:
+        if error.failure == "address":
+            raise AddressRefused(str(error)) from None
+        if error.failure == "size":
+            raise DriverError(f"{url} is no manifest: it has {error}.") from None
+        raise TargetUnavailable(
+            f"{url} gave no answer: {FAILURES[error.failure]} ({error}). Check that the server "
+            "runs, and the target's base URL."
+        ) from None
+
+
+def _whole(answer: Answer) -> bytes:
+    """Give the body of a manifest's answer. Raise DriverError for every status but 200."""
+    if answer.status == 200:
+        return answer.body
+    message = f"{answer.url} answered {answer.status} instead of the manifest"
+    if answer.status >= 500 or answer.status in (408, 425, 429):
+        raise TargetUnavailable(f"{message}; look at the server, and run again.")
+    raise DriverError(f"{message}; check the parameter manifest and the target's base URL.")

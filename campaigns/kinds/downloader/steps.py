@@ -1,0 +1,294 @@
+"""The four steps of the kind `downloader`, and what a run amounts to."""
+
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from campaigns.kinds.base import (
+    STAND_IN,
+    ClosedLoop,
+    Context,
+    Distribution,
+    Driver,
+    EffectiveSetting,
+    GeneratorFailed,
+    Health,
+    LevelNotInForce,
+    Measured,
+    Metric,
+    NotClean,
+    Parameters,
+    Phase,
+    Proof,
+    Recomputed,
+    Series,
+    Target,
+)
+from campaigns.kinds.downloader.engine import request_of, run_engine
+from campaigns.kinds.downloader.engines.summary import Download
+from campaigns.kinds.downloader.form import DownloaderForm
+from campaigns.kinds.downloader.levels import in_force, misfits, spoken
+from campaigns.kinds.downloader.recomputing import recompute
+from campaigns.kinds.downloader.source import (
+    PROBE,
+    SANDBOX_CONTENT,
+    ask,
+    entries_of,
+    look,
+    manifest_url,
+)
+from campaigns.kinds.programs import manifest
+from campaigns.kinds.programs.health import is_here, judge
+from campaigns.kit import histogram
+from campaigns.kit.network import Rules, normalised_address, parse_url
+from campaigns.kit.network.http import FAILURES
+
+SANDBOX = "perfdash-sandbox"
+"""What the sandbox calls itself: it waits as long as it is told to, as no real server does."""
+DESCRIBE_SECONDS = 30.0
+ARIA2 = "aria2c"
+THE_GENERATORS_OWN = ("disk", "disk_full")
+"""Failures of files that say nothing about the target."""
+READ_BYTES = 4 * 1024 * 1024
+
+
+class Downloader(Driver):
+    """Compares clients that fetch the files of a repository over HTTP."""
+
+    label = "Downloader"
+    summary = "Fetches the files of a PULP_MANIFEST repository over HTTP, and checks every digest."
+    question = "Is the asyncio downloader faster than futures?"
+    families = ("http",)
+    parameters = DownloaderForm
+    factors = (
+        "engine",
+        "concurrency",
+        "manifest",
+        "event_loop",
+        "hashing",
+        "http_version",
+        "processes",
+    )
+    work = ("manifest",)
+    amount = ("files processed", "bytes on disk")
+    sample = "file"
+    closed_loop = ClosedLoop("concurrency", "file_rate", "file_time", "throughput")
+    metrics = (
+        Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
+        Metric("throughput", "Throughput", "MB/s", lower_is_better=False),
+        Metric("file_rate", "Files per second", "files/s", lower_is_better=False),
+        Metric(
+            "effective_concurrency", "Effective concurrency", "connections", lower_is_better=False
+        ),
+        Metric("cpu_seconds", "CPU time of the generator", "s", lower_is_better=True),
+        Metric("peak_memory", "Peak memory of the generator", "MB", lower_is_better=True),
+        Metric("failed_files", "Failed files", "files", lower_is_better=True),
+        Metric(
+            "file_time_p50", "Time of a file, median", "ms", lower_is_better=True, percentile=0.5
+        ),
+        Metric(
+            "file_time_p95",
+            "Time of a file, 95th percentile",
+            "ms",
+            lower_is_better=True,
+            percentile=0.95,
+        ),
+    )
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Ask for the head of the base URL."""
+        answer = ask(target.base_url, rules, None, PROBE, method="HEAD")
+        return [
+            Proof("HTTP status", "below 500", answer.status, "", answer.status < 500),
+            Proof(
+                "answer",
+                f"within {PROBE.total_seconds:g} s",
+                round(answer.seconds, 4),
+                "s",
+                ok=True,
+            ),
+        ]
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Empty the attempt's directory, fetch the manifest, and look for room for its files."""
+        try:
+            shutil.rmtree(context.directory, ignore_errors=True)
+            context.directory.mkdir(parents=True)
+            sizes = [path.lstat().st_size for path in context.directory.rglob("*")]
+        except OSError as error:
+            raise NotClean(
+                f"The directory of the run cannot be emptied: {error}. Check WORK_DIRECTORY."
+            ) from error
+        needed = sum(entry.size for entry in entries_of(target, parameters, context))
+        free = shutil.disk_usage(context.directory).free
+        return [
+            Proof("files in the directory", 0, len(sizes), "files", not sizes),
+            Proof("bytes in the directory", 0, sum(sizes), "B", not sum(sizes)),
+            Proof("free disk of the generator", f"at least {needed}", free, "B", free >= needed),
+        ]
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Start the engine without work, and read back what it is made of."""
+        outcome = run_engine(
+            parameters,
+            request_of(target, parameters, context, (), DESCRIBE_SECONDS, only_describe=True),
+            context,
+            DESCRIBE_SECONDS,
+        )
+        libraries = outcome.hello.get("libraries", {})
+        made_of = ", ".join(f"{name} {version}" for name, version in libraries.items())
+        url = manifest_url(target.base_url, parameters["manifest"])
+        return [
+            *in_force(parameters, outcome.hello, context),
+            EffectiveSetting("libraries", "as installed", made_of, bool(made_of)),
+            EffectiveSetting("manifest", parameters["manifest"], url, ok=True),
+        ]
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Fetch all files in the engine program; the manifest was fetched before."""
+        entries = entries_of(target, parameters, context)
+        limit = context.deadline_seconds
+        outcome = run_engine(
+            parameters, request_of(target, parameters, context, entries, limit), context, limit
+        )
+        heard = {**outcome.hello, **spoken(outcome.result)}
+        for setting in in_force(parameters, heard, context):
+            if not setting.ok and not outcome.timed_out:
+                raise LevelNotInForce(
+                    f"{setting.name} was to be {setting.asked}, but {setting.in_force} was in "
+                    f"force. {setting.why}".rstrip()
+                )
+        download = Download(entries, outcome.samples, outcome.result, limit)
+        for failure, count in download.failures().items():
+            example = outcome.result.get("examples", {}).get(failure, "")
+            said = f"{count} files failed ({failure}: {FAILURES[failure]}); first {example}"
+            if failure in THE_GENERATORS_OWN:
+                raise GeneratorFailed(f"{said} Make room in WORK_DIRECTORY, or name another place.")
+            context.say(said)
+        return _measured(download, _is_here(target, parameters))
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Read every file from the disk again, without the engine."""
+        entries: Sequence[manifest.Entry] = measured.work["entries"]
+        done = [entries[index] for index in measured.work["done"]]
+        root = context.directory / "files"
+        found = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
+        whole = sum(_is_whole(root / entry.name, entry, context) for entry in done)
+        size = sum(entry.size for entry in done)
+        ended = measured.units_done + measured.units_failed
+        return [
+            Proof("files on disk", len(done), len(found), "files", len(found) == len(done)),
+            Proof("bytes on disk", size, sum(found), "B", sum(found) == size),
+            Proof("digests that match", len(done), whole, "files", whole == len(done)),
+            Proof("files processed", len(entries), ended, "files", ended == len(entries)),
+        ]
+
+    def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
+        """The manifest; its files stand beside it."""
+        return {"manifest": manifest_url(base_url, parameters["manifest"])}
+
+    def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
+        """Name manifests of the sandbox, where that is the target."""
+        if not sandbox_url or base_url.rstrip("/").count("/") != 2:
+            return {}
+        if normalised_address(base_url) != normalised_address(sandbox_url):
+            return {}
+        return {"manifest": [f"repo/{content}/PULP_MANIFEST" for content in SANDBOX_CONTENT]}
+
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Ask for the head of the manifest."""
+        look(manifest_url(target.base_url, parameters["manifest"]), rules)
+
+    def lacking(self) -> Mapping[str, Mapping[str, str]]:
+        """Name the engine whose program is not installed."""
+        if shutil.which(ARIA2):
+            return {}
+        return {"engine": {"aria2": "Install aria2 on a worker: the program aria2c is missing."}}
+
+    def misfits(
+        self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
+    ) -> Mapping[str, str]:
+        """Say which engines cannot speak the version of HTTP that is asked for."""
+        return misfits(parameters, factors)
+
+    def concurrency(self, parameters: Parameters) -> int:
+        """Give the number of tasks, threads or transfers; each has one request at a time."""
+        return int(parameters["concurrency"])
+
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Tell what the server calls itself."""
+        answer = ask(target.base_url, context.rules, context, PROBE, method="HEAD")
+        server = answer.headers.get("Server", "not told")
+        stand_in = {STAND_IN: "sandbox of perfdash"} if server == SANDBOX else {}
+        return {"server": server, **stand_in}
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Remove the attempt's directory with all that was downloaded."""
+        shutil.rmtree(context.directory, ignore_errors=True)
+        if context.directory.exists():
+            raise NotClean(f"{context.directory} cannot be removed; remove it by hand.")
+
+    def recompute(
+        self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> Recomputed | None:
+        """Compute again what follows from the samples alone."""
+        return recompute(samples, values)
+
+    def estimate_seconds(self, parameters: Parameters) -> float:
+        """Guess; how much a manifest lists is known only when it has been fetched."""
+        return 2.0
+
+
+def _is_here(target: Target, parameters: Parameters) -> bool:
+    """Say whether the repository is served by the generator's own machine."""
+    endpoint = parse_url(manifest_url(target.base_url, parameters["manifest"]))
+    if endpoint.address is None:
+        return endpoint.host == "localhost"
+    return is_here(str(endpoint.address))
+
+
+def _measured(download: Download, is_target_here: bool) -> Measured:
+    """Bring what the engine left into the form of every driver."""
+    result, done = download.result, download.done()
+    figures = result.get("figures", {}) | {"target_is_here": float(is_target_here)}
+    verdict = judge(figures)
+    rates = [value / 1e6 for value in result.get("bytes_per_second", [])]
+    values = download.values()
+    cut_off = frozenset({"duration", "cpu_seconds", "peak_memory"} & values.keys())
+    coded = {name: histogram.encode(times) for name, times in download.times_us().items()}
+    return Measured(
+        values=values,
+        health=Health(verdict.word, verdict.reasons, figures),
+        samples=download.samples(),
+        series=[Series("throughput", "MB/s", result["step_seconds"], rates)] if rates else [],
+        distributions=[
+            Distribution(name, code.encoded, code.count, code.dropped)
+            for name, code in coded.items()
+        ],
+        phases=[Phase(name, seconds) for name, seconds in download.phases().items()],
+        units_done=len(done),
+        units_failed=download.failed,
+        failures=download.failures(),
+        censored=frozenset() if download.complete else cut_off,
+        failure=download.failure(),
+        work={"entries": download.entries, "done": done},
+    )
+
+
+def _is_whole(path: Path, entry: manifest.Entry, context: Context) -> bool:
+    """Say whether the file has the size and digest of the manifest. Raise Cancelled in between."""
+    digest, size = hashlib.sha256(), 0
+    context.check()
+    with suppress(OSError), path.open("rb") as file:
+        while data := file.read(READ_BYTES):
+            digest.update(data)
+            size += len(data)
+            context.check()
+    return size == entry.size and digest.hexdigest() == entry.sha256

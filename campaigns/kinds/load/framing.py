@@ -1,0 +1,171 @@
+"""One HTTP/1.1 connection and the answers on it, parsed by llhttp. Knows neither callers nor clocks of runs.
+
+`Line` is what the two forms of driving share: `wire.Wire` is awaited, `plain.Host` calls back.
+"""
+
+import asyncio
+import re
+import ssl
+from time import perf_counter_ns
+from typing import cast
+
+import httptools
+
+from campaigns.kinds.load.failures import LoadFailed, of_error
+from campaigns.kit.network.http import in_our_words
+
+MOST_HEAD_BYTES = 64 * 1024
+MOST_BODY_BYTES = 64 * 1024 * 1024
+UNPARSABLE = (httptools.HttpParserError, httptools.HttpParserUpgrade)
+HEAD_IS_OVER = re.compile(rb"\r?\n\r?\n")
+INTERIM = re.compile(rb"\A(?:HTTP/1\.\d 1\d\d.*?\r?\n\r?\n)+", re.DOTALL)
+LENGTH_IS_SAID = re.compile(rb"\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
+
+
+class Line(asyncio.Protocol):
+    """A connection with at most one request on its way. All instants are of perf_counter_ns.
+
+    Who inherits it defines `finished` and `broke`; exactly one of the two is called for each `send`.
+    """
+
+    def __init__(self, most_body_bytes: int = MOST_BODY_BYTES) -> None:
+        self.most_bytes = most_body_bytes + MOST_HEAD_BYTES
+        self.connect_ns = self.tls_wait_ns = self.tls_ns = 0
+        self.open = False
+        self.busy = False
+        self.status = 0
+        self.keep_alive = True
+        self.sent_ns = self.first_byte_ns = self.done_ns = 0
+        self.received = 0
+        self._head = b""
+        self._answers = 0
+        self._parser = httptools.HttpResponseParser(self)
+        self._feed = self._parser.feed_data
+        self._transport: asyncio.Transport | None = None
+
+    def finished(self) -> None:
+        """Take a whole answer."""
+        raise NotImplementedError
+
+    def broke(self, failure: LoadFailed) -> None:
+        """Take the failure of the request on its way; the connection is closed."""
+        raise NotImplementedError
+
+    def send(self, data: bytes) -> None:
+        """Send a request. The connection has to be open, and no other request on its way."""
+        self.busy = True
+        self.received = self.first_byte_ns = 0
+        self._head = b""
+        self.sent_ns = perf_counter_ns()
+        self._transport.write(data)  # type: ignore[union-attr]
+
+    def close(self) -> None:
+        """Close the connection at once, whatever is on its way; nothing is called for that."""
+        self.open = self.busy = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    def fail(self, failure: LoadFailed) -> None:
+        """Close the connection, and pass `failure` on where a request is on its way."""
+        busy = self.busy
+        self.close()
+        if busy:
+            self.done_ns = perf_counter_ns()
+            self.broke(failure)
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self.open = True
+
+    def data_received(self, data: bytes) -> None:
+        if not self.busy:
+            self.close()  # nobody asked
+            return
+        if not self.first_byte_ns:
+            self.first_byte_ns = perf_counter_ns()
+        try:
+            self._feed(data)
+        except UNPARSABLE as error:
+            self.unparsable(data, error)
+            return
+        self.take(data)
+
+    def eof_received(self) -> None:
+        """Let the transport close; `connection_lost` says what that means."""
+        self.open = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.open = False
+        if not self.busy:
+            return
+        if exc is None and self._ends_with_the_connection():
+            self.keep_alive = False
+            self._finish()
+        else:
+            self.fail(self._loss(exc))
+
+    # What the parser calls.
+
+    def on_message_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status >= 200:  # after an interim answer the real one follows
+            self._answers += 1
+            self.status = status
+            self.keep_alive = self._parser.should_keep_alive()  # it forgets this afterwards
+
+    def unparsable(self, data: bytes, error: Exception) -> None:
+        """Fail because of what has come."""
+        said = (self._head + data)[:80]
+        self.fail(LoadFailed("protocol", in_our_words(f"no HTTP answer ({error}): {said!r}")))
+
+    def take(self, data: bytes) -> None:
+        """Finish where the parser has seen the whole answer; otherwise see to its bounds."""
+        self.received += len(data)
+        if self._answers:
+            self._finish()
+            return
+        if not HEAD_IS_OVER.search(self._head):
+            self._head = INTERIM.sub(b"", self._head + data)
+        if len(self._head) > MOST_HEAD_BYTES and not HEAD_IS_OVER.search(self._head):
+            what = f"{MOST_HEAD_BYTES:,} bytes in its head"
+            self.fail(LoadFailed("protocol", f"the answer has more than {what}"))
+        elif self.received > self.most_bytes:
+            what = f"{self.most_bytes:,} bytes"
+            self.fail(LoadFailed("protocol", f"the answer has more than {what}"))
+
+    def _finish(self) -> None:
+        answers, self._answers = self._answers, 0
+        if answers > 1:
+            self.fail(LoadFailed("protocol", "the server sent more answers than were asked for"))
+            return
+        self.busy = False
+        self.done_ns = perf_counter_ns()
+        if not self.keep_alive:
+            self.open = False
+            self._transport.close()  # type: ignore[union-attr]
+        self.finished()
+
+    def _ends_with_the_connection(self) -> bool:
+        """Say whether the end of the connection is the end of the body (RFC 9112, section 6.3)."""
+        over = HEAD_IS_OVER.search(self._head)
+        if not over or LENGTH_IS_SAID.search(self._head, 0, over.end()):
+            return False
+        self.status = self._parser.get_status_code()
+        return self.status >= 200
+
+    def _loss(self, exc: Exception | None) -> LoadFailed:
+        """Say what the end of the connection was, with a request on its way."""
+        if isinstance(exc, ssl.SSLError):
+            return of_error(exc, "TLS ended the connection")
+        if not self.received:
+            what = f" ({exc})" if exc else ""
+            return LoadFailed(
+                "connect",
+                f"the server closed the connection before any byte of an answer{what}",
+                unanswered=True,
+            )
+        if exc is not None:
+            return of_error(exc, "the connection was lost in mid-answer")
+        return LoadFailed("protocol", "the connection ended in mid-answer")

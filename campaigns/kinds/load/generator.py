@@ -1,0 +1,105 @@
+"""Be a load program: one process that does the work, or the head of several. No Django.
+
+`run(lifeline, sequence)` is all that a program of a kind calls; see `sequences` for what a sequence is,
+`job` and `schedule` for the request, `recorder` and `merging` for the result.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from math import ceil
+from typing import Any
+
+import uvloop
+
+from campaigns.kinds.load.host import Limits
+from campaigns.kinds.load.job import Job
+from campaigns.kinds.load.part import Part, Work
+from campaigns.kinds.load.sequences import Sequence, Sequences
+from campaigns.kinds.load.shards import run_shards
+from campaigns.kinds.programs.downloading import libraries
+from campaigns.kinds.programs.lifeline import Lifeline
+from campaigns.kit import kernel
+
+MakeWork = Callable[[Part], Work]
+
+DESCRIPTORS_BESIDE = 128
+"""What a process has open beside its connections."""
+
+
+def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None) -> dict[str, Any]:
+    """Run `sequence` for every virtual host that the request asks for; give the result.
+
+    `prepare` is called for every host before the start: what it puts into `host.kept` is there for the
+    sequence. Raise BadSchedule, TooManyHosts, BadUrl, Refused or OSError where nothing can begin.
+    """
+    request = lifeline.request
+
+    def make(part: Part) -> Work:
+        limits = Limits(part, request, part.job.pinned())
+        return Sequences(part, limits, sequence, prepare)
+
+    return run_work(lifeline, make)
+
+
+def run_work(
+    lifeline: Lifeline, make: MakeWork, *, one_request_a_host: bool = False
+) -> dict[str, Any]:
+    """Do what `make` gives, in as many processes as the request asks for.
+
+    one_request_a_host: hosts beyond the owner's limit of requests at a time would never have a turn of
+    their own, so there are fewer of them.
+    """
+    request = lifeline.request
+    job = Job.from_request(request, fewer_hosts=one_request_a_host)
+    if problem := lacking(len(job.schedule.numbers), job.most_processes, kernel.most_open_files()):
+        raise TooManyHosts(problem)
+    if request.get("only_describe"):
+        lifeline.report("hello", described(job))
+        return {"described": True}
+    if job.most_processes > 1:
+        lifeline.report("hello", described(job))
+        return run_shards(lifeline, job)
+    if not request.get("is_shard"):
+        lifeline.report("hello", described(job))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_work(lifeline, job, make))
+
+
+def described(job: Job) -> Mapping[str, Any]:
+    """Say what is in force."""
+    return {
+        "engine": "load",
+        "libraries": libraries("uvloop", "httptools"),
+        "event_loop": "uvloop",
+        "hosts": len(job.schedule.numbers),
+        "processes": job.most_processes,
+    }
+
+
+async def _work(lifeline: Lifeline, job: Job, make: MakeWork) -> dict[str, Any]:
+    part = Part(lifeline, job)
+    return await part.run(make(part))
+
+
+class TooManyHosts(Exception):
+    """The machine does not let so many hosts connect; the message says what to do."""
+
+
+def lacking(hosts: int, processes: int, descriptors: int) -> str:
+    """Say what is lacking, and what to do; empty where nothing is.
+
+    descriptors: how many a process may open (`kernel.most_open_files`).
+    """
+    needed = ceil(hosts / processes) + DESCRIPTORS_BESIDE
+    if needed <= descriptors:
+        return ""
+    enough = (
+        ceil(hosts / (descriptors - DESCRIPTORS_BESIDE)) if descriptors > DESCRIPTORS_BESIDE else 0
+    )
+    more = f"use {enough:,} processes or more, " if enough else ""
+    word = "process" if processes == 1 else "processes"
+    return (
+        f"{hosts:,} hosts in {processes} {word} need {needed:,} file descriptors each, and a process may "
+        f"have {descriptors:,} here: {more}raise the hard limit (ulimit -Hn, LimitNOFILE=, --ulimit "
+        "nofile), or take fewer hosts."
+    )

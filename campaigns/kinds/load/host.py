@@ -1,0 +1,188 @@
+"""A virtual host, as a sequence sees it. No Django."""
+
+import asyncio
+import ssl
+from collections.abc import Collection, Mapping
+from time import perf_counter_ns
+from typing import Any
+
+from campaigns.kinds.load.failures import LoadFailed, of_status
+from campaigns.kinds.load.part import Part
+from campaigns.kinds.load.wire import Answer, Wire, open_connection
+from campaigns.kinds.programs.pinned import Pinned
+from campaigns.kit.http.pacing import Tasks
+
+HANDSHAKES_AT_ONCE = 32
+"""In a process. A handshake takes milliseconds of its own CPU time; were a thousand begun at once, all of
+them would be done only at the end, and no answer would be read meanwhile."""
+
+
+class Limits:
+    """What all hosts of a process share: the owner's limits, and where they connect."""
+
+    def __init__(self, part: Part, request: Mapping[str, Any], place: Pinned) -> None:
+        job = part.job
+        self.part = part
+        self.request = request
+        self.place = place
+        self.tls_context = job.tls_context()
+        self.handshakes = asyncio.Semaphore(HANDSHAKES_AT_ONCE)
+        self.turn = Tasks(part.pacer) if job.most_per_second else None
+        self.at_once = asyncio.Semaphore(job.own_concurrent) if job.most_concurrent else None
+
+
+class Host:
+    """One virtual host's life, once. A host of the next iteration is another object.
+
+    number: from 0, unique in the whole run. iteration: from 0. intended_ns: when it should begin.
+    request: of the program, for what the sequence wants to know. kept: what `prepare` has put there.
+    columns: further values of its row of samples; every host has to give the same names.
+    """
+
+    def __init__(
+        self, limits: Limits, number: int, iteration: int, intended_ns: int, kept: dict[str, Any]
+    ) -> None:
+        self.number = number
+        self.iteration = iteration
+        self.intended_ns = intended_ns
+        self.kept = kept
+        self.columns: dict[str, Any] = {}
+        self.began_ns = 0
+        self.steps = self.retries = 0
+        self._limits = limits
+        self._part = limits.part
+        self._next_ns = intended_ns
+        self._wires: list[Wire] = []
+
+    @property
+    def request(self) -> Mapping[str, Any]:
+        """The program's request."""
+        return self._limits.request
+
+    @property
+    def place(self) -> Pinned:
+        """The target, resolved once."""
+        return self._limits.place
+
+    async def connect(
+        self, tls_context: ssl.SSLContext | None = None, *, retry: bool = False
+    ) -> Wire:
+        """Open a connection to the target; https without a context takes the run's own.
+
+        What it takes is recorded as `connect` and `tls`. retry: it is for a request that was sent
+        before. Raise LoadFailed.
+        """
+        job = self._part.job
+        self._begin()
+        try:
+            wire = await open_connection(
+                self.place,
+                job.rules,
+                tls_context or self._limits.tls_context,
+                job.connect_timeout_seconds,
+                job.tls_timeout_seconds,
+                self._limits.handshakes,
+            )
+        except LoadFailed as failure:
+            if self.counts:
+                self._part.failed(failure, retry=retry)
+            raise
+        self._wires.append(wire)
+        if self.counts:
+            self._part.recorder.add("connect", wire.connect_ns)
+            if wire.tls_ns:
+                self._part.recorder.add("tls", wire.tls_ns)
+                self._part.recorder.add("tls_wait", wire.tls_wait_ns)
+        return wire
+
+    async def step(
+        self,
+        name: str,
+        wire: Wire,
+        data: bytes,
+        *,
+        timeout_seconds: float | None = None,
+        accepted: Collection[int] = (),
+        retry: bool = False,
+    ) -> Answer:
+        """Send a request and give its answer, recorded under `name`. Raise LoadFailed.
+
+        An answer whose status is a failure (`failures.of_status`) raises, unless it is one of
+        `accepted`. retry: the request was sent before; it is recorded apart.
+        """
+        self._begin()
+        if self._limits.at_once is None:
+            return await self._step(name, wire, data, timeout_seconds, accepted, retry)
+        async with self._limits.at_once:
+            return await self._step(name, wire, data, timeout_seconds, accepted, retry)
+
+    @property
+    def counts(self) -> bool:
+        """Say whether it began after the warm-up."""
+        return self.intended_ns >= self._part.from_ns
+
+    def close(self) -> None:
+        """Close all its connections."""
+        for wire in self._wires:
+            wire.close()
+        self._wires.clear()
+
+    def _begin(self) -> None:
+        if not self.began_ns:
+            self.began_ns = perf_counter_ns()
+
+    async def _step(
+        self,
+        name: str,
+        wire: Wire,
+        data: bytes,
+        timeout_seconds: float | None,
+        accepted: Collection[int],
+        retry: bool,
+    ) -> Answer:
+        if self._limits.turn is not None:
+            await self._limits.turn.turn()
+        seconds = timeout_seconds or self._part.job.timeout_seconds
+        intended, self.steps, self.retries = self._next_ns, self.steps + 1, self.retries + retry
+        try:
+            answer = await _asked(name, wire, data, seconds, accepted)
+        except LoadFailed as failure:
+            self._next_ns = perf_counter_ns()
+            if self.counts:
+                self._part.failed(failure, retry=retry)
+                if failure.kind == "timeout":
+                    self._part.recorder.add("censored", self._next_ns - intended)
+            raise
+        self._next_ns = answer.done_ns
+        if self.counts:
+            self._record(name, intended, answer, retry)
+        return answer
+
+    def _record(self, name: str, intended: int, answer: Answer, retry: bool) -> None:
+        recorder, prefix = self._part.recorder, "retry_" if retry else ""
+        values = {
+            "lag": answer.sent_ns - intended,
+            "service": answer.done_ns - answer.sent_ns,
+            "response": answer.done_ns - intended,
+        }
+        for series, value in values.items():
+            recorder.add(f"{prefix}{series}", value)
+            recorder.add(f"{prefix}{series}:{name}", value)
+        if not retry:
+            recorder.add("first_byte", answer.first_byte_ns - answer.sent_ns)
+            recorder.add("body", answer.done_ns - answer.first_byte_ns)
+            recorder.statuses[answer.status] += 1
+            recorder.bytes += len(answer.body)
+
+
+async def _asked(
+    name: str, wire: Wire, data: bytes, seconds: float, accepted: Collection[int]
+) -> Answer:
+    answer = await wire.ask(data, seconds)
+    kind = of_status(answer.status)
+    if not kind or answer.status in accepted:
+        return answer
+    text = answer.body[:300].decode(errors="replace")
+    raise LoadFailed(
+        kind, f"{name}: the server answered {answer.status}: {text}", status=answer.status
+    )

@@ -1,0 +1,83 @@
+"""What a load program is asked for: what all sequences have in common. No Django."""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from campaigns.kinds.load import tls
+from campaigns.kinds.load.schedule import Schedule
+from campaigns.kinds.programs.pinned import Pinned, pin
+from campaigns.kit.network import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The request of a load program, within what the target's owner allows.
+
+    url: of the target. ca: certificates that are trusted, in PEM; empty: those of the system. insecure:
+    any certificate is taken. time_limit_seconds: from the start on; what is not done then has timed out.
+    most_concurrent, most_per_second: of the whole run, whatever part of it this is.
+    start_at: an instant of `monotonic`; wait_for_start: it comes as a line, once this program is ready.
+    """
+
+    url: str
+    rules: Rules
+    schedule: Schedule
+    processes: int = 1
+    connect_timeout_seconds: float = 10.0
+    tls_timeout_seconds: float = 10.0
+    timeout_seconds: float = 60.0
+    time_limit_seconds: float = 3600.0
+    most_concurrent: int | None = None
+    most_per_second: float | None = None
+    start_at: float | None = None
+    wait_for_start: bool = False
+    ca: str = ""
+    insecure: bool = False
+
+    @classmethod
+    def from_request(cls, request: Mapping[str, Any], *, fewer_hosts: bool = False) -> "Job":
+        """Take the request's own names, and leave others to the sequence. Raise BadSchedule or KeyError.
+
+        `shard` [i, n], where it is there, cuts the schedule: one of several generators. fewer_hosts: no
+        more hosts than the owner allows requests at a time.
+        """
+        given = {name: request[name] for name in cls.__slots__ if name in request}
+        schedule = Schedule.from_request(request["schedule"])
+        most = request.get("most_concurrent")
+        if fewer_hosts and most is not None:
+            schedule = replace(schedule, hosts=min(schedule.hosts, most))
+        if "shard" in request:
+            schedule = schedule.part(*request["shard"])
+        given |= {"rules": Rules.from_json(request["rules"]), "schedule": schedule}
+        return cls(**given)
+
+    def pinned(self) -> Pinned:
+        """Resolve the target's name once. Raise BadUrl, Refused or OSError."""
+        return pin(self.url, self.rules)
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Give the context of all hosts without identities of their own; None where the URL is http."""
+        if not self.url.startswith("https:"):
+            return None
+        return tls.context(self.ca, insecure=self.insecure)
+
+    @property
+    def most_processes(self) -> int:
+        """Give how many processes there may be: a limit of the owner's that is shared out must stay whole."""
+        if self.most_per_second is not None:
+            return 1
+        most = min(self.processes, len(self.schedule.numbers))
+        return max(1, most if self.most_concurrent is None else min(most, self.own_concurrent))
+
+    @property
+    def own_concurrent(self) -> int:
+        """Give this part's share of the most requests at a time; at least one."""
+        return max(1, (self.most_concurrent or 0) // self.schedule.shards)
+
+    @property
+    def own_per_second(self) -> float | None:
+        """Give this part's share of the most requests per second."""
+        most = self.most_per_second
+        return None if most is None else most / self.schedule.shards

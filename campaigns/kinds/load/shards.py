@@ -1,0 +1,200 @@
+"""The head of several processes of one machine: starts them, passes on what is told, adds what they measured.
+
+Each process is the same program with a part of the schedule. It has a lifeline of its own, which this
+one feeds, so it ends with the lease as this one does; and the kernel ends it with its parent. Call from
+the thread that lives as long as the program.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from campaigns.kinds.load.job import Job
+from campaigns.kinds.load.merging import merge
+from campaigns.kinds.programs.deadline import monotonic
+from campaigns.kinds.programs.lifeline import Lifeline
+
+START_AFTER_SECONDS = 0.1
+COUNTED = (
+    "requests_done",
+    "requests_failed",
+    "hosts_done",
+    "hosts_failed",
+    "hosts_running",
+    "hosts",
+)
+
+
+class ShardFailed(Exception):
+    """A process of a load program ended without a result; the end of what it said is quoted."""
+
+
+def run_shards(lifeline: Lifeline, job: Job) -> dict[str, Any]:
+    """Run the program in `job.most_processes` processes, and give the sum of their results."""
+    shards = _Shards(lifeline, job)
+    try:
+        shards.wait_until_ready()
+        shards.begin()
+        return shards.result()
+    finally:
+        shards.remove()
+
+
+class _Shards:
+    def __init__(self, lifeline: Lifeline, job: Job) -> None:
+        self.lifeline = lifeline
+        self.job = job
+        self.heard = threading.Condition()
+        self.writing = threading.Lock()
+        self.ready: set[int] = set()
+        self.ended: set[int] = set()
+        self.progress: dict[int, Mapping[str, Any]] = {}
+        self.complaints: dict[int, bytes] = {}
+        self.results: dict[int, Mapping[str, Any]] = {}
+        command = [sys.executable, "-E", "-s", "-m", _module()]
+        self.processes = [
+            subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            for _ in range(job.most_processes)
+        ]
+        lifeline.pass_on(self._pass_on)
+        for number, process in enumerate(self.processes):
+            self._tell(process, self._envelope(number))
+            threading.Thread(target=self._listen, args=(number, process), daemon=True).start()
+
+    def wait_until_ready(self) -> None:
+        """Wait for all; raise ShardFailed where one has ended."""
+        with self.heard:
+            while len(self.ready) < len(self.processes):
+                self._look()
+                self.heard.wait(1)
+        self.lifeline.report("ready", {"hosts": len(self.job.schedule.numbers)})
+
+    def begin(self) -> None:
+        """Tell all the same instant, unless it is known or comes from the keeper."""
+        if self.job.start_at is None and not self.job.wait_for_start:
+            self._pass_on({"start_at": monotonic() + START_AFTER_SECONDS})
+
+    def result(self) -> dict[str, Any]:
+        """Wait for all results, and add them."""
+        with self.heard:
+            while len(self.results) < len(self.processes):
+                self._look()
+                self.heard.wait(1)
+        merged = merge([self.results[number] for number in range(len(self.processes))])
+        figures = merged["figures"]
+        if "machine_cpu_share" in figures:  # to each one, the others of us were others
+            own = figures["cpu_cores"] / figures["cores"]
+            figures["others_cpu_share"] = max(0.0, figures["machine_cpu_share"] - own)
+        return merged
+
+    def remove(self) -> None:
+        """End all of them."""
+        for process in self.processes:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def _envelope(self, number: int) -> dict[str, Any]:
+        request = dict(self.lifeline.request)
+        shard, shards = request.get("shard", (0, 1))
+        count = len(self.processes)
+        request |= {
+            "shard": [shard + number * shards, count * shards],
+            "processes": 1,
+            "is_shard": True,
+            "wait_for_start": self.job.start_at is None,
+        }
+        return {
+            "request": request,
+            "parent": os.getpid(),
+            "alive_until": self.lifeline.alive_until,
+        }
+
+    def _pass_on(self, message: Mapping[str, Any]) -> None:
+        if "request" not in message:
+            for process in self.processes:
+                self._tell(process, message)
+
+    def _tell(self, process: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
+        assert process.stdin  # noqa: S101 - for the type checker: it is a pipe
+        line = json.dumps(message).encode() + b"\n"
+        with self.writing, suppress(BrokenPipeError):
+            process.stdin.write(line)
+            process.stdin.flush()
+
+    def _listen(self, number: int, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout  # noqa: S101
+        complaints = threading.Thread(target=self._keep_complaints, args=(number, process))
+        complaints.daemon = True
+        complaints.start()
+        for line in process.stdout:
+            ((kind, value),) = json.loads(line).items()
+            match kind:
+                case "samples":
+                    self.lifeline.report(kind, value)
+                case "progress":
+                    self._progressed(number, value)
+                case "ready" | "result":
+                    with self.heard:
+                        if kind == "ready":
+                            self.ready.add(number)
+                        else:
+                            self.results[number] = value
+                        self.heard.notify_all()
+        complaints.join()
+        with self.heard:
+            self.ended.add(number)
+            self.heard.notify_all()
+
+    def _keep_complaints(self, number: int, process: subprocess.Popen[bytes]) -> None:
+        """Keep the end of what it says on stderr; that ends when the process does."""
+        assert process.stderr  # noqa: S101
+        for line in process.stderr:
+            self.complaints[number] = (self.complaints.get(number, b"") + line)[-4096:]
+
+    def _progressed(self, number: int, value: Mapping[str, Any]) -> None:
+        self.progress[number] = value
+        told = list(self.progress.values())
+        longest = max(len(part["per_second"]) for part in told)
+        self.lifeline.report(
+            "progress",
+            {
+                "seconds": max(part["seconds"] for part in told),
+                "per_second": [
+                    sum(
+                        part["per_second"][second]
+                        for part in told
+                        if second < len(part["per_second"])
+                    )
+                    for second in range(longest)
+                ],
+            }
+            | {
+                name: sum(part.get(name, 0) for part in told)
+                for name in COUNTED
+                if any(name in part for part in told)
+            },
+        )
+
+    def _look(self) -> None:
+        lost = self.ended - self.results.keys()
+        if lost:
+            said = self.complaints.get(min(lost), b"").decode(errors="replace").strip()
+            raise ShardFailed(
+                f"Process {min(lost)} of {len(self.processes)} ended without a result. It said:\n{said}"
+            )
+
+
+def _module() -> str:
+    """Give the name of the program, as it was started with -m."""
+    spec = sys.modules["__main__"].__spec__
+    assert spec is not None  # noqa: S101 - engine programs are started with -m
+    return spec.name.removesuffix(".__main__")

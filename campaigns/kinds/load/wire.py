@@ -1,0 +1,238 @@
+"""A connection that a sequence opens, asks questions on, and closes. No Django.
+
+Nothing follows redirects, keeps cookies, decodes bodies or obeys proxies. HEAD and CONNECT cannot be asked.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from ipaddress import ip_address
+from time import perf_counter_ns
+from typing import Protocol, TypeVar
+
+from campaigns.kinds.load.failures import LoadFailed, of_error
+from campaigns.kinds.load.framing import Line
+from campaigns.kit import name_service
+from campaigns.kit.network import Refused, Rules
+from campaigns.kit.network.addresses import Address
+
+TICK_SECONDS = 0.001
+"""By which a timer of uvloop may ring too early."""
+KEPT_BODY_BYTES = 4 * 1024 * 1024
+
+
+class Place(Protocol):
+    """Where to connect: an `Endpoint` of `parse_url`, or what `pinned.pin` gave, which is never resolved again."""
+
+    @property
+    def host(self) -> str:
+        """The name that certificates are asked for, or an address."""
+
+    @property
+    def port(self) -> int:
+        """TCP port."""
+
+    @property
+    def address(self) -> Address | str | None:
+        """The address, where it is known."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer. `headers` have lower-case names; instants are of perf_counter_ns."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    sent_ns: int
+    first_byte_ns: int
+    done_ns: int
+    keep_alive: bool
+
+    def header(self, name: bytes) -> bytes:
+        """Give the first value of a header (lower-case name); empty where there is none."""
+        return next((value for key, value in self.headers if key == name), b"")
+
+
+class Wire(Line):
+    """A connection whose answers are awaited. `asked` counts the requests on it.
+
+    connect_ns, tls_ns: what it took to open; tls_ns is 0 without TLS.
+    """
+
+    def __init__(self, most_body_bytes: int = KEPT_BODY_BYTES) -> None:
+        super().__init__(most_body_bytes)
+        self.asked = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._body: list[bytes] = []
+        self._waiting: asyncio.Future[Answer] | None = None
+
+    async def ask(self, data: bytes, timeout_seconds: float) -> Answer:
+        """Send a whole request and give its answer. Raise LoadFailed; the wire is closed then.
+
+        An answer of any status is an answer: see `failures.of_status`.
+        """
+        if not self.open:
+            raise LoadFailed(
+                "connect", "the server had closed the connection", unanswered=self.asked > 0
+            )
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
+        self._headers, self._body = [], []
+        self.asked += 1
+        timer = loop.call_later(timeout_seconds + TICK_SECONDS, self._too_late, timeout_seconds)
+        try:
+            self.send(data)
+            return await self._waiting
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+            self._waiting = None
+
+    def finished(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(
+                Answer(
+                    status=self.status,
+                    headers=self._headers,
+                    body=b"".join(self._body),
+                    sent_ns=self.sent_ns,
+                    first_byte_ns=self.first_byte_ns,
+                    done_ns=self.done_ns,
+                    keep_alive=self.keep_alive,
+                )
+            )
+
+    def broke(self, failure: LoadFailed) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(failure)
+
+    def on_message_begin(self) -> None:
+        self._headers = []  # those of an interim answer do not count
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
+
+    def on_body(self, body: bytes) -> None:
+        self._body.append(body)
+
+    def _too_late(self, seconds: float) -> None:
+        where = "the rest of the answer" if self.received else "the first byte"
+        self.fail(LoadFailed("timeout", f"waited {seconds:g} s for {where}"))
+
+
+async def open_connection(
+    endpoint: Place,
+    rules: Rules,
+    tls_context: ssl.SSLContext | None,
+    connect_timeout: float,
+    tls_timeout: float,
+    handshakes: asyncio.Semaphore | None = None,
+) -> Wire:
+    """Open a connection, with TLS where there is a context (see `tls`). Raise LoadFailed.
+
+    handshakes: how many may be going on at once; waiting for that is `tls_wait_ns`.
+    """
+    return await opened(
+        Wire, endpoint, rules, tls_context, connect_timeout, tls_timeout, handshakes
+    )
+
+
+LineOf = TypeVar("LineOf", bound=Line)
+
+
+async def opened(
+    make: Callable[[], LineOf],
+    endpoint: Place,
+    rules: Rules,
+    tls_context: ssl.SSLContext | None,
+    connect_timeout: float,
+    tls_timeout: float,
+    handshakes: asyncio.Semaphore | None = None,
+) -> LineOf:
+    """Open a connection for what `make` gives. Raise LoadFailed."""
+    begun = perf_counter_ns()
+    try:
+        async with asyncio.timeout(connect_timeout):
+            connection = await _connect(endpoint, rules)
+    except TimeoutError:
+        raise LoadFailed("timeout", f"no connection within {connect_timeout:g} s") from None
+    except OSError as error:
+        raise of_error(error, f"no connection to {endpoint.host}:{endpoint.port}") from error
+    connected = shaking = perf_counter_ns()
+    try:
+        async with handshakes if handshakes and tls_context else nullcontext():
+            shaking = perf_counter_ns()
+            line = await _wrapped(make, connection, endpoint.host, tls_context, tls_timeout)
+    except asyncio.CancelledError:
+        connection.close()
+        raise
+    except TimeoutError:
+        raise LoadFailed("timeout", f"no TLS connection within {tls_timeout:g} s") from None
+    except OSError as error:
+        failure = of_error(error, "no TLS connection")
+        if not failure.exhausted:
+            failure.kind = "tls"
+        raise failure from error
+    line.connect_ns = connected - begun
+    if tls_context:
+        line.tls_wait_ns = shaking - connected
+        line.tls_ns = perf_counter_ns() - shaking
+    return line
+
+
+async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
+    """Connect to the first address that the rules allow and that takes the connection."""
+    addresses = await _addresses(endpoint)
+    try:
+        allowed = rules.allowed_of(addresses, endpoint.port, endpoint.host)
+    except Refused as refused:
+        raise LoadFailed("connect", str(refused)) from None
+    problem = OSError("no address")
+    for address in allowed:
+        family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
+        connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            await asyncio.get_running_loop().sock_connect(connection, (address, endpoint.port))
+        except OSError as error:
+            connection.close()
+            problem = error
+            continue
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+    raise problem
+
+
+async def _addresses(endpoint: Place) -> list[str]:
+    if endpoint.address is not None:
+        return [str(endpoint.address)]
+    return await asyncio.to_thread(name_service.resolve, endpoint.host, endpoint.port)
+
+
+async def _wrapped(
+    make: Callable[[], LineOf],
+    connection: socket.socket,
+    host: str,
+    tls_context: ssl.SSLContext | None,
+    tls_timeout: float,
+) -> LineOf:
+    loop = asyncio.get_running_loop()
+    try:
+        if tls_context is None:
+            _, line = await loop.create_connection(make, sock=connection)
+        else:
+            async with asyncio.timeout(tls_timeout):
+                _, line = await loop.create_connection(
+                    make, sock=connection, ssl=tls_context, server_hostname=host
+                )
+    except BaseException:
+        connection.close()
+        raise
+    return line

@@ -1,0 +1,219 @@
+"""What the downloader engines share: the request, the failures, redirects, and one measured run.
+
+Runs inside an engine program; no Django, no database. What differs between engines (how they wait
+for the network) is in their own modules; everything else is the same code for all of them.
+"""
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from threading import Timer
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from campaigns.kinds.programs import health, processes
+from campaigns.kinds.programs.lifeline import Lifeline
+from campaigns.kinds.programs.transfers import Item, Tally
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network import NetworkError, Refused, Rules, check_url, normalised_address
+from campaigns.kit.network.http import ANONYMOUS, FileFailed
+
+MOST_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+KEPT_CHARACTERS = "/~!$&'()*+,;=:@"
+"""Characters of a name that stand in the path of a URL as they are (RFC 3986, pchar)."""
+
+PRINTABLE = "".join(map(chr, range(33, 127)))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a downloader engine is asked for, within what the target's owner allows."""
+
+    items: tuple[Item, ...]
+    directory: Path
+    rules: Rules
+    concurrency: int
+    connect_timeout_seconds: float
+    read_timeout_seconds: float
+    file_timeout_seconds: float
+    time_limit_seconds: float
+    hashing: str
+    http_version: str = "automatic"
+    processes: str = "automatic"
+    sender: str = ANONYMOUS
+    most_per_second: float | None = None
+
+    @classmethod
+    def from_request(cls, request: Mapping[str, Any]) -> "Job":
+        """Take what `request` gave. Raise KeyError where something is missing."""
+        base = request["base_url"]
+        return cls(
+            items=tuple(
+                Item(index, name, file_url(base, name), digest, size)
+                for index, (name, digest, size) in enumerate(request["files"])
+            ),
+            directory=Path(request["directory"]),
+            rules=Rules.from_json(request["rules"]),
+            concurrency=min(
+                request["concurrency"], request["most_concurrent"] or request["concurrency"]
+            ),
+            connect_timeout_seconds=request["connect_timeout_seconds"],
+            read_timeout_seconds=request["read_timeout_seconds"],
+            file_timeout_seconds=request["file_timeout_seconds"],
+            time_limit_seconds=request["time_limit_seconds"],
+            hashing=request["hashing"],
+            http_version=request["http_version"],
+            processes=request["processes"],
+            sender=request["sender"],
+            most_per_second=request["most_per_second"],
+        )
+
+
+def file_url(base_url: str, name: str) -> str:
+    """Give the URL of a file beside the manifest. `base_url` ends with a slash."""
+    return base_url + quote(name, safe=KEPT_CHARACTERS)
+
+
+def next_url(url: str, location: bytes, rules: Rules, hops: int) -> str:
+    """Give the checked URL that a redirect leads to. Raise FileFailed where it may not be followed.
+
+    It may only lead to the same server: another one is not leased, and a run may load it already.
+    """
+    if not location:
+        raise FileFailed("protocol", "the redirect names no address")
+    if hops >= MOST_REDIRECTS:
+        raise FileFailed("protocol", f"more than {MOST_REDIRECTS} redirects")
+    target = quote(location, safe=PRINTABLE)
+    try:
+        target = urljoin(url, target)
+        check_url(target, rules)
+        here, there = normalised_address(url), normalised_address(target)
+    except (NetworkError, ValueError) as error:
+        failure = "address" if isinstance(error, Refused) else "protocol"
+        raise FileFailed(failure, f"redirect to {target}: {error}") from None
+    if there != here:
+        raise FileFailed(
+            "address",
+            f"redirect to {target}: it leads from {here} to {there}, another server than the one "
+            "that this run holds; give that one as the target",
+        )
+    return target
+
+
+def refuse_status(status: int) -> None:
+    """Raise FileFailed for every answer that is not the whole file."""
+    if 400 <= status < 600:
+        raise FileFailed(f"{status // 100}xx", f"the server answered {status}")
+    if status != 200:
+        raise FileFailed("protocol", f"the server answered {status} where only 200 will do")
+
+
+def libraries(*names: str) -> dict[str, str]:
+    """Give the versions of what an engine is made of."""
+    return {"python": platform.python_version()} | {name: version(name) for name in names}
+
+
+def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
+    """Give what `health.judge` reads of the pacer; nothing where there is no limit."""
+    if not pacer.per_second:
+        return {}
+    share = pacer.held_seconds / task_seconds if task_seconds else 0.0
+    return {"requests_allowed_per_second": pacer.per_second, "held_back_share": share}
+
+
+def _concurrency(in_flight: float | None, seconds: float, reachable: int) -> dict[str, float]:
+    """Give what was kept busy of the connections; nothing where the engine tells no times."""
+    if in_flight is None:
+        return {}
+    return {
+        "effective_concurrency": in_flight / seconds if seconds else 0.0,
+        "reachable_concurrency": float(reachable),
+    }
+
+
+class Run:
+    """One measured run: the clock, the monitor, the reports, and the end at the time limit."""
+
+    def __init__(self, lifeline: Lifeline, job: Job) -> None:
+        """Prepare everything that does not belong to the measured time."""
+        self.job = job
+        self.tally = Tally(job.directory, job.items)
+        self.pacer = Pacer(job.most_per_second)
+        self.extra: Callable[[], Mapping[str, float]] = dict
+        self._lifeline = lifeline
+        self._monitor = health.Monitor(self.tally.received, self._look)
+        self._stop_others: Callable[[], bool] = lambda: False
+        self._limit = Timer(job.time_limit_seconds, self._end_at_limit)
+        self._limit.daemon = True
+
+    def watch(self, children: Sequence[int], stop: Callable[[], bool]) -> None:
+        """Count what other processes use, too, and stop them at the time limit.
+
+        stop: says whether they did so; then whoever waits for them ends the run.
+        """
+        self._monitor.children = children
+        self._stop_others = stop
+
+    def start(self) -> None:
+        """Start the clock, once the first request may begin."""
+        time.sleep(max(0.0, self.pacer.left()))
+        self.tally.origin = self._monitor.start()
+        self._limit.start()
+
+    def stop(self) -> None:
+        """Stop the clock: the last file has been dealt with."""
+        self._limit.cancel()
+        self._monitor.stop()
+
+    def result(self, *, complete: bool = True) -> dict[str, Any]:
+        """Report the samples that were not reported yet; give the result for the keeper."""
+        tally, monitor, pacer = self.tally, self._monitor, self.pacer
+        self._lifeline.report("samples", tally.new_columns())
+        seconds = monitor.seconds
+        totals = tally.totals_seconds()
+        reachable = min(self.job.concurrency, len(self.job.items))
+        return {
+            "complete": complete,
+            "seconds": seconds,
+            "cpu_seconds": monitor.cpu_seconds,
+            "peak_memory_bytes": processes.peak_memory_bytes(monitor.children),
+            "step_seconds": monitor.steps.step_seconds,
+            "bytes_per_second": monitor.steps.per_second(),
+            "examples": tally.examples,
+            "figures": monitor.figures()
+            | {
+                "file_time_p50_seconds": health.percentile(totals, 0.5),
+                "exhausted": float(tally.failed_as("generator")),
+            }
+            | _concurrency(tally.in_flight_seconds(), seconds, reachable)
+            | _held_back(pacer, seconds * reachable)
+            | dict(self.extra()),
+        }
+
+    def _look(self, seconds: float) -> None:
+        done, failed = self.tally.counts()
+        steps = self._monitor.steps
+        self._lifeline.report(
+            "progress",
+            {
+                "files_done": done,
+                "files_failed": failed,
+                "files": len(self.job.items),
+                "bytes": self.tally.received(),
+                "seconds": seconds,
+                "step_seconds": steps.step_seconds,
+                "rate_series": steps.per_second(),
+            },
+        )
+        if columns := self.tally.new_columns():
+            self._lifeline.report("samples", columns)
+
+    def _end_at_limit(self) -> None:
+        self._monitor.stop()
+        if self._stop_others():
+            return
+        self._lifeline.finish(self.result(complete=False))

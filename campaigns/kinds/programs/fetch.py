@@ -1,0 +1,77 @@
+"""Fetch one small document under the rules, led further by redirects to the same server. No Django."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from campaigns.kinds.programs.downloading import MOST_REDIRECTS, REDIRECTS, next_url
+from campaigns.kit.guarded import LOOK_SECONDS, Answer, TooLate, ask, location_of
+from campaigns.kit.http.pacing import Pacer
+from campaigns.kit.network import Rules, check_url
+from campaigns.kit.network.http import ANONYMOUS, FileFailed
+
+__all__ = ["Answer", "Limits", "fetch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a fetch may take (seconds), how much it may bring, and whether it is led further."""
+
+    connect_timeout_seconds: float = 5.0
+    read_timeout_seconds: float = 10.0
+    total_seconds: float = 30.0
+    most_bytes: int = 1024 * 1024
+    follow: bool = True
+
+
+def fetch(
+    url: str,
+    rules: Rules,
+    check: Callable[[], None],
+    limits: Limits,
+    method: str = "GET",
+    sender: str = ANONYMOUS,
+    most_per_second: float | None = None,
+) -> Answer:
+    """Fetch a document. `check` ends it by what it raises; it is called all the while.
+
+    Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
+    time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
+    Waiting for `most_per_second` does not count as its time.
+    """
+    check_url(url, rules)
+    pacer = Pacer(most_per_second)
+    _wait_for_turn(pacer, check)
+    longest = limits.total_seconds + MOST_REDIRECTS * pacer.distance_seconds
+    end = time.monotonic() + longest
+    started, hops = time.perf_counter(), 0
+    while True:
+        pacer.begin(pacer.clock())
+        try:
+            answer = ask(
+                method,
+                url,
+                rules,
+                seconds=end - time.monotonic(),
+                check=check,
+                sender=sender,
+                timeout=(limits.connect_timeout_seconds, limits.read_timeout_seconds),
+                most_bytes=limits.most_bytes,
+                unread=REDIRECTS if limits.follow else (),
+            )
+        except TooLate:
+            raise FileFailed(
+                "timeout", f"{url} took more than {limits.total_seconds:g} s"
+            ) from None
+        if not (limits.follow and answer.status in REDIRECTS):
+            return replace(answer, seconds=time.perf_counter() - started)
+        url = next_url(url, location_of(answer.headers), rules, hops)
+        hops += 1
+        _wait_for_turn(pacer, check)
+
+
+def _wait_for_turn(pacer: Pacer, check: Callable[[], None]) -> None:
+    while (left := pacer.left()) > 0:
+        check()
+        time.sleep(min(left, LOOK_SECONDS))
+    check()

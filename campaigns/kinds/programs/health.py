@@ -1,0 +1,295 @@
+"""Watch the generator while it measures, and judge whether it, or its machine, set the value.
+
+`Monitor` reads this process and /proc; `judge` is pure. For most kinds a busy client spoils the
+measurement. Here the *subject* of the `downloader` kind is a client: its own CPU time, and its own
+event loop being late, are part of what is measured. So they warn (the value says nothing about the
+server then), and only what comes from outside the subject makes the value a bound: descriptors,
+ports or memory that ran out, and other programs that took the CPU from it. Where the target itself
+stands on the generator's machine, its work cannot be told from that of others, and only warns.
+"""
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+import psutil
+
+from campaigns.kinds.programs import processes
+from campaigns.kinds.programs.processes import peak_memory_bytes as peak_memory_bytes
+
+HEALTHY, WARNED, SATURATED = "healthy", "warned", "saturated"
+
+CPU_WARNS = 0.7
+"""Cores of own CPU time from which on the engine's own speed is what was measured."""
+CONCURRENCY_WARNS = 0.8
+"""Share of the configured concurrency that has to be reached."""
+DESCRIPTORS_WARN = 0.8
+"""Share of the limit of open files and sockets."""
+LAG_WARNS = 0.25
+"""Share of the median file's time that the loop may be late, at the 99th percentile."""
+OTHERS_SATURATE = 0.5
+"""Share of the machine's CPU time that others take, from which on they can starve the engine ..."""
+MACHINE_IS_FULL = 0.9
+"""... if this share of it is in use altogether ..."""
+WAITING_SATURATES = 0.2
+"""... and the engine waited for a core this share of the time (where the kernel counts it)."""
+
+HELD_BACK_SATURATES = 0.02
+"""Share of the time of all tasks that they waited for their turn, from which on the rate that the
+target's owner allows set the value."""
+
+STEP_SECONDS = 0.25
+MOST_STEPS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`word` is healthy, warned or saturated; each reason is a sentence with its figure."""
+
+    word: str
+    reasons: tuple[str, ...]
+
+
+def judge(figures: Mapping[str, float]) -> Verdict:
+    """Judge the figures of a run, as `Monitor.figures` and the engine give them.
+
+    Figures that are not there are not judged: a kernel may not count, a loop may not exist.
+    """
+    bounds = tuple(_bounds(figures))
+    warnings = tuple(_warnings(figures))
+    if bounds:
+        return Verdict(SATURATED, bounds + warnings)
+    return Verdict(WARNED if warnings else HEALTHY, warnings)
+
+
+def _bounds(figures: Mapping[str, float]) -> list[str]:
+    reasons = []
+    if exhausted := figures.get("exhausted", 0):
+        reasons.append(
+            f"The generator ran out of file descriptors, ports or memory {exhausted:.0f} times; "
+            "lower the concurrency, or raise its limits."
+        )
+    held = figures.get("held_back_share", 0.0)
+    if held > HELD_BACK_SATURATES:
+        reasons.append(
+            "The engine was held back by the target's limit of "
+            f"{figures['requests_allowed_per_second']:g} requests/s for {held:.0%} of the time; "
+            "ask the target's owner for more, or lower the concurrency."
+        )
+    if _starved(figures) and not figures.get("target_is_here"):
+        reasons.append(
+            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
+            "the engine waiting; measure when the machine is idle."
+        )
+    return reasons
+
+
+def _starved(figures: Mapping[str, float]) -> bool:
+    """Say whether others took the CPU that the engine waited for."""
+    full = figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
+    waited = figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
+    return figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE and full and waited
+
+
+def _warnings(figures: Mapping[str, float]) -> list[str]:
+    reasons = []
+    if _starved(figures) and figures.get("target_is_here"):
+        reasons.append(
+            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
+            "the engine waiting. The target, on this machine, is one of them: put it elsewhere for "
+            "values that count."
+        )
+    cpu = figures.get("cpu_cores", 0.0)
+    if cpu > CPU_WARNS:
+        reasons.append(
+            f"The engine used {cpu:.2f} of {figures.get('cores', 1):.0f} cores: its own speed is "
+            "what was measured, not the server's."
+        )
+    reached = figures.get("effective_concurrency", 0.0)
+    wanted = figures.get("reachable_concurrency", 0.0)
+    if wanted and reached < CONCURRENCY_WARNS * wanted:
+        reasons.append(
+            f"The effective concurrency was {reached:.1f} of {wanted:.0f}: more connections were "
+            "configured than were kept busy."
+        )
+    descriptors, limit = figures.get("descriptors", 0.0), figures.get("descriptor_limit", 0.0)
+    if limit and descriptors > DESCRIPTORS_WARN * limit:
+        reasons.append(f"{descriptors:.0f} of {limit:.0f} file descriptors were in use.")
+    lag, median = figures.get("loop_lag_p99_seconds", 0.0), figures.get("file_time_p50_seconds")
+    if median and cpu <= CPU_WARNS and lag > LAG_WARNS * median:
+        reasons.append(
+            f"The event loop was {lag * 1000:.0f} ms late (99th percentile) without being busy: "
+            "the disk or other programs held it up."
+        )
+    return reasons
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Seconds of CPU time since boot or start, at one instant."""
+
+    own_cpu: float
+    waiting: float | None
+    machine_busy: float
+    machine_all: float
+
+
+@dataclass(slots=True)
+class Steps:
+    """Bytes by steps of equal length; what arrived between two looks is spread over that time."""
+
+    step_seconds: float = STEP_SECONDS
+    values: list[float] = field(default_factory=list)
+    at: float = 0.0
+
+    def add(self, until: float, amount: float) -> None:
+        """Add what arrived from the last look to `until` (seconds of the clock)."""
+        length = until - self.at
+        while self.at < until:
+            step = int(self.at / self.step_seconds)  # exact: steps are powers of two
+            end = min(until, (step + 1) * self.step_seconds)
+            self.values.extend([0.0] * (step + 1 - len(self.values)))
+            self.values[step] += amount * (end - self.at) / length
+            self.at = end
+        if len(self.values) > MOST_STEPS and self.step_seconds < 1:
+            self._coarsen()
+
+    def per_second(self) -> list[float]:
+        """Give the rate in each step; the last one may be shorter."""
+        whole = len(self.values) - 1
+        last = self.at - whole * self.step_seconds
+        rates = [value / self.step_seconds for value in self.values[:-1]]
+        return [*rates, self.values[-1] / last] if self.values and last > 1e-6 else rates
+
+    def _coarsen(self) -> None:
+        pairs = [self.values[i : i + 2] for i in range(0, len(self.values), 2)]
+        self.values = [sum(pair) for pair in pairs]
+        self.step_seconds *= 2
+
+
+class Monitor:
+    """A thread that looks at the process four times a second, between `start` and `stop`."""
+
+    def __init__(
+        self,
+        received: Callable[[], int],
+        look: Callable[[float], None],
+        children: Sequence[int] = (),
+    ) -> None:
+        """`received` gives the bytes so far; `look` is called with the seconds at each look.
+
+        children: processes whose use counts, too; nobody may wait for them before `stop`.
+        """
+        self.children = children
+        self.steps = Steps()
+        self._received = received
+        self._look = look
+        self._bytes = 0
+        self._descriptors = 0
+        self._begun, self._ended = threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
+        self._first = self._last = self._read()
+        self._start_ns = self._stop_ns = 0
+        threading.Thread(target=self._watch, name="monitor", daemon=True).start()
+
+    def start(self) -> int:
+        """Begin: give the instant that is second 0, in nanoseconds of perf_counter."""
+        self._first = self._read()
+        self._start_ns = time.perf_counter_ns()
+        self._begun.set()
+        return self._start_ns
+
+    def stop(self) -> None:
+        """Take the last reading. May be called from any thread, and again."""
+        now = time.perf_counter_ns()
+        with self._lock:
+            if not self._ended.is_set():
+                self._ended.set()
+                self._stop_ns = now
+                self._last = self._read()
+                self._note(self.seconds)
+
+    @property
+    def seconds(self) -> float:
+        """The time between `start` and `stop`."""
+        return (self._stop_ns - self._start_ns) / 1e9
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of this process and its children between `start` and `stop`."""
+        return self._last.own_cpu - self._first.own_cpu
+
+    def figures(self) -> dict[str, float]:
+        """Give what `judge` reads, as far as this machine tells it."""
+        first, last = self._first, self._last
+        machine = last.machine_all - first.machine_all
+        busy = last.machine_busy - first.machine_busy
+        figures = {
+            "cpu_cores": self.cpu_seconds / self.seconds if self.seconds else 0.0,
+            "cores": float(len(os.sched_getaffinity(0))),
+            "descriptors": float(self._descriptors),
+            "descriptor_limit": float(resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
+        }
+        if machine > 0:
+            figures["machine_cpu_share"] = min(1.0, busy / machine)
+            figures["others_cpu_share"] = min(1.0, max(0.0, busy - self.cpu_seconds) / machine)
+        if first.waiting is not None and last.waiting is not None:
+            waiting = max(0.0, last.waiting - first.waiting)
+            figures["cpu_waiting_cores"] = waiting / self.seconds if self.seconds else 0.0
+        return figures
+
+    def _watch(self) -> None:
+        self._begun.wait()
+        looks = 0
+        while True:
+            looks += 1
+            due = self._start_ns / 1e9 + looks * STEP_SECONDS
+            if self._ended.wait(max(0.0, due - time.perf_counter())):
+                return
+            with self._lock:
+                if self._ended.is_set():
+                    return
+                seconds = (time.perf_counter_ns() - self._start_ns) / 1e9
+                self._note(seconds)
+            self._look(seconds)
+
+    def _note(self, seconds: float) -> None:
+        received = self._received()
+        self.steps.add(seconds, received - self._bytes)
+        self._bytes = received
+        self._descriptors = max(self._descriptors, processes.most_descriptors(self.children))
+
+    def _read(self) -> _Reading:
+        # user nice system idle iowait irq softirq steal: steal is time that another guest had
+        line = os.pread(self._stat, 4096, 0).split(b"\n", 1)[0]
+        counts = [int(count) for count in line.split()[1:9]]
+        tick = os.sysconf("SC_CLK_TCK")
+        return _Reading(
+            own_cpu=processes.cpu_seconds(self.children),
+            waiting=processes.waiting_seconds(self.children),
+            machine_busy=(sum(counts) - counts[3] - counts[4]) / tick,
+            machine_all=sum(counts) / tick,
+        )
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Give the value at rank floor(n x share + 0.5), at least 1; 0 where there are no values."""
+    if not values:
+        return 0.0
+    rank = max(1, int(len(values) * share + 0.5))
+    return sorted(values)[min(rank, len(values)) - 1]
+
+
+def is_here(address: str) -> bool:
+    """Say whether an IP address belongs to this machine: loopback, or one of its interfaces."""
+    own = {
+        entry.address.partition("%")[0]
+        for entries in psutil.net_if_addrs().values()
+        for entry in entries
+    }
+    return address in own or ip_address(address).is_loopback

@@ -1,0 +1,308 @@
+"""Start an engine program, keep it under the keeper's control, and collect what it reports.
+
+Knows no Django. The program gets its request on stdin and the lease every half second, and answers
+with lines of JSON (see `lifeline`). It runs in a session of its own, so that one signal ends all
+that it started. Call `run_program` from a thread that lives as long as the program: the kernel
+kills the program when that thread ends.
+"""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from campaigns.kinds.programs.deadline import monotonic
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Where the package `campaigns` stands: what the program is started in."""
+PASSED_ON = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LD_LIBRARY_PATH",
+    "OPENSSL_CONF",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+)
+"""All of the environment that a program gets: no address of a database, no secret."""
+HEARTBEAT_SECONDS = 0.5
+LOOK_SECONDS = 0.05
+STDERR_CHUNKS = 8
+
+
+class ProgramFailed(Exception):
+    """The program crashed, or said something that is not its language; stderr's end is quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a program. `result` is empty where it was cancelled or ran out of time.
+
+    samples: columns of equal length, as far as they were reported.
+    cpu_seconds: of the whole process tree, start of the interpreter included.
+    seconds: from start to end of the process.
+    """
+
+    hello: Mapping[str, Any]
+    result: Mapping[str, Any]
+    samples: Mapping[str, list[Any]]
+    progress: Mapping[str, Any]
+    cpu_seconds: float
+    seconds: float
+    cancelled: bool = False
+    timed_out: bool = False
+
+
+def run_program(
+    module: str,
+    request: Mapping[str, Any],
+    *,
+    cancelled: threading.Event,
+    lease_seconds: Callable[[], float],
+    deadline_seconds: float,
+    progress: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    ready: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    start_at: Callable[[], float | None] = lambda: None,
+) -> Outcome:
+    """Run `python -m module` with `request` until it ends, is cancelled, or its time is over.
+
+    `ready` is called once a program that waits for its start has prepared everything; it begins at
+    the instant of `monotonic` that `start_at` gives, which is asked until it is not None.
+
+    It is killed within a fifth of a second once `cancelled` is set or the lease has run out (the
+    outcome is `cancelled`), and at the deadline (`timed_out`). Raise ProgramFailed for a crash.
+    """
+    program = _Program(module, request, lease_seconds, {"progress": progress, "ready": ready})
+    program.start_at = start_at
+    try:
+        while not program.ended():
+            if cancelled.is_set() or not program.leased():
+                return program.kill(cancelled=True)
+            if program.age() > deadline_seconds:
+                return program.kill(timed_out=True)
+            program.exchange()
+        return program.outcome()
+    finally:
+        program.remove()
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What a program has said so far."""
+
+    hello: Mapping[str, Any] = field(default_factory=dict)
+    ready: Mapping[str, Any] | None = None
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    result: Mapping[str, Any] = field(default_factory=dict)
+    samples: dict[str, list[Any]] = field(default_factory=dict)
+
+    def take(self, line: bytes) -> str:
+        """Keep one line's value; give its kind. Raise ValueError or TypeError where it is broken."""
+        ((kind, value),) = json.loads(line).items()
+        match kind:
+            case "hello" | "ready" | "progress" | "result":
+                setattr(self, kind, dict(value))
+            case "samples":
+                for column, values in value.items():
+                    self.samples.setdefault(column, []).extend(values)
+            case _:
+                raise ValueError(f"unknown kind {kind!r}")
+        return str(kind)
+
+
+class _Program:
+    """A running program with its pipes."""
+
+    def __init__(
+        self,
+        module: str,
+        request: Mapping[str, Any],
+        lease_seconds: Callable[[], float],
+        told: Mapping[str, Callable[[Mapping[str, Any]], None]],
+    ) -> None:
+        self.module = module
+        self.lease_seconds = lease_seconds
+        self.told = told
+        self.start_at: Callable[[], float | None] = lambda: None
+        self.heard = _Heard()
+        self.started = time.monotonic()
+        self.told_at = monotonic()
+        self.alive_until = self._lease_end()
+        envelope = {"request": request, "parent": os.getpid(), "alive_until": self.alive_until}
+        self.to_send = memoryview(json.dumps(envelope).encode() + b"\n")
+        self.received = bytearray()
+        self.complaints: deque[bytes] = deque(maxlen=STDERR_CHUNKS)
+        self.usage: Any = None
+        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-E", "-s", "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=ROOT,
+            env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+            start_new_session=True,
+        )
+        self.selector = selectors.DefaultSelector()
+        for pipe in (self._stdin, self._stdout, self._stderr):
+            os.set_blocking(pipe.fileno(), False)
+        self.selector.register(self._stdout, selectors.EVENT_READ)
+        self.selector.register(self._stderr, selectors.EVENT_READ)
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self.process.stdin  # noqa: S101 - for the type checker: it is a pipe
+        return self.process.stdin
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self.process.stdout  # noqa: S101
+        return self.process.stdout
+
+    @property
+    def _stderr(self) -> IO[bytes]:
+        assert self.process.stderr  # noqa: S101
+        return self.process.stderr
+
+    def age(self) -> float:
+        return time.monotonic() - self.started
+
+    def ended(self) -> bool:
+        """Say whether the process has ended; it stays a zombie, so its number stays ours."""
+        return (
+            os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        )
+
+    def leased(self) -> bool:
+        """Say whether the lease still runs; tell the program until when, every half second."""
+        now = monotonic()
+        if now >= self.told_at + HEARTBEAT_SECONDS and not self.to_send:
+            self.told_at = now
+            self.alive_until = self._lease_end()
+            line = json.dumps({"alive_until": self.alive_until}).encode() + b"\n"
+            self.to_send = memoryview(line)
+        return now < self.alive_until
+
+    def _tell_start(self) -> None:
+        """Tell a program that is ready when to begin, as soon as that is known."""
+        if self.heard.ready is None or self.to_send:
+            return
+        instant = self.start_at()
+        if instant is not None:
+            self.start_at = lambda: None
+            self.to_send = memoryview(json.dumps({"start_at": instant}).encode() + b"\n")
+
+    def exchange(self) -> None:
+        """Wait a moment for the pipes; send and read what can be sent and read."""
+        self._tell_start()
+        self._send()
+        if self.to_send:
+            self.selector.register(self._stdin, selectors.EVENT_WRITE)
+        for key, _ in self.selector.select(LOOK_SECONDS):
+            if key.fileobj is not self._stdin:
+                self._read(key.fileobj)  # type: ignore[arg-type]
+        if self._stdin in self.selector.get_map():
+            self.selector.unregister(self._stdin)
+
+    def kill(self, *, cancelled: bool = False, timed_out: bool = False) -> Outcome:
+        """End the program and all that it started; keep what it had reported."""
+        self.remove()
+        return self._outcome(cancelled=cancelled, timed_out=timed_out)
+
+    def outcome(self) -> Outcome:
+        """Judge a program that has ended by itself."""
+        self.remove()
+        code = self.process.returncode
+        if code == -signal.SIGKILL and monotonic() >= self.alive_until:
+            return self._outcome(cancelled=True)  # it saw its lease run out while we were stopped
+        if code != 0:
+            raise ProgramFailed(self._complaint(_reason(code)))
+        if not self.heard.result:
+            raise ProgramFailed(self._complaint("ended without a result"))
+        return self._outcome()
+
+    def remove(self) -> None:
+        """Kill the process group, read what is left in the pipes, and take the exit code."""
+        if self.usage is not None:
+            return
+        os.killpg(self.process.pid, signal.SIGKILL)
+        _, status, self.usage = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        if self._stdin in self.selector.get_map():
+            self.selector.unregister(self._stdin)
+        try:
+            while self.selector.get_map() and (events := self.selector.select(0)):
+                for key, _ in events:
+                    self._read(key.fileobj)  # type: ignore[arg-type]
+        finally:
+            self.selector.close()
+            for pipe in (self._stdin, self._stdout, self._stderr):
+                pipe.close()
+
+    def _lease_end(self) -> float:
+        now = monotonic()  # before the question, so that a pause here shortens the lease
+        return now + self.lease_seconds()
+
+    def _send(self) -> None:
+        try:
+            while self.to_send:
+                self.to_send = self.to_send[os.write(self._stdin.fileno(), self.to_send) :]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self.to_send = memoryview(b"")  # it is ending; its exit code will tell
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        data = os.read(pipe.fileno(), 1 << 20)
+        if not data:
+            self.selector.unregister(pipe)
+        elif pipe is self._stderr:
+            self.complaints.append(data[-4096:])
+        else:
+            self.received += data
+            if b"\n" in data:
+                *lines, self.received = self.received.split(b"\n")
+                for line in lines:
+                    self._take(bytes(line))
+
+    def _take(self, line: bytes) -> None:
+        try:
+            kind = self.heard.take(line)
+        except (ValueError, TypeError, AttributeError) as error:
+            said = f"said something that cannot be read ({error}): {line[:200]!r}"
+            raise ProgramFailed(self._complaint(said)) from error
+        if kind in self.told:
+            self.told[kind](getattr(self.heard, kind))
+
+    def _complaint(self, what: str) -> str:
+        tail = b"".join(self.complaints)[-4096:].decode(errors="replace").strip()
+        return f"The engine program {self.module} {what}." + (f" It said:\n{tail}" if tail else "")
+
+    def _outcome(self, *, cancelled: bool = False, timed_out: bool = False) -> Outcome:
+        return Outcome(
+            hello=self.heard.hello,
+            result=self.heard.result,
+            samples=self.heard.samples,
+            progress=self.heard.progress,
+            cpu_seconds=self.usage.ru_utime + self.usage.ru_stime,
+            seconds=self.age(),
+            cancelled=cancelled,
+            timed_out=timed_out,
+        )
+
+
+def _reason(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    hint = " (perhaps the machine was out of memory)" if code == -signal.SIGKILL else ""
+    return f"was killed by {signal.Signals(-code).name}{hint}"

@@ -1,0 +1,165 @@
+"""What the kind asks of a Candlepin without Katello before it. Not yet seen with a real server."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from campaigns.kinds.base import (
+    STAND_IN,
+    Context,
+    DriverError,
+    EffectiveSetting,
+    Parameters,
+    ParametersRefused,
+    Proof,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.base.clock import clock_proof
+from campaigns.kinds.base.servers import connected, while_leased
+from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
+from campaigns.kinds.servers.candlepin import Candlepin
+from campaigns.kit.http.login import Login
+from campaigns.kit.network import Rules
+
+NORMAL = "NORMAL"
+NOT_TOLD = "not told"
+
+
+class CandlepinServer:
+    """A Candlepin at which hosts register; without a user, only the hosts themselves are asked."""
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Tell what Candlepin this is, and how it is."""
+        with _opened(target, rules, lambda: None) as candlepin:
+            began_at = time.perf_counter()
+            status = candlepin.status()
+            seconds = time.perf_counter() - began_at
+            mode = str(status.get("mode"))
+            return [
+                Proof("Candlepin", "any", str(status["version"]), "", ok=True),
+                Proof("mode", NORMAL, mode, "", mode == NORMAL),
+                Proof("login", "any", "given" if target.username else "none", "", ok=True),
+                Proof("answers", "any", round(seconds, 4), "s", ok=True),
+                clock_proof(candlepin.date(), datetime.now(UTC)),
+            ]
+
+    def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Remove the consumers of this installation, where a user is given."""
+        with _in(target, context) as candlepin:
+            status = candlepin.status()
+            if status.get("mode") != NORMAL:
+                raise TargetUnavailable(
+                    f"Candlepin is in mode {status.get('mode')} ({status.get('modeReason')}); bring "
+                    "it back to NORMAL."
+                )
+            if not target.username:
+                return [Proof("hosts of perfdash", "0, asked with a login", NOT_TOLD, "", ok=True)]
+            found = _remove(candlepin, parameters, installation_prefix())
+            left = len(list(candlepin.consumers(parameters["organization"], installation_prefix())))
+        return [
+            Proof("hosts of earlier runs removed", "any", found, "count", ok=True),
+            Proof("hosts of perfdash", 0, left, "count", left == 0),
+        ]
+
+    def known(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Look organization and activation keys up, where a user is given. Raise ParametersRefused."""
+        label, names = parameters["organization"], parameters["activation_keys"]
+        if not target.username and int(parameters.get("generators") or 1) > 1:
+            raise DriverError(
+                "Hosts that several generators register are deleted by a user: give the target a user "
+                "name and a password, or use one generator."
+            )
+        if target.username:
+            with _in(target, context) as candlepin:
+                if not candlepin.has_owner(label):
+                    words = f"Candlepin has no owner {label}."
+                    raise ParametersRefused(words, {"organization": words})
+                known = candlepin.activation_keys(label)
+            if missing := [name for name in names.split(",") if name not in known]:
+                words = f"The owner {label} has no activation key {', '.join(missing)}."
+                raise ParametersRefused(words, {"activation_keys": words})
+        return [
+            EffectiveSetting("organization", label, label, ok=True),
+            EffectiveSetting("activation_keys", names, names, ok=True),
+        ]
+
+    def command(self, target: Target, parameters: Parameters, context: Context) -> dict[str, Any]:
+        """There is none."""
+        return {}
+
+    def registered(
+        self, target: Target, parameters: Parameters, context: Context, uuids: Sequence[str]
+    ) -> list[Proof]:
+        """Compare the consumers that Candlepin has with those that registered."""
+        if not target.username:
+            return [Proof("hosts registered", "asked with a login", NOT_TOLD, "", ok=True)]
+        prefix = attempt_prefix(context.sender)
+        with _in(target, context) as candlepin:
+            there = {
+                found.uuid for found in candlepin.consumers(parameters["organization"], prefix)
+            }
+        missing = set(uuids) - there
+        enough = len(there) >= len(uuids)
+        return [
+            Proof("hosts registered", f"at least {len(uuids)}", len(there), "count", enough),
+            Proof("registered uuids that are missing", 0, len(missing), "count", not missing),
+        ]
+
+    def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Remove what this attempt registered, where a user is given."""
+        check = while_leased(context)
+        check()
+        if target.username:
+            with _in(target, context, check) as candlepin:
+                _remove(candlepin, parameters, attempt_prefix(context.sender))
+
+    def facts(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Version, mode and rules."""
+        with _in(target, context) as candlepin:
+            status = candlepin.status()
+        version = str(status["version"])
+        facts = {
+            "Candlepin": version,
+            "mode": str(status.get("mode")),
+            "rules": str(status.get("rulesVersion") or NOT_TOLD),
+            "hardware and network": target.hardware or NOT_TOLD,
+            "certificate": "verified" if target.tls.verify else "not verified",
+        }
+        if STAND_IN in f"{version} {status.get('release')}":
+            facts[STAND_IN] = f"simulated Candlepin {version}"
+        return facts
+
+
+def _remove(candlepin: Candlepin, parameters: Parameters, prefix: str) -> int:
+    """Delete the consumers whose names begin so, and no others; say how many."""
+    found = list(candlepin.consumers(parameters["organization"], prefix))
+    for consumer in found:
+        candlepin.delete(consumer.uuid)
+    return len(found)
+
+
+@contextmanager
+def _opened(
+    target: Target,
+    rules: Rules,
+    check: Callable[[], None],
+    sender: str = "perfdash",
+    most_per_second: float | None = None,
+) -> Iterator[Candlepin]:
+    with connected(target, rules, check, sender, most_per_second) as connection:
+        yield Candlepin(connection, target.base_url, Login(target.username, target.password))
+
+
+@contextmanager
+def _in(
+    target: Target, context: Context, check: Callable[[], None] | None = None
+) -> Iterator[Candlepin]:
+    with _opened(
+        target, context.rules, check or context.check, context.sender, context.most_per_second
+    ) as candlepin:
+        yield candlepin

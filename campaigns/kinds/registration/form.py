@@ -1,0 +1,103 @@
+"""The parameters of the kind `registration`."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.registration.program.profiles import PROFILES
+
+NAME = re.compile(r"[^\s,/?#&\\\"'<>]{1,120}\Z")
+MOST_HOSTS = 20_000
+MOST_PACKAGES = 5000
+LABELS = {
+    "rhsm-1.30": "rhsm-1.30: subscription-manager 1.30, 10 requests on 3 connections",
+    "rhsm-1.29": "rhsm-1.29: subscription-manager 1.29, 12 requests on 4 connections",
+    "foreman-global": "foreman-global: Foreman's script, with rhsm-1.30 in it",
+}
+
+
+def check_name(value: str) -> None:
+    """Raise ValidationError where no organization can have the label."""
+    if not NAME.match(value):
+        raise ValidationError("Give a label, without blanks, commas, quotes, / ? # and &.")
+
+
+class Keys(forms.CharField):
+    """Names of activation keys with commas between, as the client takes them: the first counts most."""
+
+    def to_python(self, value: Any) -> str:
+        """Read the names, each once. Raise ValidationError."""
+        written = [part.strip() for part in str(value or "").split(",") if part.strip()]
+        for part in written:
+            check_name(part)
+        return ",".join(dict.fromkeys(written))
+
+
+class RegistrationForm(forms.Form):
+    """The parameters of one run: so many hosts register, each once."""
+
+    hosts = forms.IntegerField(
+        initial=10,
+        min_value=1,
+        max_value=MOST_HOSTS,
+        help_text="Hosts that register, all of them at once.",
+    )
+    profile = forms.ChoiceField(
+        initial="rhsm-1.30",
+        choices=[(name, LABELS[name]) for name in PROFILES],
+        help_text="Which client's requests are made.",
+    )
+    organization = forms.CharField(
+        initial="ACME",
+        max_length=120,
+        validators=[check_name],
+        help_text="Label of the organization; a Candlepin calls it the owner's key.",
+    )
+    activation_keys = Keys(
+        initial="bench-ak",
+        max_length=400,
+        help_text="Names of activation keys of that organization, with commas between.",
+    )
+    packages = forms.IntegerField(
+        initial=500,
+        min_value=0,
+        max_value=MOST_PACKAGES,
+        help_text="Packages in the profile that each host uploads; rhsm-1.29 uploads none.",
+    )
+    start = forms.ChoiceField(
+        initial="barrier",
+        choices=[
+            ("barrier", "barrier: all at one instant"),
+            ("ramp", "ramp: one after the other, evenly"),
+        ],
+        help_text="When the hosts begin.",
+    )
+    ramp_seconds = forms.FloatField(
+        initial=10.0,
+        min_value=0.1,
+        max_value=3600,
+        help_text="With a ramp: seconds over which the hosts begin, evenly.",
+    )
+    timeout_seconds = forms.FloatField(
+        initial=180.0,
+        min_value=0.1,
+        max_value=3600,
+        help_text="Longest wait for one answer; 180 is the client's own limit.",
+    )
+    retry_rounds = forms.IntegerField(
+        initial=0,
+        min_value=0,
+        max_value=5,
+        help_text=(
+            "How often hosts that failed try again, after all have ended; their times never count "
+            "among the others."
+        ),
+    )
+    retry_hosts = forms.IntegerField(
+        initial=4,
+        min_value=1,
+        max_value=1000,
+        help_text="Hosts at a time that try again.",
+    )

@@ -1,0 +1,137 @@
+"""What a client takes from each answer, and which answers it cannot use. Pure."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from campaigns.kinds.load.failures import LoadFailed
+from campaigns.kinds.load.wire import Answer
+
+SIMPLE_CONTENT_ACCESS = "org_environment"
+TOKEN = re.compile(r"Bearer\s+([\w.~+/=-]{8,})")
+BUILT = re.compile(r"(https?://[^\s'\"]+)?(/unattended/built\?token=[\w.~%+=-]+)")
+SHOWN = 200
+
+
+@dataclass(slots=True)
+class Known:
+    """What a host has learned so far. Its key never appears in repr."""
+
+    rels: frozenset[str] = frozenset()
+    capabilities: frozenset[str] = frozenset()
+    uuid: str = ""
+    serial: str = ""
+    certificate: str = ""
+    key: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    script: str = ""
+    built: str = ""
+
+    def offers(self, what: str) -> bool:
+        """Whether the server has the rel, or the capability."""
+        return not what or what in self.rels or what in self.capabilities
+
+
+def take(known: Known, step: str, answer: Answer) -> None:
+    """Learn from the answer to a step. Raise LoadFailed where the client could not use it."""
+    match step.partition("_")[0] if step.startswith(("status", "compliance")) else step:
+        case "service":
+            known.rels = frozenset(
+                str(each.get("rel")) for each in _items(step, answer) if isinstance(each, dict)
+            )
+        case "status":
+            said = _object(step, answer).get("managerCapabilities")
+            known.capabilities = (
+                frozenset(map(str, said)) if isinstance(said, list) else frozenset()
+            )
+        case "consumer":
+            _take_identity(known, _object(step, answer))
+        case "serials":
+            known.serial = _serial(step, answer)
+        case "certificates":
+            certificates = _items(step, answer)
+            if not all(isinstance(each, dict) and each.get("cert") for each in certificates):
+                raise _unusable(step, "there is no certificate in it")
+            if not certificates:
+                raise _unusable(step, "it holds no certificate")
+        case "accessible_content":
+            if "contentListing" not in _object(step, answer):
+                raise _unusable(step, "it has no contentListing")
+        case "content_overrides":
+            _items(step, answer)
+        case "compliance":
+            if "status" not in _object(step, answer):
+                raise _unusable(step, "it has no status")
+        case "script":
+            _take_token(known, answer)
+        case "configuration":
+            _take_built(known, answer)
+
+
+def _take_identity(known: Known, said: dict[str, Any]) -> None:
+    try:
+        identity = said["idCert"]
+        known.uuid = str(said["uuid"])
+        known.certificate, known.key = str(identity["cert"]), str(identity["key"])
+        mode = said["owner"]["contentAccessMode"]
+    except (KeyError, TypeError) as error:
+        raise _unusable("consumer", f"{error} is missing") from None
+    if mode != SIMPLE_CONTENT_ACCESS:
+        raise _unusable(
+            "consumer",
+            f"the organization's contentAccessMode is {mode}, and not {SIMPLE_CONTENT_ACCESS}: the "
+            "client would unregister again. Switch simple content access on",
+        )
+
+
+def _serial(step: str, answer: Answer) -> str:
+    found = _items(step, answer)
+    if not found or not isinstance(found[0], dict) or not isinstance(found[0].get("serial"), int):
+        raise _unusable(step, "it names no serial")
+    return ",".join(str(each["serial"]) for each in found if isinstance(each, dict))
+
+
+def _take_token(known: Known, answer: Answer) -> None:
+    match = TOKEN.search(_text(answer))
+    if match is None:
+        raise _unusable("script", f"it is no script with a token: {_text(answer)[:SHOWN]!r}")
+    known.token = match[1]
+
+
+def _take_built(known: Known, answer: Answer) -> None:
+    if match := BUILT.search(_text(answer)):
+        prefix = urlsplit(match[1]).path.rstrip("/") if match[1] else ""
+        known.built = prefix + match[2]
+
+
+def _items(step: str, answer: Answer) -> list[Any]:
+    said = _json(step, answer)
+    if not isinstance(said, list):
+        raise _unusable(step, f"it is no list: {str(said)[:SHOWN]}")
+    return said
+
+
+def _object(step: str, answer: Answer) -> dict[str, Any]:
+    said = _json(step, answer)
+    if not isinstance(said, dict):
+        raise _unusable(step, f"it is no object: {str(said)[:SHOWN]}")
+    return said
+
+
+def _json(step: str, answer: Answer) -> Any:
+    try:
+        return json.loads(answer.body)
+    except ValueError:
+        kind = answer.header(b"content-type").decode("latin-1") or "no content type"
+        shown = " ".join(_text(answer)[:SHOWN].split())
+        raise _unusable(step, f"it is no JSON ({answer.status}, {kind}): {shown!r}") from None
+
+
+def _text(answer: Answer) -> str:
+    return answer.body.decode(errors="replace")
+
+
+def _unusable(step: str, why: str) -> LoadFailed:
+    return LoadFailed("protocol", f"{step}: the answer cannot be used: {why}")

@@ -1,0 +1,55 @@
+"""The program that deletes hosts by what they are known by: `python -m campaigns.kinds.registration.program.removing`."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from campaigns.kinds.load import generator, tls
+from campaigns.kinds.load.failures import LoadFailed
+from campaigns.kinds.load.host import Host
+from campaigns.kinds.programs.lifeline import Lifeline, run
+from campaigns.kinds.registration.program.identities import Identity, kept_in
+from campaigns.kinds.registration.program.profiles import Auth, Step
+from campaigns.kinds.registration.program.requests import Client, path_of
+
+DELETE = Step("delete", "DELETE", "/consumers/{uuid}", Auth.CERTIFICATE, 1)
+GONE = (404, 410)
+
+
+class Remover:
+    """Deletes the hosts of a directory, so many at a time."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self.identities: list[Identity] = list(kept_in(Path(request["directory"])))
+        self.at_once = asyncio.Semaphore(request["at_once"])
+
+    async def remove(self, host: Host) -> None:
+        """Delete one host; one that is gone already is no failure. Raise LoadFailed."""
+        async with self.at_once:
+            request, identity = host.request, self.identities[host.number]
+            host.columns["uuid"] = identity.uuid
+            try:
+                context = tls.identity_context(
+                    identity.certificate, identity.key, request["ca"], insecure=request["insecure"]
+                )
+            except (ssl.SSLError, ValueError) as error:
+                raise LoadFailed("tls", f"the certificate of {identity.name}: {error}") from None
+            wire = await host.connect(context)
+            client = Client(
+                identity.version, identity.name, host.place.host_header, request["place"]
+            )
+            path = path_of(DELETE, {"uuid": identity.uuid})
+            data = client.subscription(DELETE, path, b"", kept=False)
+            await host.step(DELETE.name, wire, data, accepted=GONE)
+
+
+def main(lifeline: Lifeline) -> Mapping[str, Any]:
+    """Delete, and give the result of a load program."""
+    remover = Remover(lifeline.request)
+    return generator.run(lifeline, remover.remove)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,128 @@
+"""Requests of the engine programs that register hosts, and delete them again."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from campaigns.kinds.base import Context, DriverError, Parameters, Target
+from campaigns.kinds.registration.names import DOMAIN, attempt_prefix
+from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL
+from campaigns.kinds.servers.candlepin import place_of
+from campaigns.kinds.servers.katello import ENDINGS
+
+REGISTERS = "campaigns.kinds.registration.program"
+REMOVES = "campaigns.kinds.registration.program.removing"
+HOSTS_A_PROCESS = 50
+"""So many hosts are worth a process of their own, as long as there are cores."""
+LONGEST_CONNECT_SECONDS = 10.0
+LONGEST_TLS_SECONDS = 60.0
+REMOVED_AT_ONCE = 16
+KATELLO, CANDLEPIN = "katello", "candlepin"
+
+
+def root_of(base_url: str) -> str:
+    """Give the path below which a Foreman stands: that of its URL without the path of an API."""
+    path = urlsplit(base_url).path.rstrip("/")
+    return next((path.removesuffix(end) for end in ENDINGS if path.endswith(end)), path)
+
+
+def rhsm_place(target: Target) -> str:
+    """Give the path of the subscription API."""
+    if target.family == CANDLEPIN:
+        return place_of(target.base_url)
+    return f"{root_of(target.base_url)}/rhsm"
+
+
+def require_tls(target: Target) -> None:
+    """Raise DriverError where hosts could show no certificate."""
+    if not target.base_url.startswith("https:"):
+        raise DriverError(
+            "Hosts are known by their certificates, so the target's base URL has to begin with https:. "
+            "Give that one on the target's page, with its CA bundle."
+        )
+
+
+def common(target: Target, context: Context, seconds: float) -> dict[str, Any]:
+    """What the programs have in common; `seconds`: the longest that they may load."""
+    parts = urlsplit(target.base_url)
+    return {
+        "url": f"{parts.scheme}://{parts.netloc}/",
+        "rules": context.rules.to_json(),
+        "ca": target.tls.ca_bundle,
+        "insecure": not target.tls.verify,
+        "place": rhsm_place(target),
+        "directory": str(context.directory),
+        "connect_timeout_seconds": LONGEST_CONNECT_SECONDS,
+        "tls_timeout_seconds": LONGEST_TLS_SECONDS,
+        "time_limit_seconds": seconds,
+        "most_concurrent": context.most_concurrent,
+        "most_per_second": context.most_per_second,
+    }
+
+
+def registering(
+    target: Target,
+    parameters: Parameters,
+    context: Context,
+    seconds: float,
+    command: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write the request for a run's hosts; command: what Foreman's global registration needs."""
+    ramp = parameters["ramp_seconds"] if parameters["start"] == "ramp" else 0.0
+    timeout = parameters["timeout_seconds"]
+    longest = {
+        "timeout_seconds": timeout,
+        "connect_timeout_seconds": timeout,
+        "tls_timeout_seconds": timeout,
+    }
+    return {
+        **common(target, context, seconds),
+        **longest,
+        "schedule": {"hosts": parameters["hosts"], "iterations": 1, "ramp_seconds": ramp},
+        "processes": processes_for(parameters["hosts"]),
+        "profile": parameters["profile"],
+        "organization": parameters["organization"],
+        "activation_keys": parameters["activation_keys"],
+        "packages": parameters["packages"],
+        "prefix": attempt_prefix(context.sender),
+        "domain": DOMAIN,
+        **(command or {}),
+    }
+
+
+def again(
+    request: Mapping[str, Any], numbers: Sequence[int], at_once: int, attempt: int, seconds: float
+) -> dict[str, Any]:
+    """Write the request of a retry: the hosts of these numbers, so many at a time."""
+    return {
+        **request,
+        "schedule": {"hosts": len(numbers), "iterations": 1},
+        "processes": 1,
+        "numbers": list(numbers),
+        "at_once": at_once,
+        "attempt": attempt,
+        "time_limit_seconds": seconds,
+    }
+
+
+def removing(target: Target, context: Context, hosts: int, seconds: float) -> dict[str, Any]:
+    """Write the request that deletes the hosts whose identities were kept."""
+    at_once = min(REMOVED_AT_ONCE, context.most_concurrent or REMOVED_AT_ONCE)
+    return {
+        **common(target, context, seconds),
+        "timeout_seconds": 60.0,
+        "schedule": {"hosts": hosts, "iterations": 1},
+        "processes": 1,
+        "at_once": at_once,
+    }
+
+
+def processes_for(hosts: int) -> int:
+    """Give how many processes share the hosts on this machine."""
+    return max(1, min(len(os.sched_getaffinity(0)), -(-hosts // HOSTS_A_PROCESS)))
+
+
+def is_global(parameters: Parameters) -> bool:
+    """Whether hosts register by Foreman's script."""
+    return bool(parameters["profile"] == FOREMAN_GLOBAL.name)

@@ -1,0 +1,99 @@
+"""A client of the REST API of Candlepin, without Katello before it. No Django.
+
+Facts: the status may be read by everybody; organizations are called owners; errors say
+`displayMessage`; lists are JSON arrays, with `page` and `per_page` in the query.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from campaigns.kinds.servers.katello import words_of
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import Strange
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.refusals import refusal
+
+PLACE = "/candlepin"
+PAGE = 100
+MOST_PAGES = 200
+GONE = (404, 410)
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A host as Candlepin knows it."""
+
+    uuid: str
+    name: str
+
+
+def place_of(base_url: str) -> str:
+    """Give the path that Candlepin's API stands at: that of the base URL, or its usual one."""
+    return urlsplit(base_url).path.rstrip("/") or PLACE
+
+
+class Candlepin:
+    """Candlepin at the other end of a connection."""
+
+    def __init__(self, connection: Connection, base_url: str, login: Login) -> None:
+        self._connection = connection
+        self._login = login
+        self._root = place_of(base_url)
+
+    def status(self) -> dict[str, Any]:
+        """Ask how it is. Raise ClientError."""
+        said = self._ask("GET", "/status").json()
+        if not isinstance(said, dict) or "version" not in said:
+            raise Strange("What answers is no Candlepin: its status names no version.")
+        return said
+
+    def date(self) -> str | None:
+        """What clock the server shows; None where it tells nothing."""
+        return self._ask("GET", "/status").headers.get("Date")
+
+    def has_owner(self, key: str) -> bool:
+        """Say whether there is an organization of this key, which needs a login."""
+        return self._ask("GET", f"/owners/{quote(key, safe='')}", but=GONE).status not in GONE
+
+    def activation_keys(self, owner: str) -> list[str]:
+        """Name the activation keys of an organization."""
+        said = self._ask("GET", f"/owners/{quote(owner, safe='')}/activation_keys").json()
+        return [str(each.get("name")) for each in _list(said) if isinstance(each, dict)]
+
+    def consumers(self, owner: str, prefix: str) -> Iterator[Consumer]:
+        """Give the consumers of an organization whose names begin so."""
+        for page in range(1, MOST_PAGES + 1):
+            path = f"/owners/{quote(owner, safe='')}/consumers"
+            found = _list(self._ask("GET", path, {"page": page, "per_page": PAGE}).json())
+            for each in found:
+                if isinstance(each, dict) and str(each.get("name", "")).startswith(prefix):
+                    yield Consumer(str(each["uuid"]), str(each["name"]))
+            if len(found) < PAGE:
+                return
+
+    def delete(self, uuid: str) -> None:
+        """Delete a consumer; one that is gone already is no error."""
+        self._ask("DELETE", f"/consumers/{quote(uuid, safe='')}", but=GONE)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None = None,
+        but: tuple[int, ...] = (),
+    ) -> Answer:
+        headers = {"Accept": "application/json"}
+        if self._login.username:
+            headers |= self._login.header
+        answer = self._connection.ask(method, f"{self._root}{path}", query=query, headers=headers)
+        if answer.status >= 300 and answer.status not in but:
+            raise refusal(answer, words_of(answer), "Candlepin")
+        return answer
+
+
+def _list(said: Any) -> list[Any]:
+    if not isinstance(said, list):
+        raise Strange(f"Candlepin gave no list: {str(said)[:200]}")
+    return said

@@ -1,0 +1,147 @@
+"""Hosts, organizations and activation keys of a Foreman with Katello, and what it tells of itself.
+
+Facts: a search `name ~ text` finds names that hold the text; hosts that Katello registered have their
+uuid among `subscription_facet_attributes`; a bulk deletion is a task, and answers 202. No Django.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
+from campaigns.kinds.servers.katello import Katello
+from campaigns.kit.http.errors import Strange
+
+HOSTS = "/api/v2/hosts"
+TOLD_SETTINGS = (
+    "host_profile_assume", "host_dmi_uuid_duplicates", "host_re_register_build_only",
+    "unregister_delete_host", "register_hostname_fact", "check_services_before_actions",
+    "default_download_policy", "default_proxy_download_policy", "download_rate_limit",
+    "foreman_proxy_content_batch_size", "applicability_batch_size", "bulk_load_size",
+    "sync_total_timeout", "foreman_tasks_proxy_batch_trigger", "foreman_tasks_proxy_batch_size",
+    "foreman_tasks_polling_multiplier", "remote_execution_time_to_pickup",
+    "remote_execution_connect_by_ip", "remote_execution_ssh_user",
+)  # fmt: skip
+COMMAND = re.compile(r"'(https?://[^']+)'.*?Authorization: Bearer ([\w.~+/=-]+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host of Foreman; `uuid` is empty where it is not registered."""
+
+    id: int
+    name: str
+    uuid: str
+    organization_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    """An organization; hosts register by its label."""
+
+    id: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationKey:
+    """A key that hosts register with; most: hosts that it lets in, None: any number."""
+
+    id: int
+    name: str
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a host is told to run: the script's path with its query, whose host, and the token for it."""
+
+    path: str
+    origin: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Command({self.path!r}, {self.origin!r})"
+
+
+def organization_of(katello: Katello, label: str) -> Organization | None:
+    """Find an organization by its label."""
+    found = katello.results("/katello/api/v2/organizations")
+    return next(
+        (
+            Organization(int(each["id"]), str(each["label"]))
+            for each in found
+            if isinstance(each, dict) and each.get("label") == label and "id" in each
+        ),
+        None,
+    )
+
+
+def activation_keys_of(katello: Katello, organization: Organization) -> dict[str, ActivationKey]:
+    """Give the activation keys of an organization, by name."""
+    found = katello.results("/katello/api/v2/activation_keys", organization_id=organization.id)
+    return {
+        str(each["name"]): ActivationKey(int(each["id"]), str(each["name"]), _most_of(each))
+        for each in found
+        if isinstance(each, dict) and "id" in each and "name" in each
+    }
+
+
+def _most_of(key: Mapping[str, Any]) -> int | None:
+    most = key.get("max_hosts")
+    return None if key.get("unlimited_hosts") or most is None else int(most)
+
+
+def hosts_named(katello: Katello, text: str) -> list[Host]:
+    """Give the hosts whose names hold the text."""
+    return [_host(each) for each in katello.results(HOSTS, search=f"name ~ {text}")]
+
+
+def _host(said: Any) -> Host:
+    try:
+        facet = said.get("subscription_facet_attributes") or {}
+        organization = int(said.get("organization_id") or 0)
+        return Host(int(said["id"]), str(said["name"]), str(facet.get("uuid") or ""), organization)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Strange(f"A host cannot be read ({error!r}).") from None
+
+
+def count_hosts(katello: Katello, prefix: str) -> int:
+    """Count the hosts whose names hold the text; -1 where Foreman does not tell."""
+    said = katello.get(HOSTS, search=f"name ~ {prefix}", per_page=1).get("subtotal")
+    return said if isinstance(said, int) else -1
+
+
+def destroy_hosts(
+    katello: Katello, organization_id: int, text: str, mark: str
+) -> ForemanTask | None:
+    """Ask for the deletion of an organization's hosts whose names hold a text; None: there is no task of it."""
+    body = {"organization_id": organization_id, "included": {"search": f"name ~ {text}"}}
+    said = katello.send("PUT", f"{HOSTS}/bulk/destroy", body, mark)
+    return read_task(said) if isinstance(said, dict) and "id" in said else None
+
+
+def command_for(katello: Katello, registration: Mapping[str, Any]) -> Command:
+    """Ask for the command that registers any number of hosts. Raise Strange where it cannot be read."""
+    said = katello.send(
+        "POST", "/api/v2/registration_commands", {"registration_command": dict(registration)}
+    )
+    text = str(said.get("registration_command") or "") if isinstance(said, dict) else ""
+    match = COMMAND.search(text)
+    if match is None:
+        raise Strange("The registration command names no URL with a token for it.")
+    url = urlsplit(match[1])
+    if not parse_qsl(url.query):
+        raise Strange(f"The registration command's URL has no query: {match[1][:200]}")
+    return Command(f"{url.path}?{url.query}", f"{url.scheme}://{url.netloc}", match[2])
+
+
+def told_settings(katello: Katello, names: Sequence[str] = TOLD_SETTINGS) -> dict[str, str]:
+    """Give the values of settings that change what a registration costs; those that there are."""
+    said = katello.get("/api/v2/settings", per_page="all").get("results")
+    if not isinstance(said, list):
+        raise Strange("Foreman gave no list of settings.")
+    values = {each.get("name"): each.get("value") for each in said if isinstance(each, dict)}
+    return {name: str(values[name]) for name in names if name in values}

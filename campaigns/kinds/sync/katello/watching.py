@@ -1,0 +1,200 @@
+"""The measured part: ask for the syncs, look at their tasks until all are at rest."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any
+
+from campaigns.kinds.base import Context, NotClean, Parameters, TargetUnavailable
+from campaigns.kinds.servers.foreman_tasks import MILLISECOND, TOTAL, WHOLE_SECOND, ForemanTask
+from campaigns.kinds.servers.katello import Katello
+from campaigns.kinds.servers.pulp_tasks import Progress
+from campaigns.kinds.sync.failures import CANCELLED, failure_class
+from campaigns.kinds.sync.katello.clearing import mark_of
+from campaigns.kinds.sync.katello.parts import Part, Work, body_of, known
+from campaigns.kinds.sync.parts import Parts
+from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
+
+AWAY_SECONDS = 60.0
+"""So long may Foreman's API be away while its tasks go on."""
+ARTIFACTS = "Downloading Artifacts"
+LOCKED = 422
+
+
+CODES = {
+    "downloading metadata files": "sync.downloading.metadata",
+    "parsed packages": "sync.parsing.packages",
+    "downloading artifacts": "sync.downloading.artifacts",
+    "associating content": "associating.content",
+    "un-associating content": "unassociating.content",
+    "skipping sync (no change from previous sync)": "sync.was_skipped",
+}
+"""Of Pulp's progress reports, by the words that Katello's lines have of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What the lines of a task's output count, as Pulp's progress reports."""
+
+    href: str
+    progress: dict[str, Progress]
+
+
+def lines_of(task: ForemanTask) -> Lines:
+    """Give the lines of a task; their sum is left out."""
+    reports = {}
+    for words, (done, total) in task.progress.items():
+        if words != TOTAL:
+            code = CODES.get(words.lower(), words)
+            reports[code] = Progress(code, done, total, words)
+    return Lines(task.id, reports)
+
+
+@dataclass(slots=True)
+class Watched:
+    """Tasks of one run as they were at the last look; `parts` in the same order."""
+
+    parts: Sequence[Part]
+    tasks: dict[str, ForemanTask] = field(default_factory=dict)
+    wall_seconds: float = 0.0
+    looks: int = 0
+    spans: Parts = field(default_factory=Parts)
+    timed_out: bool = False
+    words: str = ""
+    """What Foreman says of the first task that failed."""
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no task will change any more by itself."""
+        return all(task.at_rest for task in self.tasks.values())
+
+    @property
+    def resolution(self) -> float:
+        """Seconds that `seconds` may be wrong by."""
+        tasks = list(self.tasks.values())
+        if len(tasks) == 1:
+            return tasks[0].resolution
+        return WHOLE_SECOND if any(task.whole_seconds for task in tasks) else MILLISECOND
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first start to the last end by Foreman's clock; of one task, what it says itself."""
+        tasks = list(self.tasks.values())
+        starts = [task.started for task in tasks if task.started]
+        ends = [task.ended for task in tasks if task.ended]
+        each = [task.seconds for task in tasks if task.seconds is not None]
+        if min(len(starts), len(ends), len(each)) < len(tasks):
+            return None
+        if len(tasks) == 1:
+            return each[0]
+        return max((max(ends) - min(starts)).total_seconds(), *each)
+
+    @property
+    def artifacts(self) -> int:
+        """How many files all tasks say that they downloaded."""
+        return sum(task.done(ARTIFACTS) for task in self.tasks.values())
+
+    def failures(self) -> dict[str, int]:
+        """Count the tasks that did not come through, by class."""
+        classes = (failure_of(task) for task in self.tasks.values() if task.at_rest)
+        return dict(Counter(each for each in classes if each))
+
+
+def failure_of(task: ForemanTask) -> str:
+    """Give the class of what became of a task; empty where it came through."""
+    if not task.at_rest or task.succeeded:
+        return ""
+    if task.state == "paused":
+        return "paused"
+    if task.result == "cancelled":
+        return CANCELLED
+    return failure_class(" ".join(task.errors))
+
+
+def watch(
+    katello: Katello, work: Work, parameters: Parameters, context: Context, limit: float
+) -> Watched:
+    """Ask for a sync of every part, and look until all are at rest or the time is over.
+
+    Raise NotClean where something is locked, TargetUnavailable where Foreman stays away.
+    """
+    started_at = time.monotonic()
+    watched = Watched(work.parts)
+    for part in work.parts:
+        task = _begin(katello, part, parameters, context)
+        watched.tasks[task.id] = task
+        work.tasks.append(task.id)
+        work.save(context)
+    last_answer = time.monotonic()
+    while not watched.at_rest:
+        gone = time.monotonic() - started_at
+        if gone > limit:
+            watched.timed_out = True
+            break
+        katello.rest(gone)
+        try:
+            _look(katello, watched, started_at)
+        except (NoAnswer, Unavailable) as error:
+            away = time.monotonic() - last_answer
+            if away > AWAY_SECONDS:
+                raise TargetUnavailable(
+                    f"Foreman was away for more than {AWAY_SECONDS:g} s in the middle of the sync: "
+                    f"{error}"
+                ) from None
+            continue
+        last_answer = time.monotonic()
+        context.progress(_progress(watched, last_answer - started_at))
+    watched.wall_seconds = time.monotonic() - started_at
+    watched.words = _words_of_failure(katello, watched)
+    return watched
+
+
+def _begin(katello: Katello, part: Part, parameters: Parameters, context: Context) -> ForemanTask:
+    mark = f"{mark_of(context)}{token_hex(4)}"
+    body = body_of(part, parameters)
+    try:
+        with known(str(part)):
+            if part.proxy is not None:
+                return katello.sync_proxy(part.proxy, body, mark)
+            return katello.sync_repository(part.repository or 0, body, mark)
+    except Answered as error:
+        if error.status != LOCKED:
+            raise
+        raise NotClean(
+            f"Katello does not begin the sync of {part}, as something else holds it: {error.words}"
+        ) from None
+
+
+def _look(katello: Katello, watched: Watched, started_at: float) -> None:
+    for pk, task in watched.tasks.items():
+        if not task.at_rest:
+            watched.tasks[pk] = katello.task(pk)
+    watched.looks += 1
+    watched.spans.look(time.monotonic() - started_at, map(lines_of, watched.tasks.values()))
+
+
+def _words_of_failure(katello: Katello, watched: Watched) -> str:
+    """What the first task that failed says; where it says nothing, what its steps say."""
+    for task in watched.tasks.values():
+        if not failure_of(task):
+            continue
+        if task.errors:
+            return "; ".join(task.errors)
+        steps = katello.details(task.id).get("failed_steps") or ()
+        errors = [step.get("error") for step in steps if isinstance(step, dict)]
+        said = [
+            str(each["message"]) for each in errors if isinstance(each, dict) and "message" in each
+        ]
+        return "; ".join(said) or f"nothing (result {task.result})"
+    return ""
+
+
+def _progress(watched: Watched, seconds: float) -> dict[str, Any]:
+    return {
+        "files_done": watched.artifacts,
+        "syncs_total": len(watched.tasks),
+        "syncs_done": sum(task.at_rest for task in watched.tasks.values()),
+        "seconds": seconds,
+    }

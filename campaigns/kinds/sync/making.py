@@ -1,0 +1,181 @@
+"""Make remotes and repositories with the levels of a cell, and read back what is in force."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from campaigns.kinds.base import (
+    Context,
+    DriverError,
+    EffectiveSetting,
+    Parameters,
+    ParametersRefused,
+)
+from campaigns.kinds.servers.pulp import Pulp
+from campaigns.kinds.sync.cleaning import PREFIX
+from campaigns.kit.http.errors import Answered
+
+OF_A_REMOTE = (
+    "policy",
+    "download_concurrency",
+    "rate_limit",
+    "max_retries",
+    "total_timeout",
+    "connect_timeout",
+    "sock_connect_timeout",
+    "sock_read_timeout",
+)
+PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
+"""What pulpcore does where the remote says null."""
+NAMES = {"url": "feed", "mirror": "sync_policy"}
+"""Fields of Pulp that our parameters call otherwise."""
+WORK = "sync.json"
+MOST_LETTERS = 100
+"""Of a further field's value, such as a certificate, in the settings that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A repository and the remote that it is synced from, by their hrefs."""
+
+    number: int
+    feed: str
+    remote: str
+    repository: str
+
+
+def make_pairs(pulp: Pulp, parameters: Parameters, context: Context) -> list[Pair]:
+    """Make what is synced, in an empty Pulp. Raise DriverError where Pulp refuses a field."""
+    content = parameters["content"]
+    levels = {name: parameters[name] for name in OF_A_REMOTE if parameters.get(name) is not None}
+    attempt = int(context.sender.rpartition("/")[2])
+    pairs = []
+    for number in range(1, parameters["repositories"] + 1):
+        feed = parameters["feed"].replace("{n}", str(number))
+        name = f"{PREFIX}{attempt}-{number}"
+        remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields")
+        repository = {"name": name} | extra(parameters, "repository_fields")
+        with fields_in_words(parameters, "remote_fields"):
+            made = pulp.create(f"remotes/{content}/", remote)
+        with fields_in_words(parameters, "repository_fields"):
+            held = pulp.create(f"repositories/{content}/", repository)
+        pairs.append(Pair(number, feed, made["pulp_href"], held["pulp_href"]))
+    context.directory.mkdir(parents=True, exist_ok=True)
+    _file(context).write_text(json.dumps([asdict(pair) for pair in pairs]))
+    return pairs
+
+
+def made_pairs(context: Context) -> list[Pair]:
+    """Give what `make_pairs` has made for this attempt."""
+    return [Pair(**pair) for pair in json.loads(_file(context).read_text())]
+
+
+def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[EffectiveSetting]:
+    """Read the levels back from Pulp; null means the plug-in's own, which is told."""
+    remotes = [pulp.get(pair.remote) for pair in pairs]
+    for name in OF_A_REMOTE:
+        asked = parameters.get(name)
+        found = {json.dumps(remote.get(name)) for remote in remotes}
+        value = remotes[0].get(name)
+        if asked is None:
+            shown = f"Pulp's own ({PULPS_OWN.get(name, 'none')})" if value is None else value
+            yield EffectiveSetting(name, "Pulp's own", shown, ok=len(found) == 1)
+        else:
+            yield EffectiveSetting(name, asked, value, ok=len(found) == 1 and value == asked)
+    urls = [remote.get("url") for remote in remotes]
+    right = urls == [pair.feed for pair in pairs]
+    yield EffectiveSetting("feed", parameters["feed"], urls[0], right)
+    yield EffectiveSetting("repositories", parameters["repositories"], len(remotes), ok=True)
+    yield from _further(parameters, "remote_fields", remotes[0])
+    yield from _further(parameters, "repository_fields", pulp.get(pairs[0].repository))
+
+
+def _further(
+    parameters: Parameters, name: str, found: Mapping[str, Any]
+) -> Iterator[EffectiveSetting]:
+    """Tell what became of further fields: Pulp may write them otherwise, or not show them at all."""
+    for field, asked in extra(parameters, name).items():
+        shown = _short(found[field]) if field in found else "not told"
+        told = f"{name}: {field}"[:MOST_LETTERS]
+        yield EffectiveSetting(told, _short(asked), shown, ok=True)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+
+
+def start_sync(pulp: Pulp, pair: Pair, parameters: Parameters) -> str:
+    """Ask for a sync, and give its task. Raise DriverError where Pulp refuses a field."""
+    with fields_in_words(parameters, "sync_fields"):
+        return pulp.start("POST", f"{pair.repository}sync/", sync_body(pair, parameters))
+
+
+def sync_body(pair: Pair, parameters: Parameters) -> dict[str, Any]:
+    """Give the body that asks for a sync, as the plug-in has it."""
+    body: dict[str, Any] = {"remote": pair.remote, "optimize": parameters["optimize"] == "on"}
+    policy = parameters["sync_policy"]
+    if parameters["content"] == "file/file":
+        body["mirror"] = policy != "additive"
+    elif parameters["content"] == "rpm/rpm":
+        body["sync_policy"] = policy
+    return body | extra(parameters, "sync_fields")
+
+
+def extra(parameters: Parameters, name: str) -> dict[str, Any]:
+    """Give further fields that somebody wrote as JSON."""
+    written = parameters.get(name)
+    found: dict[str, Any] = json.loads(written) if written else {}
+    return found
+
+
+@contextmanager
+def fields_in_words(parameters: Parameters, more: str) -> Iterator[None]:
+    """Say which parameter Pulp does not take, and that a plug-in is missing.
+
+    more: the parameter that gives further fields of what is made. Raise DriverError.
+    """
+    try:
+        yield
+    except Answered as error:
+        content = parameters["content"]
+        if error.status == 404:
+            raise DriverError(
+                f"This Pulp knows no {content}: the plug-in is not installed there, or is called "
+                "otherwise. Its page lists those that it has."
+            ) from None
+        if error.status == 400 and error.fields:
+            raise _refusal(error.fields, parameters, more) from None
+        raise
+
+
+def _refusal(
+    fields: Mapping[str, Sequence[str]], parameters: Parameters, more: str
+) -> ParametersRefused:
+    """Find the parameter that each of Pulp's fields comes from."""
+    refused: dict[str, str] = {}
+    for name, told in fields.items():
+        ours = NAMES.get(name, name)
+        known = ours in parameters and name not in extra(parameters, more)
+        words = " ".join(told) if known else f"{name}: {' '.join(told)}"
+        place = ours if known else more
+        refused[place] = f"{refused[place]} {words}" if place in refused else words
+    said = "; ".join(
+        f"{name} = {_shown(parameters.get(name))} ({words})" for name, words in refused.items()
+    )
+    return ParametersRefused(
+        f"Pulp refuses a parameter: {said}. Change it in a clone of the campaign, where the sentence "
+        "stands beside its field.",
+        refused,
+    )
+
+
+def _shown(level: Any) -> str:
+    return "nothing" if level in (None, "") else str(level)
+
+
+def _file(context: Context) -> Path:
+    return context.directory / WORK

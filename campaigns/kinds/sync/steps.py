@@ -1,0 +1,248 @@
+"""The four steps of the kind `sync` with a Pulp 3."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from campaigns.kinds.base import (
+    Context,
+    Distribution,
+    EffectiveSetting,
+    Health,
+    Measured,
+    NotClean,
+    Parameters,
+    Proof,
+    Series,
+    Target,
+)
+from campaigns.kinds.base.servers import what_does_not_end, while_leased
+from campaigns.kinds.servers.pulp import Pulp
+from campaigns.kinds.servers.pulp_tasks import StillAtIt, TaskFailed
+from campaigns.kinds.sync.access import pulp_of
+from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
+from campaigns.kinds.sync.facts import facts_of
+from campaigns.kinds.sync.failures import refuse_what_is_not_the_feeds
+from campaigns.kinds.sync.feed import Offer, offer_of
+from campaigns.kinds.sync.making import Pair, in_force, made_pairs, make_pairs, start_sync
+from campaigns.kinds.sync.others import none_meanwhile
+from campaigns.kinds.sync.parts import phases_of
+from campaigns.kinds.sync.probing import look_at
+from campaigns.kinds.sync.proving import all_files, same_clock, same_work
+from campaigns.kinds.sync.publishing import publish_all
+from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, distribution_of, samples_of, sync_all
+from campaigns.kit.network import Rules
+
+TREE = "rpm.distribution_tree"
+"""Content of a feed that systems can be installed from; its images are files, too."""
+RATE_BINDS = 0.7
+"""Of the rate over the whole task, which does more than download; up to `rate_limit` go at once at first."""
+
+
+class PulpSteps:
+    """Syncs repositories into a clean Pulp 3, and takes the time of its tasks."""
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Tell what Pulp this is, whether the login is right, and whether it is clean."""
+        with pulp_of(target, rules, lambda: None, log_in=False) as pulp:
+            return look_at(pulp, target)
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Cancel and delete what earlier runs left, and prove that Pulp is empty."""
+        context.directory.mkdir(parents=True, exist_ok=True)
+        with _opened(target, context) as pulp:
+            return clean(pulp, target, context)
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Make remotes and repositories, and read their levels back; do what is not measured yet."""
+        with _opened(target, context) as pulp:
+            pairs = make_pairs(pulp, parameters, context)
+            settings = list(in_force(pulp, pairs, parameters))
+            if parameters["repeat"] == "unchanged":
+                _sync_before(pulp, pairs, parameters, context.deadline_seconds)
+            return settings
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Let Pulp sync; its own clock counts, ours beside it."""
+        pairs = made_pairs(context)
+        limit = context.deadline_seconds
+        with _opened(target, context) as pulp:
+            if not pulp.has_session:
+                context.say("Pulp gave no session: its tasks are looked at less often")
+            syncs = sync_all(pulp, pairs, parameters, context, limit)
+            if syncs.timed_out:
+                left = what_does_not_end(lambda: cancel_ours(pulp, CANCEL_SECONDS))
+                measured = _measured(syncs, parameters, None, limit, ())
+                return replace(measured, failure=f"{measured.failure}{left}")
+            refuse_what_is_not_the_feeds(syncs.failures(), syncs.words())
+            artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
+            published = None
+            if parameters["publish"] == "on" and not syncs.failures():
+                published = publish_all(pulp, pairs, parameters, limit - syncs.wall_seconds)
+        offers = [] if syncs.failures() else _offers(pairs, parameters, context)
+        measured = _measured(syncs, parameters, published, limit, offers)
+        return replace(measured, work={**measured.work, "artifacts": artifacts})
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Compare what Pulp holds with what the feed offers."""
+        syncs: Syncs = measured.work["syncs"]
+        pairs = made_pairs(context)
+        offers: list[Offer | None] = measured.work["offers"]
+        with _opened(target, context) as pulp:
+            held = [_held(pulp, pair) for pair in pairs]
+            alone = none_meanwhile(pulp, syncs.tasks.values())
+        units = [_units_of(each, parameters["content"]) for each in held]
+        skips = parameters["repeat"] == "unchanged" and parameters["optimize"] == "on"
+        expected = len(pairs) if skips else 0
+        proofs = [
+            Proof("syncs skipped", expected, syncs.skipped, "count", syncs.skipped == expected),
+            alone,
+            same_clock(syncs.seconds, syncs.bounds()),
+        ]
+        if not all(offers):
+            proofs.append(Proof("units of content", "1 or more", sum(units), "count", all(units)))
+            return proofs
+        known = [offer for offer in offers if offer]
+        return [
+            *proofs,
+            *same_work(
+                known,
+                parameters,
+                units=sum(units),
+                artifacts=measured.work["artifacts"],
+                downloaded=syncs.artifacts,
+                trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in held),
+            ),
+        ]
+
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Versions, workers, storage and settings of Pulp."""
+        with _opened(target, context) as pulp:
+            return facts_of(pulp.status(), target)
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Cancel what still goes on, unless another run may hold the target already."""
+        with _opened(target, context, while_leased(context)) as pulp:
+            cancel_ours(pulp, CANCEL_SECONDS)
+
+
+def _opened(
+    target: Target, context: Context, check: Callable[[], None] | None = None
+) -> AbstractContextManager[Pulp]:
+    """Connect and log in; stops where the context, or `check`, says so."""
+    return pulp_of(
+        target, context.rules, check or context.check, context.sender, context.most_per_second
+    )
+
+
+def _sync_before(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
+    """Sync for the first time, which is not what is measured. Raise NotClean."""
+    end = time.monotonic() + limit
+    hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
+    try:
+        for href in hrefs:
+            pulp.wait(href, max(0.0, end - time.monotonic()), "The first sync")
+    except StillAtIt as error:
+        raise NotClean(
+            f"{error} So there is nothing to be synced once more. It may take as long as the "
+            f"campaign's limit of a run, {limit:g} s: raise that."
+        ) from None
+    except TaskFailed as error:
+        raise NotClean(f"{error} So there is nothing to be synced once more.") from None
+
+
+def _offers(pairs: Sequence[Pair], parameters: Parameters, context: Context) -> list[Offer | None]:
+    """What each feed has, asked for once the clock has stopped."""
+    return [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
+
+
+def _measured(
+    syncs: Syncs,
+    parameters: Parameters,
+    published: float | None,
+    limit: float,
+    offers: Sequence[Offer | None],
+) -> Measured:
+    """Bring what was seen into the form of every driver."""
+    tasks = list(syncs.tasks.values())
+    failures = syncs.failures()
+    failed = sum(failures.values())
+    seconds = syncs.seconds
+    values: dict[str, float] = {"failed_syncs": float(failed)}
+    failure, censored = "", frozenset[str]()
+    if syncs.timed_out:
+        values["task_duration"] = values["wall_duration"] = syncs.wall_seconds
+        censored = frozenset({"task_duration", "wall_duration"})
+        failure = (
+            f"The time limit of {limit:g} s ended the run; Pulp was asked to cancel its tasks."
+        )
+    elif failed:
+        counts = ", ".join(f"{count} {name}" for name, count in failures.items())
+        failure = f"{failed} of {len(tasks)} syncs failed ({counts}). Pulp says: {syncs.words()}"
+    elif seconds is not None:
+        values["task_duration"] = seconds
+        values["wall_duration"] = syncs.wall_seconds
+        values["queue_duration"] = max(task.queue_seconds or 0.0 for task in tasks)
+        if syncs.artifacts and seconds > 0:
+            values["file_rate"] = syncs.artifacts / seconds
+            if all(offers):
+                files = all_files([offer for offer in offers if offer])
+                values["throughput"] = sum(files.values()) / 1e6 / seconds
+    if published is not None:
+        values["publish_duration"] = published
+    rates = syncs.rates()
+    times = distribution_of(syncs)
+    return Measured(
+        values=values,
+        health=_health(syncs, parameters),
+        samples=samples_of(syncs),
+        series=[Series("file_rate", "files/s", STEP_SECONDS, rates)] if rates else [],
+        distributions=[Distribution("task_duration", times.encoded, times.count, times.dropped)],
+        phases=phases_of(syncs.parts, syncs.tasks, published, syncs.wall_seconds),
+        units_done=len(tasks) - failed if not syncs.timed_out else 0,
+        units_failed=failed,
+        failures=failures,
+        failure=failure,
+        censored=censored,
+        work={"syncs": syncs, "offers": list(offers)},
+    )
+
+
+def _health(syncs: Syncs, parameters: Parameters) -> Health:
+    """Perfdash only looks on; it warns where the remote's own rate was the limit."""
+    rate, seconds = parameters.get("rate_limit"), syncs.seconds
+    figures = {
+        "looks": float(len(syncs.looks)),
+        "longest_between_looks_seconds": syncs.parts.longest_between,
+    }
+    if rate and seconds:
+        share = syncs.artifacts / seconds / (rate * len(syncs.tasks))
+        figures["share_of_rate_limit"] = share
+        if share >= RATE_BINDS and syncs.artifacts >= rate * len(syncs.tasks):
+            reason = f"the rate_limit of {rate} a second binds: {share:.0%} of it was used"
+            return Health("warned", (reason,), figures)
+    return Health("healthy", (), figures)
+
+
+def _held(pulp: Pulp, pair: Pair) -> Mapping[str, Any]:
+    """What the repository's newest version holds, by type of content."""
+    repository = pulp.get(pair.repository)
+    version = pulp.get(repository["latest_version_href"])
+    present: Mapping[str, Any] = (version.get("content_summary") or {}).get("present") or {}
+    return present
+
+
+def _units_of(present: Mapping[str, Any], content: str) -> int:
+    """How many units there are of the type that is synced."""
+    plugin = content.partition("/")[0]
+    if content == "rpm/rpm":
+        return int(present.get("rpm.package", {}).get("count", 0))
+    return sum(
+        int(each.get("count", 0)) for name, each in present.items() if name.startswith(f"{plugin}.")
+    )

@@ -1,0 +1,214 @@
+"""The measured part: ask for the syncs, look at their tasks, and what it amounts to."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from campaigns.kinds.base import Context, Parameters, TargetUnavailable
+from campaigns.kinds.servers.pulp import Pulp
+from campaigns.kinds.servers.pulp_tasks import Task
+from campaigns.kinds.sync.failures import CANCELLED, failure_class
+from campaigns.kinds.sync.making import Pair, start_sync
+from campaigns.kinds.sync.parts import Parts
+from campaigns.kit import histogram
+from campaigns.kit.http.errors import NoAnswer, Unavailable
+
+ARTIFACTS = "sync.downloading.artifacts"
+METADATA = "sync.downloading.metadata"
+CONTENT = "associating.content"
+SKIPPED = "sync.was_skipped"
+AWAY_SECONDS = 60.0
+"""So long may Pulp's API be away while its tasks go on."""
+STEP_SECONDS = 1.0
+CLOCK_SECONDS = 1.0
+"""How far Pulp's clock may be from ours over one sync."""
+
+
+@dataclass(slots=True)
+class Syncs:
+    """Tasks of one run, as they were at the last look; instants by the monotonic clock."""
+
+    tasks: dict[str, Task]
+    started_at: float
+    wall_seconds: float = 0.0
+    looks: list[tuple[float, int]] = field(default_factory=list)
+    """Seconds since the start, and files that all tasks had downloaded then."""
+    parts: Parts = field(default_factory=Parts)
+    timed_out: bool = False
+    not_started: float = 0.0
+    """Begin of the last look that found no task started."""
+    started: float | None = None
+    """The first look that found one started."""
+    not_ended: float = 0.0
+    """Begin of the last look that found one at work."""
+
+    def saw(self, began: float, ended: float) -> None:
+        """Note what a look found; seconds since the start."""
+        if not any(task.started for task in self.tasks.values()):
+            self.not_started = began
+        elif self.started is None:
+            self.started = ended
+        if not self.ended:
+            self.not_ended = began
+
+    def bounds(self) -> tuple[float, float]:
+        """Give the least and most seconds from the first start to the last end, by our clock."""
+        started = self.wall_seconds if self.started is None else self.started
+        least = max(0.0, self.not_ended - started - CLOCK_SECONDS)
+        return least, self.wall_seconds - self.not_started + CLOCK_SECONDS
+
+    @property
+    def ended(self) -> bool:
+        """Whether every task has ended."""
+        return all(task.ended for task in self.tasks.values())
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first start of a task to the last end, by Pulp's clock."""
+        starts = [task.started for task in self.tasks.values() if task.started]
+        ends = [task.finished for task in self.tasks.values() if task.finished]
+        if len(starts) < len(self.tasks) or len(ends) < len(self.tasks):
+            return None
+        return (max(ends) - min(starts)).total_seconds()
+
+    @property
+    def artifacts(self) -> int:
+        """How many files all tasks say that they downloaded."""
+        return sum(task.done(ARTIFACTS) for task in self.tasks.values())
+
+    @property
+    def skipped(self) -> int:
+        """How many tasks found nothing to do."""
+        return sum(SKIPPED in task.progress for task in self.tasks.values())
+
+    def failures(self) -> dict[str, int]:
+        """Count the tasks that did not come through, by class."""
+        return dict(
+            Counter(
+                class_of(task)
+                for task in self.tasks.values()
+                if task.ended and task.state not in ("completed", "skipped")
+            )
+        )
+
+    def words(self) -> str:
+        """What Pulp says of the first task that failed."""
+        return next(
+            (
+                task.words or f"{task.state}, and no reason."
+                for task in self.tasks.values()
+                if task.ended and task.state not in ("completed", "skipped")
+            ),
+            "",
+        )
+
+    def rates(self) -> list[float]:
+        """Files per second of each whole step, from what the tasks said at each look."""
+        rates: list[float] = []
+        at, done = 0.0, 0
+        for seconds, files in self.looks:
+            while seconds >= (len(rates) + 1) * STEP_SECONDS:
+                end = (len(rates) + 1) * STEP_SECONDS
+                share = (end - at) / (seconds - at) if seconds > at else 1.0
+                rates.append((share * (files - done)) / STEP_SECONDS)
+                done += round(share * (files - done))
+                at = end
+        return rates
+
+
+def sync_all(
+    pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, context: Context, limit: float
+) -> Syncs:
+    """Ask for a sync of every repository, and look until all have ended or the time is over.
+
+    Raise TargetUnavailable where Pulp stays away for longer than AWAY_SECONDS.
+    """
+    started_at = time.monotonic()
+    hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
+    syncs = Syncs({href: _first_look(pulp, href) for href in hrefs}, started_at)
+    last_answer = time.monotonic()
+    syncs.saw(0.0, last_answer - started_at)
+    syncs.parts.look(last_answer - started_at, syncs.tasks.values())
+    while not syncs.ended:
+        gone = time.monotonic() - started_at
+        if gone > limit:
+            syncs.timed_out = True
+            break
+        pulp.rest(gone)
+        began = time.monotonic() - started_at
+        try:
+            for href, task in syncs.tasks.items():
+                if not task.ended:
+                    syncs.tasks[href] = pulp.task(href)
+        except (NoAnswer, Unavailable) as error:
+            _require_back(last_answer, error)
+            continue
+        last_answer = time.monotonic()
+        syncs.saw(began, last_answer - started_at)
+        syncs.looks.append((last_answer - started_at, syncs.artifacts))
+        syncs.parts.look(last_answer - started_at, syncs.tasks.values())
+        context.progress(_progress(syncs, pairs))
+    syncs.wall_seconds = time.monotonic() - started_at
+    return syncs
+
+
+def _first_look(pulp: Pulp, href: str) -> Task:
+    """Look at a task that was asked for just now; Pulp may go away before that as well."""
+    last_answer = time.monotonic()
+    while True:
+        try:
+            return pulp.task(href)
+        except (NoAnswer, Unavailable) as error:
+            _require_back(last_answer, error)
+            pulp.rest(time.monotonic() - last_answer)
+
+
+def _require_back(last_answer: float, error: Exception) -> None:
+    if time.monotonic() - last_answer > AWAY_SECONDS:
+        raise TargetUnavailable(
+            f"Pulp was away for more than {AWAY_SECONDS:g} s in the middle of the sync: {error}"
+        ) from None
+
+
+def class_of(task: Task) -> str:
+    """Give the class of a task that did not come through."""
+    if task.state == "canceled" and not task.words:
+        return CANCELLED
+    return failure_class(task.words, str(task.error.get("error_code") or ""))
+
+
+def samples_of(syncs: Syncs) -> dict[str, list[Any]]:
+    """One row a task: its number, state, and seconds of waiting and of work."""
+    tasks = list(syncs.tasks.values())
+    return {
+        "repository": list(range(1, len(tasks) + 1)),
+        "state": [task.state for task in tasks],
+        "queue_seconds": [task.queue_seconds for task in tasks],
+        "work_seconds": [task.seconds for task in tasks],
+        "files": [task.done(ARTIFACTS) for task in tasks],
+        "failure": [
+            class_of(task) if task.ended and task.state not in ("completed", "skipped") else ""
+            for task in tasks
+        ],
+    }
+
+
+def distribution_of(syncs: Syncs) -> histogram.Encoded:
+    """The times of the tasks, in microseconds."""
+    return histogram.encode(
+        [round(task.seconds * 1e6) for task in syncs.tasks.values() if task.seconds is not None]
+    )
+
+
+def _progress(syncs: Syncs, pairs: Sequence[Pair]) -> dict[str, Any]:
+    ended = sum(task.ended for task in syncs.tasks.values())
+    return {
+        "files_done": syncs.artifacts,
+        "syncs_total": len(pairs),
+        "syncs_done": ended,
+        "seconds": syncs.looks[-1][0] if syncs.looks else 0.0,
+        "step_seconds": STEP_SECONDS,
+        "rate_series": syncs.rates(),
+    }

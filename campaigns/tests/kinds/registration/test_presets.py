@@ -1,0 +1,76 @@
+"""What the form of a campaign offers to begin with, and what the REST API tells of it."""
+
+import pytest
+
+from campaigns.importers import stand_ins
+from campaigns.kinds.api import described
+from campaigns.kinds.registration.driver import driver
+from campaigns.kinds.registration.presets import LEVELS, presets
+from campaigns.models import Campaign, Target
+from campaigns.tests.web.conftest import Page, browser, person
+
+__all__ = ["browser", "person"]
+
+NEW = "/campaigns/new/"
+
+
+@pytest.fixture(autouse=True)
+def _sandbox(settings):
+    settings.SANDBOX_URL = "http://127.0.0.1:8099"
+
+
+@pytest.fixture
+def katello(person, settings):
+    """A target with the settings of the sandbox's stand-in."""
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:*"
+    assert stand_ins.katello_target("http://127.0.0.1:8399", "", person)
+    return Target.objects.get(family="katello")
+
+
+def offered(page):
+    return [each["value"] for each in page.named("act") if "preset:" in (each["value"] or "")]
+
+
+@pytest.mark.django_db
+def test_the_curve_fills_in_eight_levels_of_hosts_and_stores_nothing(browser):
+    sent = {"kind": "registration", "p-hosts": "3", "p-organization": "mine"}
+
+    answer = browser.post(NEW, sent | {"act": "preset:concurrency-curve"})
+
+    page, rows = Page(answer), answer.context["form"].parameters.fitting
+    (row,) = [row for row in rows if row.name == "hosts"]
+    assert row.varied
+    assert row.levels.value.split() == list(LEVELS)
+    assert "checked" in page.named("vary-hosts")[0]
+    assert page.named("p-organization")[0]["value"] == "ACME"
+    assert not Campaign.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_preset_that_varies_what_the_target_does_not_have_is_not_offered(browser):
+    page = Page(browser.get(NEW, {"kind": "registration"}))
+
+    assert "preset:concurrency-curve" in offered(page)
+    assert not [name for name in offered(page) if "puma" in name]
+
+
+@pytest.mark.django_db
+def test_a_target_with_settings_of_puma_is_offered_their_tables(browser, katello):
+    sent = {"kind": "registration", "target": str(katello.pk)}
+    assert "preset:puma-threads" in offered(Page(browser.get(NEW, sent)))
+
+    answer = browser.post(NEW, sent | {"act": "preset:puma-threads"})
+
+    rows = {row.name: row for row in answer.context["form"].parameters.fitting}
+    assert rows["puma_threads"].varied
+    assert rows["puma_threads"].levels.value.split() == ["4", "8", "16", "32"]
+    assert rows["puma_workers"].single.value == "4"
+    assert not rows["puma_workers"].varied
+
+
+def test_the_api_tells_levels_beside_values():
+    told = {preset["name"]: preset for preset in described("registration", driver)["presets"]}
+
+    assert told["concurrency-curve"]["factors"] == {"hosts": list(LEVELS)}
+    assert told["few-hosts"]["factors"] == {}
+    assert set(told) == {preset.name for preset in presets()}

@@ -1,0 +1,365 @@
+"""A whole run on the stand-in: clean before, hosts there, clean after; and what comes of failures."""
+
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+
+from campaigns.execution.machine import Machine, judge
+from campaigns.kinds.base import (
+    STAND_IN,
+    Cancelled,
+    DriverError,
+    NotClean,
+    ParametersRefused,
+    TargetUnavailable,
+)
+from campaigns.kinds.registration import requests
+from campaigns.kinds.registration.driver import driver
+from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
+from campaigns.kit.http.tls import Tls
+from campaigns.tests.kinds.programs.processes import until
+from campaigns.tests.kinds.registration.place import Place, parameters, target_of
+from sandbox.process import running
+
+pytestmark = pytest.mark.system
+
+
+def whole(place, **changes):
+    """Everything up to the clean-up; give what was measured, and the proofs of after."""
+    values = parameters(**changes)
+    assert all(proof.ok for proof in place.reset(values))
+    assert all(setting.ok for setting in place.apply(values))
+    measured = place.measure(values)
+    return values, measured, place.verify(values, measured)
+
+
+@pytest.mark.parametrize("profile", ["rhsm-1.30", "rhsm-1.29", "foreman-global"])
+def test_hosts_register_are_there_and_are_gone_again(place, stand_in, profile):
+    values, measured, proofs = whole(place, hosts=6, profile=profile)
+
+    assert measured.failure == ""
+    assert (measured.units_done, measured.units_failed) == (6, 0)
+    assert measured.values["passed"] == 6
+    assert measured.values["first_try"] == measured.values["eventual"] == 100
+    assert all(proof.ok for proof in proofs), proofs
+    assert stand_in.told()["consumers"] == stand_in.told()["hosts"] == 6
+
+    place.clean_up(values)
+
+    assert stand_in.told()["consumers"] == stand_in.told()["hosts"] == 0
+    assert not list(place.directory.rglob("identities-*"))
+
+
+def test_the_steps_make_up_the_time_of_a_registration(place):
+    _, measured, _ = whole(place, hosts=4)
+
+    parts = sum(phase.seconds for phase in measured.phases)
+    assert parts == pytest.approx(measured.values["registration_time"], rel=0.05)
+    assert {each.name for each in measured.distributions} >= {"registration_time", "consumer"}
+    assert measured.values["registration_rate"] == pytest.approx(
+        4 / measured.values["window"], rel=1e-6
+    )
+
+
+def test_foremans_parts_are_told_apart_and_as_a_sum(place):
+    _, measured, _ = whole(place, hosts=3, profile="foreman-global")
+
+    values = measured.values
+    names = ("script_time", "subscription_time", "configuration_time", "built_time")
+    assert sum(values[name] for name in names) == pytest.approx(
+        values["registration_time"], rel=0.05
+    )
+
+
+def test_a_row_a_host_is_kept_without_keys(place):
+    _, measured, _ = whole(place, hosts=3)
+
+    columns = measured.samples
+    assert {len(column) for column in columns.values()} == {3}
+    assert all(name.startswith(attempt_prefix("attempt/1")) for name in columns["host"])
+    assert set(columns) >= {
+        "start_seconds",
+        "total_seconds",
+        "consumer_seconds",
+        "status",
+        "failure",
+    }
+    assert not any("PRIVATE" in str(column) for column in columns.values())
+
+
+def test_few_hosts_have_no_percentiles_and_twenty_have_a_median(place):
+    _, measured, _ = whole(place, hosts=20)
+
+    assert "registration_time_p50" in measured.values
+    assert "registration_time_p95" not in measured.values
+
+
+def test_a_ramp_spreads_the_starts(place):
+    _, measured, _ = whole(place, hosts=5, start="ramp", ramp_seconds=1.0)
+
+    assert 0.7 < measured.values["start_spread"] < 1.5
+
+
+def test_hosts_that_failed_try_again_apart_from_the_others(place, stand_in):
+    stand_in.behave(fault="unavailable", fault_on="^POST /rhsm/consumers", fault_share=0.5)
+
+    _, measured, proofs = whole(place, hosts=12, retry_rounds=5, retry_hosts=3)
+
+    assert 0 < measured.units_failed < 12
+    assert measured.failures == {"5xx": measured.units_failed}
+    assert measured.values["first_try"] < measured.values["eventual"]
+    assert measured.values["eventual"] > 80
+    assert "retry" in measured.samples["eventual"]
+    assert sum(
+        each.count for each in measured.distributions if each.name == "registration_time"
+    ) == (measured.units_done)
+    assert all(proof.ok for proof in proofs), proofs
+
+
+def test_a_run_without_any_host_has_failed_and_says_why(place, stand_in):
+    stand_in.behave(fault="rate", fault_on="^POST /rhsm/consumers")
+    values = parameters(hosts=4)
+    place.reset(values)
+
+    measured = place.measure(values)
+
+    assert measured.failure.startswith("None of 4 hosts registered (4 429).")
+    assert "registration_time" not in measured.values
+    assert measured.values["failed"] == 4
+
+
+def test_what_timed_out_is_above_its_limit(place, stand_in):
+    stand_in.behave(fault="hang", fault_on="certificates/serials", fault_share=0.7)
+    values = parameters(hosts=20, timeout_seconds=0.8)
+    place.reset(values)
+
+    measured = place.measure(values)
+
+    assert measured.failures["timeout"] > 10
+    assert "registration_time_p50" in measured.censored
+    assert measured.values["registration_time_p50"] >= 0.8
+
+
+def test_hosts_of_a_run_that_died_are_removed_and_no_others(place, stand_in, tmp_path):
+    whole(place, hosts=3)
+    stranger = Place(place.target, tmp_path / "other", attempt=7)
+    mine = installation_prefix()
+    values = parameters(hosts=2)
+    request_of_another(stranger, values)
+    assert stand_in.told()["hosts"] == 5
+
+    fresh = Place(place.target, tmp_path / "later", attempt=2)
+    proofs = fresh.reset(values)
+
+    assert [proof.measured for proof in proofs[:2]] == [3, 0]
+    assert stand_in.told()["hosts"] == stand_in.told()["consumers"] == 2
+    assert mine not in str(proofs)
+
+
+def test_hosts_of_every_organization_are_removed(place, stand_in, tmp_path):
+    whole(place, hosts=2)
+    other = Place(place.target, tmp_path / "other", attempt=2)
+    values = parameters(hosts=2, organization="Other", activation_keys="other-ak")
+    other.context().directory.mkdir(parents=True)
+    other.measure(values)
+    assert stand_in.told()["hosts"] == 4
+
+    Place(place.target, tmp_path / "later", attempt=3).reset(parameters())
+
+    assert stand_in.told()["hosts"] == stand_in.told()["consumers"] == 0
+
+
+def test_what_so_many_identities_cost_is_told(place):
+    _, measured, _ = whole(place, hosts=4)
+
+    figures = measured.health.figures
+    names = {"tls_p50_seconds", "connect_p50_seconds", "identity_mean_seconds", "peak_memory_bytes"}
+    assert all(figures[name] > 0 for name in names)
+    counts = {each.name: each.count for each in measured.distributions}
+    assert counts["tls"] == counts["connect"] == 3 * 4
+
+
+def test_a_host_of_somebody_else_that_the_search_finds_too_stops_everything(
+    place, stand_in, tmp_path
+):
+    stranger = Place(place.target, tmp_path / "other", attempt=7)
+    request_of_another(stranger, parameters(hosts=1), f"old-{installation_prefix()}")
+
+    with pytest.raises(NotClean, match="which is none of them"):
+        place.reset(parameters())
+    assert stand_in.told()["hosts"] == 1
+
+
+def request_of_another(place, values, prefix="perfdash-00-a7-"):
+    """Let another installation register hosts, whose names begin otherwise."""
+    context = place.context()
+    context.directory.mkdir(parents=True)
+    asked = requests.registering(place.target, values, context, 30.0) | {"prefix": prefix}
+    outcome = context.generate(requests.REGISTERS, [asked], 40.0)
+    assert outcome.result["hosts_done"] == values["hosts"]
+
+
+def test_a_task_that_runs_keeps_a_run_from_beginning(place, stand_in, monkeypatch):
+    monkeypatch.setattr("campaigns.kinds.registration.katello.IDLE_SECONDS", 0.1)
+    stand_in.behave(sync_seconds=30)
+    stand_in.begin_sync(repository=3, user="jane")
+    assert until(lambda: stand_in.told()["tasks"].get("running"))
+
+    proofs = place.reset(parameters())
+
+    busy = next(proof for proof in proofs if "tasks" in proof.name)
+    assert not busy.ok
+    assert "jane" in str(busy.measured)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"activation_keys": "nope"}, "no activation key nope; it has bench-ak"),
+        ({"organization": "X"}, "no organization with the label X"),
+    ],
+)
+def test_an_unknown_key_or_organization_is_refused_before_any_load(place, stand_in, changes, words):
+    with pytest.raises(ParametersRefused, match=words) as refused:
+        place.apply(parameters(**changes))
+
+    assert set(refused.value.refused) == set(changes)
+    assert "POST rhsm" not in stand_in.told()["requests"]
+
+
+def test_a_key_that_lets_fewer_in_is_warned_of_and_refuses_the_rest(place, stand_in):
+    stand_in.behave(host_limit=3)
+
+    _, measured, _ = whole(place, hosts=5, activation_keys="few-ak")
+
+    assert any("lets 3 hosts in" in line for line in place.lines)
+    assert measured.failures == {"4xx": 2}
+    assert set(measured.samples["status"]) == {200, 409}
+
+
+def test_a_server_that_is_not_trusted_is_no_observation(place):
+    with running(katello={}) as other:
+        place.target = target_of(other.katello, tls=place.target.tls)
+        values = parameters()
+
+        with pytest.raises(TargetUnavailable, match="CA bundle"):
+            place.reset(values)
+        place.context().directory.mkdir(parents=True, exist_ok=True)
+        with pytest.raises(TargetUnavailable, match="None of 10 hosts got a connection"):
+            place.measure(values)
+
+
+def test_without_tls_no_host_could_show_its_certificate(place, stand_in):
+    place.target = target_of(stand_in, base_url=stand_in.base_url, tls=Tls())
+
+    with pytest.raises(DriverError, match="has to begin with https"):
+        place.reset(parameters())
+
+
+def test_a_target_that_vanishes_in_mid_run_has_failed_it(tmp_path):
+    with running(katello={"answer_seconds": 0.05}) as sandbox:
+        place = Place(target_of(sandbox.katello), tmp_path)
+        values = parameters(hosts=12, start="ramp", ramp_seconds=6.0, timeout_seconds=2.0)
+        place.reset(values)
+        killer = threading.Thread(target=when_some_registered, args=(sandbox,))
+        killer.start()
+        measured = place.measure(values)
+        killer.join()
+
+    assert measured.failure.startswith("The target stopped answering in the middle of the run: ")
+    assert 0 < measured.units_done < 12
+    assert measured.units_failed == 12 - measured.units_done
+
+
+def when_some_registered(sandbox):
+    assert until(lambda: sandbox.katello.told()["consumers"] >= 5)
+    os.kill(sandbox.pid, signal.SIGKILL)
+
+
+def test_a_cancelled_run_leaves_no_host(place, stand_in):
+    stand_in.behave(answer_seconds=0.1)
+    values = parameters(hosts=10)
+    place.reset(values)
+    waiting = threading.Thread(target=cancel_when_registered, args=(place, stand_in))
+    waiting.start()
+
+    with pytest.raises(Cancelled):
+        place.measure(values)
+    waiting.join()
+    place.clean_up(values)
+
+    assert stand_in.told()["consumers"] == stand_in.told()["hosts"] == 0
+
+
+def cancel_when_registered(place, stand_in):
+    assert until(lambda: stand_in.told()["consumers"] >= 3)
+    place.cancelled.set()
+
+
+def test_the_owners_rate_is_kept_and_makes_the_values_bounds(place):
+    place.most_per_second = 40.0
+
+    _, measured, _ = whole(place, hosts=5)
+
+    assert measured.values["window"] > 50 / 40 * 0.9
+    assert measured.health.verdict == "saturated"
+    assert any("40 requests/s" in reason for reason in measured.health.reasons)
+
+
+def test_ten_thousand_hosts_on_1024_descriptors_are_refused_before_the_start():
+    machine = Machine(descriptors=1024, memory=2**40, ports=50_000, disk=2**40, directory="here")
+
+    found = judge(machine, driver.concurrency(parameters(hosts=10_000)))
+
+    assert "10,000 connections need more open files than the 1,024" in found.problems[0]
+    assert "ulimit -Hn" in found.problems[0]
+
+
+def test_the_facts_say_what_no_api_tells(place):
+    place.target = replace(
+        place.target, settings={"puma_workers": 4}, hardware="puma_threads: 16, SSD"
+    )
+
+    facts = place.environment()
+
+    assert facts["puma_workers"] == "4 (typed in by the operator)"
+    assert facts["puma_threads"] == "16 (typed in by the operator)"
+    assert facts["db_pool"] == "unknown: no API tells it"
+    assert facts["setting host_profile_assume"] == "True"
+    assert facts[STAND_IN].startswith("simulated Katello")
+    assert facts["online workers"] == "4"
+
+
+def test_advice_stands_in_the_log_and_among_the_checks(place):
+    place.target = replace(
+        place.target, settings={"puma_workers": 48, "puma_threads": 16, "cpus": 4}
+    )
+
+    place.apply(parameters())
+    proofs = driver.probe(place.target, place.context().rules)
+
+    assert any(
+        "48 workers with 16 threads may open 960 connections" in line for line in place.lines
+    )
+    assert [proof.ok for proof in proofs if proof.name == "advice"] == [True]
+
+
+def test_settings_that_a_run_puts_in_force_are_advised_on_too(place):
+    place.target = replace(
+        place.target, hardware="puma_threads 5", wanted={"puma_workers": 48, "puma_threads": 16}
+    )
+
+    place.apply(parameters())
+
+    assert any("48 workers with 16 threads may open 960" in line for line in place.lines)
+    assert place.environment()["puma_threads"].startswith("set and read back by perfdash")
+
+
+def test_services_that_are_away_keep_a_run_from_beginning(place, stand_in):
+    stand_in.behave(failing_service="pulp3")
+
+    with pytest.raises(TargetUnavailable, match="pulp3"):
+        place.reset(parameters())

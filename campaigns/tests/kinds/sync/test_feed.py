@@ -1,0 +1,77 @@
+"""What feeds of the sandbox have to offer, read from their own manifest or metadata."""
+
+import threading
+from pathlib import Path
+from time import perf_counter_ns
+
+import pytest
+
+from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUnavailable
+from campaigns.kinds.sync.feed import offer_of
+from campaigns.kit.network import parse_rules
+from campaigns.tests.kinds.programs.servers import server
+
+ENTITIES = b"""HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n<?xml version="1.0"?>
+<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><repomd>&b;</repomd>"""
+
+
+def context(rules="127.0.0.1:*"):
+    return Context(
+        cancelled=threading.Event(),
+        lease_seconds=lambda: 60.0,
+        progress=lambda values: None,
+        say=lambda line: None,
+        clock=perf_counter_ns,
+        directory=Path("/nowhere"),
+        rules=parse_rules(rules),
+        deadline_seconds=60,
+    )
+
+
+def test_a_manifest_tells_files_and_sizes(sandbox):
+    offer = offer_of(sandbox.manifest(files=7, size=1000), "file/file", context())
+
+    assert offer is not None
+    assert (offer.units, len(offer.files), offer.bytes) == (7, 7, 7000)
+
+
+def test_metadata_of_packages_tell_packages_and_sizes(sandbox):
+    offer = offer_of(f"{sandbox.base_url}/rpm/packages=5,size=4kB/", "rpm/rpm", context())
+
+    assert offer is not None
+    assert (offer.units, len(offer.files), offer.bytes) == (5, 5, 20_000)
+
+
+def test_of_other_content_nothing_is_known(sandbox):
+    assert offer_of(sandbox.base_url, "python/python", context()) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "message"),
+    [
+        ("file/file", "nowhere", "answered 404; check the parameter feed"),
+        ("file/file", "repo/files=2,manifest=html/PULP_MANIFEST", "cannot be read"),
+        ("rpm/rpm", "repo/files=2", "answered 404; check the parameter feed"),
+    ],
+)
+def test_a_feed_that_is_none_is_told_in_words(sandbox, content, path, message):
+    with pytest.raises(DriverError, match=message):
+        offer_of(f"{sandbox.base_url}/{path}", content, context())
+
+
+def test_a_feed_that_is_not_allowed_is_told_with_the_reason():
+    with pytest.raises(AddressRefused, match="to prove that all of it was synced"):
+        offer_of("http://127.0.0.1:9/PULP_MANIFEST", "file/file", context("127.0.0.2:*"))
+
+
+def test_a_feed_that_does_not_answer_is_told():
+    with pytest.raises(TargetUnavailable, match="gave no answer"):
+        offer_of("http://127.0.0.1:9/PULP_MANIFEST", "file/file", context())
+
+
+def test_metadata_with_entities_are_refused():
+    with (
+        server(None, **{"repodata/repomd.xml": ENTITIES}) as url,
+        pytest.raises(DriverError, match="define entities"),
+    ):
+        offer_of(url.rpartition("/")[0], "rpm/rpm", context())

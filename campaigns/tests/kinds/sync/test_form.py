@@ -1,0 +1,108 @@
+"""The parameters of a sync, and what is refused of them."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.sync.form import SyncForm
+
+FEED = "http://127.0.0.1:8099/repo/files=3/PULP_MANIFEST"
+
+
+def form(**changes):
+    initial = {
+        name: field.initial
+        for name, field in SyncForm.base_fields.items()
+        if field.initial is not None
+    }
+    return SyncForm(initial | {"feed": FEED} | changes)
+
+
+def test_what_is_left_empty_is_pulps_own():
+    checked = form()
+
+    assert checked.is_valid(), checked.errors
+    assert checked.cleaned_data["download_concurrency"] is None
+    assert checked.cleaned_data["content"] == "file/file"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("file", "file/file"), ("rpm", "rpm/rpm"), ("python/python", "python/python")],
+)
+def test_a_plug_in_is_called_as_the_api_has_it(written, read):
+    checked = form(content=written)
+
+    assert checked.is_valid()
+    assert checked.cleaned_data["content"] == read
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("feed", "ftp://feed/", "http"),
+        ("feed", "http://user:word@feed/", "user name"),
+        ("content", "../status", "Give file, rpm"),
+        ("content", "file/file/sync", "Give file, rpm"),
+        ("policy", "sometimes", "not one of the available"),
+        ("download_concurrency", 0, "greater than or equal to 1"),
+        ("max_retries", 0, "greater than or equal to 1"),
+        ("rate_limit", 0, "greater than or equal to 1"),
+        ("repositories", 0, "greater than or equal to 1"),
+        ("repositories", 101, "less than or equal to 100"),
+        ("remote_fields", "[1]", "JSON object"),
+        ("remote_fields", "{", "no JSON"),
+        ("remote_fields", '{"a": NaN}', "no JSON: there is no NaN in it"),
+        ("sync_fields", '{"optimize": false}', "parameter of its own: optimize"),
+        ("remote_fields", '{"name": "mine"}', "perfdash gives itself: name"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_field(name, value, message):
+    checked = form(**{name: value})
+
+    assert not checked.is_valid()
+    assert message in " ".join(checked.errors[name])
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ('{"username": "me", "password": "x"}', "password"),
+        ('{"proxy_password": "x"}', "proxy_password"),
+        ('{"client_key": "x"}', "client_key"),
+        ('{"sles_auth_token": "x"}', "sles_auth_token"),
+        ('{"headers": [{"Authorization": "Bearer x"}]}', "Authorization"),
+        ('{"proxy_url": "http://me:x@proxy:3128"}', "proxy_url"),
+    ],
+)
+def test_what_everybody_would_read_is_refused(fields, name):
+    checked = form(remote_fields=fields)
+
+    assert not checked.is_valid()
+    assert f"keeps no secrets, as everybody reads it: {name}." in checked.errors["remote_fields"][0]
+
+
+def test_further_fields_without_a_secret_are_taken():
+    checked = form(remote_fields='{"headers": [{"Accept": "text/plain"}], "ca_cert": "x@y"}')
+
+    assert checked.is_valid(), checked.errors
+
+
+def test_the_number_of_a_repository_stands_in_its_feed():
+    checked = form(feed="http://127.0.0.1:8099/repo/files=3,seed={n}/PULP_MANIFEST")
+
+    assert checked.is_valid(), checked.errors
+
+
+@pytest.mark.parametrize(("written", "read"), [("3", "3"), (" 5 3,5", "5, 3"), (7, "7"), ("", "")])
+def test_ids_of_repositories_are_written_in_one_way(written, read):
+    assert SyncForm.base_fields["repository_ids"].clean(written) == read
+
+
+@pytest.mark.parametrize("written", ["three", "0", "-1", "1.5", "٣", "1234567890", "1, 2, x"])
+def test_what_is_no_id_is_refused(written):
+    with pytest.raises(ValidationError):
+        SyncForm.base_fields["repository_ids"].clean(written)
+
+
+def test_a_level_of_the_content_is_called_as_the_api_has_it():
+    assert SyncForm.base_fields["content"].clean("rpm") == "rpm/rpm"
