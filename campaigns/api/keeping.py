@@ -14,8 +14,8 @@ from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
 from campaigns.models import Target, Team
-from campaigns.queries.dependants import dependants_of
 from campaigns.queries.storage import used_by_campaigns
+from campaigns.targets.dependants import dependants_of
 
 
 class UsedOutput(Selectable, serializers.Serializer[Any]):

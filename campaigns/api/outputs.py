@@ -16,10 +16,10 @@ from campaigns.kit.api import shapes
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, LaunchRequest, Target
 from campaigns.queries import environment, live, records, versions
-from campaigns.queries.allowed import names_beside
 from campaigns.queries.amendments import amendments_of
 from campaigns.queries.analyses import failure_of
 from campaigns.queries.json_document import finding_entries
+from campaigns.targets.allowed import names_beside
 
 
 class TargetOutput(Selectable, serializers.ModelSerializer[Target]):

@@ -30,12 +30,12 @@ from campaigns.api import (
     schemas,
     submissions,
     talk,
-    target_settings,
-    targets,
     team_templates,
 )
 from campaigns.kinds import api
 from campaigns.kit.api import views
+from campaigns.targets.api import settings as target_settings
+from campaigns.targets.api import targets
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"

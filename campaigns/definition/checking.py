@@ -19,7 +19,6 @@ from campaigns.definition.parts import (
     read_parameters,
     read_target,
 )
-from campaigns.definition.variables import variables_of
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import told_to_driver
 from campaigns.kinds.registry import UnknownKind, driver_of
@@ -29,8 +28,9 @@ from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_o
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Target
 from campaigns.plan import Design, Unplannable, plan_runs, possible_cells
-from campaigns.queries.allowed import Allowed, allowed_on
 from campaigns.queries.pools import MEASURE
+from campaigns.targets.allowed import Allowed, allowed_on
+from campaigns.targets.variables import variables_of
 
 __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
 

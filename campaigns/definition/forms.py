@@ -6,11 +6,11 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns import quiet_hours
 from campaigns.kit.durations import DurationField
 from campaigns.kit.forms import Text
 from campaigns.models import Campaign
 from campaigns.queries.pools import MEASURE, check_measuring_pool
+from campaigns.targets import quiet_hours
 
 MOST_REPETITIONS = 200
 USUAL_FAMILY = "http"

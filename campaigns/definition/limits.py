@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.kinds.base import Driver
-from campaigns.queries.allowed import Allowed
+from campaigns.targets.allowed import Allowed
 
 
 def excess_of(allowed: Allowed, driver: Driver, parameters: Mapping[str, Any]) -> str:

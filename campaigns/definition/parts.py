@@ -7,13 +7,13 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from campaigns.definition.levels import check_lengths, read_levels, same_level
-from campaigns.definition.variables import Variables, cleaned
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
 from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
 from campaigns.kit.forms import CONTROL, plain
 from campaigns.models import Campaign, Target
 from campaigns.plan import number_of_cells
+from campaigns.targets.variables import Variables, cleaned
 
 MOST_CELLS = 500
 MOST_FACTORS = 6

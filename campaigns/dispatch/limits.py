@@ -7,8 +7,8 @@ from django.db.models import Q
 from campaigns.definition.life.stopping import end_budget, heed_budget, heed_quiet_hours, measuring
 from campaigns.kit.units import roughly
 from campaigns.models import Attempt, Campaign, LogLine, Run
-from campaigns.queries import quiet
 from campaigns.queries.expected import budget_seconds_left, expected_seconds
+from campaigns.targets import quiet
 
 
 def end_used_up_budgets(now: datetime) -> None:

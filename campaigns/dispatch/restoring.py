@@ -5,9 +5,9 @@ from datetime import timedelta
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from campaigns.definition.reaching import seconds_to_set
 from campaigns.models import FoundSetting, Target, TargetLease
 from campaigns.queries.restorations import due
+from campaigns.targets.reaching import seconds_to_set
 
 MARGIN_SECONDS = 30.0
 """From the end of the time that it may take to when another worker tries."""

@@ -9,9 +9,9 @@ them. PostgreSQL is the truth: whoever lost the lease changes nothing any more.
 
 from campaigns.execution.generating import generate
 from campaigns.execution.looking import look_at_settings
-from campaigns.execution.probing import probe, probe_all_beside, probe_beside
 from campaigns.execution.restoring import restore
 from campaigns.execution.running import execute, interrupt_worker
+from campaigns.targets.probing import probe, probe_all_beside, probe_beside
 
 __all__ = [
     "execute",

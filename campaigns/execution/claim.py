@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 from campaigns.definition.life.rows import release_leases
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
-from campaigns.queries import quiet
 from campaigns.queries.expected import budget_seconds_left
+from campaigns.targets import quiet
 
 
 @transaction.atomic

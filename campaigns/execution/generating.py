@@ -16,7 +16,6 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
 from campaigns import progress
-from campaigns.definition.servers import as_driver_sees_it
 from campaigns.execution import machine
 from campaigns.execution.claim import lease_host
 from campaigns.execution.generator_hold import Hold
@@ -31,6 +30,7 @@ from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.network import parse_url
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Generator, GeneratorLease, Target, TargetLease
+from campaigns.targets.servers import as_driver_sees_it
 
 PAUSE_SECONDS = 0.5
 BROKE = (NoWorkplace, ProgramFailed, SecretUnreadable, TooLarge, UnknownKind, OSError)

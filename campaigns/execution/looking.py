@@ -5,8 +5,6 @@ from time import monotonic
 
 from django.db.models.functions import Now
 
-from campaigns.clients.actions import ActionFailed, HostKeyRefused, look
-from campaigns.definition.reaching import access_of, server_of, ssh_of
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import value_of
 from campaigns.kinds.base import Cancelled, DriverError
@@ -14,7 +12,9 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import Setting, SshLogin, Target
-from campaigns.queries.probes import busy
+from campaigns.targets.actions import ActionFailed, HostKeyRefused, look
+from campaigns.targets.probes import busy
+from campaigns.targets.reaching import access_of, server_of, ssh_of
 
 MOST_SECONDS = 60.0
 

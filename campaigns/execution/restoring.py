@@ -7,8 +7,6 @@ from time import monotonic
 from django.db.models import F
 from django.db.models.functions import Now
 
-from campaigns.clients.actions import HAND
-from campaigns.definition.reaching import apply_of, seconds_to_set, server_of
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import set_one, value_of
 from campaigns.kinds.base import Cancelled, DriverError
@@ -16,6 +14,8 @@ from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import FoundSetting, HandRequest, LogLine, Target
 from campaigns.queries.restorations import MOST_TRIES
+from campaigns.targets.actions import HAND
+from campaigns.targets.reaching import apply_of, seconds_to_set, server_of
 
 AGAIN_SECONDS = 60.0
 """From a try that failed to the next one: a server that restarts is away for a while."""

@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from campaigns.clients.actions import (
+from campaigns.kinds.base import DriverError, Proof
+from campaigns.kit.redaction import redact
+from campaigns.models import HandRequest, Run, Target, TargetStep
+from campaigns.targets.actions import (
     HAND,
     Action,
     ActionFailed,
@@ -13,10 +16,7 @@ from campaigns.clients.actions import (
     await_ready,
     perform,
 )
-from campaigns.definition.reaching import action_of, ssh_of
-from campaigns.kinds.base import DriverError, Proof
-from campaigns.kit.redaction import redact
-from campaigns.models import HandRequest, Run, Target, TargetStep
+from campaigns.targets.reaching import action_of, ssh_of
 
 Result = TypeVar("Result")
 MOST_LETTERS = 90

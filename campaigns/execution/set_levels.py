@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.clients.actions import HAND, ActionFailed, perform, read_value
-from campaigns.definition.reaching import apply_of, read_of
-from campaigns.definition.variables import as_read
 from campaigns.execution.proofs import in_words
 from campaigns.execution.server_steps import SettingFailed, Workbench, note_offered_key, until_ready
 from campaigns.kinds.base import EffectiveSetting
 from campaigns.kit.redaction import redact
 from campaigns.models import Campaign, FoundSetting, Setting
+from campaigns.targets.actions import HAND, ActionFailed, perform, read_value
+from campaigns.targets.reaching import apply_of, read_of
+from campaigns.targets.variables import as_read
 
 UNKNOWN = "unknown"
 

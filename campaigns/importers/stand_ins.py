@@ -5,10 +5,11 @@ import re
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.clients.actions import PLACE
-from campaigns.definition import life, servers
-from campaigns.definition.target_settings import save_setting
+from campaigns.definition import life
 from campaigns.models import Campaign, Target
+from campaigns.targets import servers
+from campaigns.targets.actions import PLACE
+from campaigns.targets.settings import save_setting
 
 KATELLO = "Sandbox Katello (TLS)"
 _LOGIN = {"username": "admin", "password": "password"}  # what every stand-in starts with

@@ -42,7 +42,7 @@ class SshLogin(models.Model):
 class Setting(models.Model):
     """Something of a target that can be set and read back; a factor of campaigns on it, if they vary it.
 
-    `apply` and `read_back` are actions as campaigns.clients.actions reads them. `hand_value` is what a
+    `apply` and `read_back` are actions as campaigns.targets.actions reads them. `hand_value` is what a
     person said to have set by hand last; null: nobody knows.
     """
 

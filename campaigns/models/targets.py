@@ -12,7 +12,7 @@ class Target(models.Model):
     Or that of another target that was found to be the same server; its own is that of `base_url`.
     `password` is encrypted (campaigns.kit.encryption); it is never shown again.
     The limits are its owner's: campaigns keep to them, and a null sets none. `quiet_hours` are lines
-    that campaigns.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
+    that campaigns.targets.quiet_hours reads, in the time zone `quiet_zone`; nothing loads the target then.
     `is_dedicated`: it belongs to perfdash alone, which may delete what nobody claims there.
     `ca_bundle`, `client_certificate` and the encrypted `client_key` are PEM texts; without
     `verify_tls` whoever answers is trusted. `hardware` is the operator's word on what it runs on.

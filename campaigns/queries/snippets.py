@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.clients.actions import COMMAND, HAND
-from campaigns.clients.actions.values import PLACE
 from campaigns.kinds.base import Snippet
 from campaigns.models import Campaign, Setting
 from campaigns.queries.metrics import driver_if_known
+from campaigns.targets.actions import COMMAND, HAND
+from campaigns.targets.actions.values import PLACE
 
 OWN = "the command by which perfdash sets it on the target"
 BY_HAND = "what perfdash asks a person to do on the target"

@@ -7,7 +7,6 @@ import pytest
 from django import forms
 from django.utils import timezone
 
-from campaigns.definition.servers import save_target
 from campaigns.kinds.base import (
     Context,
     Driver,
@@ -23,6 +22,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit.network import Rules
 from campaigns.models import Target as TargetRow
 from campaigns.models import Worker
+from campaigns.targets.servers import save_target
 
 
 class ToyForm(forms.Form):

@@ -13,7 +13,6 @@ from django.http import QueryDict
 
 from campaigns.definition.calibrating import PAIRS, TAG, question_of
 from campaigns.definition.forms import DesignForm
-from campaigns.definition.variables import Variables, variables_of
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
@@ -21,6 +20,7 @@ from campaigns.kit.durations import DurationField
 from campaigns.kit.pages.fields import Field, as_text, is_key
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
+from campaigns.targets.variables import Variables, variables_of
 from campaigns.web import contrast_fields as contrasts
 from campaigns.web.combinations import as_level, combinations
 

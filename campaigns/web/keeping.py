@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns.definition import keeping, target_ends
+from campaigns.definition import keeping
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.pages.fields import from_form
 from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
@@ -15,8 +15,9 @@ from campaigns.kit.pages.people import campaign_of, may, takes, target_of, user_
 from campaigns.kit.revisions import Changed, held, revision_of
 from campaigns.kit.rights import Right, teams_with
 from campaigns.models import Campaign, Target, Team
-from campaigns.queries.dependants import dependants_of
 from campaigns.queries.storage import KINDS, database_bytes, used_by_campaigns
+from campaigns.targets import ending
+from campaigns.targets.dependants import dependants_of
 
 MOST_ROWS = 100
 
@@ -92,7 +93,7 @@ def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a target that nothing depends on."""
     target = target_of(request, pk, Right.OPERATE)
     try:
-        target_ends.delete_target(target, user_of(request))
+        ending.delete_target(target, user_of(request))
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
         return redirect("target-end", pk)

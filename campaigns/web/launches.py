@@ -9,13 +9,13 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.definition import life
-from campaigns.execution.probing import missing_at
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.owners import find
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import NotAllowed, Right
 from campaigns.models import Campaign, LaunchRequest, Run
+from campaigns.targets.probing import missing_at
 
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
 LONGEST = 2000

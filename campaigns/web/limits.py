@@ -10,12 +10,12 @@ from zoneinfo import available_timezones
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from campaigns import quiet_hours
 from campaigns.definition.forms import DesignForm
 from campaigns.kit.formats import about, number
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.queries.pools import MEASURE
+from campaigns.targets import quiet_hours
 
 NAMES = (
     "pool",

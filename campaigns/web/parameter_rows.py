@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from django import forms
 
-from campaigns.definition.variables import Variables
 from campaigns.kinds.base import Driver
 from campaigns.kit.pages.fields import Choice, Field, as_text, from_form, shape_of
 from campaigns.queries.workers import lacking_everywhere
+from campaigns.targets.variables import Variables
 from campaigns.web.forms import NUMBERS, Entered, Errors, offers_of, targets_of
 
 LEVELS_HINT = {True: "Numbers, one a line or with blanks between.", False: "One level a line."}

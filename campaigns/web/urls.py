@@ -3,6 +3,8 @@
 from django.urls import include, path, re_path
 
 from campaigns.accounts.pages import account, activity, teams
+from campaigns.targets.pages import settings as target_settings
+from campaigns.targets.pages import targets
 from campaigns.web import (
     bundles,
     compare,
@@ -18,8 +20,6 @@ from campaigns.web import (
     metrics,
     queues,
     talk,
-    target_settings,
-    targets,
     team_templates,
 )
 from campaigns.web.help import help_page

@@ -23,8 +23,8 @@ def complete() -> dict[str, object]:
     """Migrate, pause, cancel try-outs that wait, count; name the targets whose passwords no key opens."""
     call_command("migrate", verbosity=0, interactive=False)
     from campaigns.definition import life
-    from campaigns.definition.servers import unreadable_targets
     from campaigns.models import Campaign, Run
+    from campaigns.targets.servers import unreadable_targets
 
     running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))
     for campaign in running:

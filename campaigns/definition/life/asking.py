@@ -14,7 +14,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.outbox import announce
 from campaigns.kit.rights import Right, people_with
 from campaigns.models import Announcement, Campaign, LaunchRequest
-from campaigns.queries.allowed import same_server
+from campaigns.targets.allowed import same_server
 
 State = LaunchRequest.State
 

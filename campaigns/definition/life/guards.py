@@ -1,14 +1,14 @@
 """What has to be true before anything loads a target."""
 
 from campaigns.definition.limits import excess_at
-from campaigns.definition.servers import rules_for
 from campaigns.kinds.base.values import told_to_driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.team_names import quoted_target
 from campaigns.models import Campaign, Target
-from campaigns.queries.allowed import allowed_on
+from campaigns.targets.allowed import allowed_on
+from campaigns.targets.servers import rules_for
 
 
 def require_executable(campaign: Campaign) -> None:

@@ -16,8 +16,8 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.team_names import target_name
 from campaigns.kit.units import written
 from campaigns.models import Attempt, Campaign, LogLine, Run
-from campaigns.queries import quiet
 from campaigns.queries.expected import budget_seconds_left
+from campaigns.targets import quiet
 
 
 @transaction.atomic

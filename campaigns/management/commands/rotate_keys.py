@@ -8,11 +8,11 @@ from django.db import transaction
 
 from campaigns.accounts import second_factor
 from campaigns.checks import named
-from campaigns.definition.servers import SECRETS
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Channel, SshLogin, Target
+from campaigns.targets.servers import SECRETS
 
 OF_LOGINS = ("password", "key")
 OF_CHANNELS = ("address", "secret", "former_secret")

@@ -6,10 +6,10 @@ from django.db.models.functions import Now
 
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
-from campaigns.definition.servers import retire_target
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.models import Attempt, Campaign, Run, Session, TargetLease
 from campaigns.plan import plan_runs
+from campaigns.targets.servers import retire_target
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 

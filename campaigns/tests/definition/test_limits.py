@@ -3,11 +3,12 @@
 import pytest
 from django.utils import timezone
 
-from campaigns.definition import drafts, life, servers
+from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Run, Target
-from campaigns.queries.allowed import allowed_on
+from campaigns.targets import servers
+from campaigns.targets.allowed import allowed_on
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

@@ -7,11 +7,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from campaigns import dispatch
-from campaigns.definition import drafts, life, queue, servers
+from campaigns.definition import drafts, life, queue
 from campaigns.definition.checking import check
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, LogLine
 from campaigns.queries import queues
+from campaigns.targets import servers
 from campaigns.tests.people import everywhere, somebody
 from campaigns.tests.toy import definition, worker
 

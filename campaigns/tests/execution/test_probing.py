@@ -8,9 +8,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns import dispatch, execution, tasks
-from campaigns.execution import probing
 from campaigns.models import Attempt, Target, TargetLease
-from campaigns.queries.probes import request_probe
+from campaigns.targets import probing
+from campaigns.targets.probes import request_probe
 
 MINUTE = timedelta(minutes=1)
 

@@ -7,8 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
-from campaigns.clients.actions import fingerprint_of
-from campaigns.definition import hands, life, ssh_logins, target_settings
+from campaigns.definition import hands, life
 from campaigns.dispatch.restoring import claim_restorations
 from campaigns.kit.errors import NotPossible
 from campaigns.models import (
@@ -22,8 +21,11 @@ from campaigns.models import (
 )
 from campaigns.queries.hands import open_requests
 from campaigns.queries.waiting import waiting_for
-from campaigns.tests.clients import ssh_server
-from campaigns.tests.settings_server import by_hand, over_http, serving
+from campaigns.targets import settings as target_settings
+from campaigns.targets import ssh_logins
+from campaigns.targets.actions import fingerprint_of
+from campaigns.tests.targets import ssh_server
+from campaigns.tests.targets.settings_server import by_hand, over_http, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -23,8 +23,8 @@ from campaigns.kinds.base import Health, Measured
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import messages as sending
 from campaigns.models import Attempt, AuditEvent, Campaign, Dispatcher, Run, Worker
-from campaigns.queries import quiet
 from campaigns.queries.analyses import request_analysis_after
+from campaigns.targets import quiet
 
 MEASURED = Measured(
     values={"duration": 1.0, "rate": 2.0}, health=Health("healthy", (), {}), units_done=1

@@ -3,9 +3,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError
 
 from campaigns.definition import checking, drafts, life, preview
-from campaigns.definition.servers import retire_target, save_target
 from campaigns.models import Campaign, Finding, Run, Target, Team
 from campaigns.queries.pages import findings_of
+from campaigns.targets.servers import retire_target, save_target
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db

@@ -1,9 +1,9 @@
 import pytest
 from django.core.management import CommandError
 
-from campaigns.definition.servers import as_driver_sees_it, retire_target, save_target
 from campaigns.importers.stand_ins import KATELLO
 from campaigns.models import Target
+from campaigns.targets.servers import as_driver_sees_it, retire_target, save_target
 from sandbox.katello.authority import Authority
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from django.urls import reverse
 
 from campaigns.definition import drafts, life
 from campaigns.definition.checking import check
-from campaigns.execution.probing import missing_at
 from campaigns.kinds.base import DriverError, TargetUnavailable
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Run, Target, Worker
+from campaigns.targets.probing import missing_at
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.test_form import sent
 

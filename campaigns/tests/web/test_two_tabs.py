@@ -8,13 +8,13 @@ from django.urls import reverse
 from campaigns.accounts.notifications.channels import save_channel
 from campaigns.accounts.teams import create_team
 from campaigns.definition import keeping, life, templates
-from campaigns.definition.target_settings import save_setting
 from campaigns.models import Comment, Conclusion, Membership, Team
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.drafting import create
 from campaigns.talk import begin, place_on
+from campaigns.targets.settings import save_setting
 from campaigns.tests.people import join, somebody
-from campaigns.tests.settings_server import over_http
+from campaigns.tests.targets.settings_server import over_http
 from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from campaigns.accounts.access import make_token
-from campaigns.definition import drafts, servers
+from campaigns.definition import drafts
 from campaigns.definition.checking import check
 from campaigns.kit.encryption import token_hash
 from campaigns.kit.histogram import encode
@@ -35,6 +35,7 @@ from campaigns.models import (
     Template,
     Thread,
 )
+from campaigns.targets import servers
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 from campaigns.tests.web.measured import finish, launched, store

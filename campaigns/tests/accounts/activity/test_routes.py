@@ -11,7 +11,7 @@ from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Run
 from campaigns.tests.accounts.activity.routes import DEEDS
 from campaigns.tests.api.conftest import api, draft, own_rates, owner, token
-from campaigns.tests.settings_server import over_http
+from campaigns.tests.targets.settings_server import over_http
 from campaigns.tests.toy import definition, target, toy
 
 __all__ = ["api", "draft", "own_rates", "owner", "target", "token", "toy"]

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from campaigns.accounts.teams import create_team
 from campaigns.models import Campaign, Conclusion, Membership, Target
 from campaigns.tests.people import join, somebody
-from campaigns.tests.settings_server import over_http
+from campaigns.tests.targets.settings_server import over_http
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,34 @@
+"""What is done on a server to set, read back, reset or await something. No Django.
+
+An *action* is an HTTP request, a command over SSH, or something that a person does by hand. `values`
+reads one and says what is wrong with it, `http` and `ssh` do it, `performing` chooses between them.
+"""
+
+from campaigns.targets.actions.errors import ActionFailed, BadAction, HostKeyRefused
+from campaigns.targets.actions.http import Door
+from campaigns.targets.actions.performing import Done, Server, await_ready, perform, read_value
+from campaigns.targets.actions.ssh import SshAccess, fingerprint_of, look, wrong_key
+from campaigns.targets.actions.values import COMMAND, HAND, HTTP, PLACE, Action, Role, parse
+
+__all__ = [
+    "COMMAND",
+    "HAND",
+    "HTTP",
+    "PLACE",
+    "Action",
+    "ActionFailed",
+    "BadAction",
+    "Done",
+    "Door",
+    "HostKeyRefused",
+    "Role",
+    "Server",
+    "SshAccess",
+    "await_ready",
+    "fingerprint_of",
+    "look",
+    "parse",
+    "perform",
+    "read_value",
+    "wrong_key",
+]

@@ -1,0 +1,121 @@
+"""An action over HTTP, and what is to be found in its answer."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.errors import ClientError
+from campaigns.kit.http.login import Login
+from campaigns.kit.http.tls import BadCertificate, Tls
+from campaigns.kit.network import NetworkError, Rules
+from campaigns.targets.actions.errors import ActionFailed
+from campaigns.targets.actions.values import PLACE, Action
+
+SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """How a target is asked: its base URL, the login and TLS that are for it alone, and the rules."""
+
+    base_url: str
+    rules: Rules
+    login: Login
+    tls: Tls
+    sender: str = "perfdash"
+
+
+def ask(
+    action: Action, door: Door, check: Callable[[], None], seconds: float, value: Any = None
+) -> Answer:
+    """Send the request of an action. Raise ActionFailed unless the answer is a success."""
+    at_home = action.url.startswith("/")
+    base = door.base_url if at_home else action.url
+    parts = urlsplit(action.url)
+    path = (
+        action.url if at_home else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    )
+    same = _origin(base) == _origin(door.base_url)
+    headers = {"Accept": "application/json"}
+    if action.login and at_home:
+        headers |= door.login.header
+    try:
+        connection = Connection(
+            base,
+            door.rules,
+            tls=door.tls if same else Tls(),
+            check=check,
+            sender=door.sender,
+        )
+        try:
+            answer = connection.ask(
+                action.method,
+                path,
+                body=filled(action.body, value),
+                headers=headers,
+                seconds=seconds,
+            )
+        finally:
+            connection.close()
+    except (ClientError, NetworkError, BadCertificate) as error:
+        raise ActionFailed(str(error)) from error
+    if not 200 <= answer.status < 300:
+        raise ActionFailed(f"{answer}: {answer.shown or 'no words'}", answer.shown)
+    return answer
+
+
+def filled(body: Any, value: Any) -> Any:
+    """Put the value, as what it is, where PLACE stands."""
+    if body == PLACE:
+        return value
+    if isinstance(body, Mapping):
+        return {
+            (str(value) if key == PLACE else key): filled(each, value) for key, each in body.items()
+        }
+    if isinstance(body, list | tuple):
+        return [filled(each, value) for each in body]
+    return body
+
+
+def found_in(answer: Answer, at: str) -> Any:
+    """Give what stands at a place of an answer of JSON. Raise ActionFailed where it does not."""
+    try:
+        whole = answer.json()
+    except ClientError as error:
+        raise ActionFailed(str(error), answer.shown) from None
+    return picked(whole, at, str(answer))
+
+
+def read_json(text: str, at: str, where: str) -> Any:
+    """Do so with the text that a command gave."""
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        raise ActionFailed(f"{where} gave no JSON: {text[:SHOWN]!r}.", text) from None
+    return picked(whole, at, where)
+
+
+def picked(whole: Any, at: str, where: str) -> Any:
+    """Follow names and numbers with dots between them."""
+    found = whole
+    for step in filter(None, at.split(".")):
+        if isinstance(found, Mapping) and step in found:
+            found = found[step]
+        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            known = ", ".join(map(str, list(found)[:8])) if isinstance(found, Mapping) else ""
+            raise ActionFailed(
+                f"{where} has no “{step}”" + (f"; it has {known}." if known else ".")
+            )
+    if isinstance(found, Mapping | list):
+        raise ActionFailed(f"{where} holds no single value at “{at}”; say where in it.")
+    return found
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme.lower(), parts.netloc.lower()

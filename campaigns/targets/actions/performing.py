@@ -1,0 +1,128 @@
+"""Do an action in its way, and say in words how it ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import Any
+
+from campaigns.targets.actions import http
+from campaigns.targets.actions import ssh as shell
+from campaigns.targets.actions.errors import ActionFailed
+from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action
+
+MOST_SAID = 600
+AGAIN_SECONDS = 1.0
+ONE_LOOK_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How the machine of a target is reached; `ssh` is None where nobody has said how."""
+
+    door: http.Door
+    ssh: shell.SshAccess | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """`status`: status 200, or exit code 0; `output`: the end of what was said."""
+
+    status: str
+    output: str
+    seconds: float
+
+    def __str__(self) -> str:
+        said = f": {self.output}" if self.output else ""
+        return f"{self.status} after {self.seconds:.1f} s{said}"
+
+
+def perform(
+    action: Action, server: Server, check: Callable[[], None], *, value: Any = None
+) -> Done:
+    """Do an action by HTTP or SSH. Raise ActionFailed where it did not succeed."""
+    if action.way == HTTP:
+        answer = http.ask(action, server.door, check, action.seconds, value)
+        return Done(f"status {answer.status}", shortened(answer.shown), answer.seconds)
+    ran = _run(action, server, check, action.seconds, value)
+    return Done("exit code 0", shortened(ran.output or ran.errors), ran.seconds)
+
+
+def read_value(action: Action, server: Server, check: Callable[[], None]) -> Any:
+    """Give what an action reads back: a text, a number, yes or no. Raise ActionFailed."""
+    if action.way == HTTP:
+        return http.found_in(http.ask(action, server.door, check, action.seconds), action.at)
+    ran = _run(action, server, check, action.seconds)
+    if ran.cut:
+        raise ActionFailed("The command printed far more than a value; let it print that alone.")
+    if action.at:
+        return http.read_json(ran.output, action.at, "The command")
+    return ran.output.strip()
+
+
+def await_ready(action: Action, server: Server, check: Callable[[], None]) -> float:
+    """Look again and again until the server is ready; give the seconds. Raise ActionFailed."""
+    begun = monotonic()
+    while True:
+        left = action.seconds - (monotonic() - begun)
+        try:
+            _look_once(action, server, check, max(1.0, min(left, ONE_LOOK_SECONDS)))
+        except ActionFailed as error:
+            if left <= 0:
+                raise ActionFailed(
+                    f"The server was not ready within {action.seconds:g} s: {error}", error.output
+                ) from None
+        else:
+            return monotonic() - begun
+        rest = monotonic() + AGAIN_SECONDS
+        while monotonic() < rest:
+            check()
+            sleep(AGAIN_SECONDS / 10)
+
+
+def _look_once(action: Action, server: Server, check: Callable[[], None], seconds: float) -> None:
+    if action.way == HTTP:
+        answer = http.ask(action, server.door, check, seconds)
+        if action.expect is None:
+            return
+        found = http.found_in(answer, action.at)
+    else:
+        ran = _run(action, server, check, seconds)
+        if action.expect is None:
+            return
+        found = (
+            http.read_json(ran.output, action.at, "The command")
+            if action.at
+            else ran.output.strip()
+        )
+    if found != action.expect and str(found) != str(action.expect):
+        raise ActionFailed(f"It says {str(found)[:100]}, not {action.expect}.")
+
+
+def _run(
+    action: Action, server: Server, check: Callable[[], None], seconds: float, value: Any = None
+) -> shell.Ran:
+    if action.way != COMMAND:
+        raise ActionFailed("A manual step is not done by a worker.")
+    if server.ssh is None:
+        raise ActionFailed("Nobody has said how commands reach the target: give its SSH login.")
+    arguments = [argument.replace(PLACE, _as_text(value)) for argument in action.arguments]
+    ran = shell.run(arguments, server.ssh, server.door.rules, check, seconds)
+    if ran.exit_status:
+        said = shortened(ran.errors or ran.output)
+        raise ActionFailed(
+            f"“{action.arguments[0]}” ended with exit code {ran.exit_status}: {said or 'no words'}",
+            said,
+        )
+    return ran
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def shortened(text: str) -> str:
+    """Give the end of a text, where the words on what went wrong stand."""
+    text = text.strip()
+    return text if len(text) <= MOST_SAID else f"…{text[-MOST_SAID:]}"

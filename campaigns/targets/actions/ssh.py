@@ -1,0 +1,263 @@
+"""A command over SSH: arguments quoted one by one, the host key one that a person has accepted.
+
+What the command prints is read to its end and kept in part, so that no amount of it fills memory.
+"""
+
+import asyncio
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+import asyncssh
+
+from campaigns.kit import name_service
+from campaigns.kit.network import NetworkError, Rules
+from campaigns.targets.actions.errors import ActionFailed, HostKeyRefused
+
+CONNECT_SECONDS = 15.0
+LOOK_SECONDS = 0.1
+LEAVE_SECONDS = 1.0
+KEPT_BYTES = 64 * 1024
+CHUNK = 64 * 1024
+asyncssh.set_log_level("WARNING")  # below that it logs each command, with what stands in it
+
+
+@dataclass(frozen=True, slots=True)
+class SshAccess:
+    """Where commands run, and as whom. host_key: the accepted one, as a line of OpenSSH; or empty."""
+
+    host: str
+    port: int
+    username: str
+    key: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    host_key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.username}@{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended; `output` and `errors` as text, the middle left out where it is long."""
+
+    exit_status: int
+    output: str
+    errors: str
+    cut: bool
+    seconds: float
+
+
+class Kept:
+    """The begin and the end of a stream, whatever its length."""
+
+    def __init__(self) -> None:
+        self.begin, self.end, self.total = b"", b"", 0
+
+    def add(self, data: bytes) -> None:
+        """Take further bytes."""
+        self.total += len(data)
+        room = KEPT_BYTES - len(self.begin)
+        self.begin += data[:room]
+        self.end = (self.end + data[room:])[-KEPT_BYTES:]
+
+    @property
+    def cut(self) -> bool:
+        """Whether something is missing in the middle."""
+        return self.total > len(self.begin) + len(self.end)
+
+    @property
+    def text(self) -> str:
+        """What was kept."""
+        gap = b"\n[...]\n" if self.cut else b""
+        return (self.begin + gap + self.end).decode(errors="replace")
+
+
+def fingerprint_of(host_key: str) -> str:
+    """Give SHA256:... of a line of OpenSSH; empty where it is none."""
+    try:
+        return str(asyncssh.import_public_key(host_key).get_fingerprint())
+    except (asyncssh.KeyImportError, ValueError):
+        return ""
+
+
+def wrong_key(text: str) -> str:
+    """Say what is wrong with a private key; empty where it can be used."""
+    try:
+        asyncssh.import_private_key(text)
+    except asyncssh.KeyEncryptionError:
+        return "The key has a passphrase; give one without."
+    except (asyncssh.KeyImportError, ValueError) as error:
+        return f"This is no private key that can be read ({error})."
+    return ""
+
+
+def look(access: SshAccess, rules: Rules, check: Callable[[], None]) -> None:
+    """Log in and out. Raise ActionFailed, HostKeyRefused."""
+    asyncio.run(_within(_look(access, rules), check, CONNECT_SECONDS + LEAVE_SECONDS))
+
+
+def run(
+    arguments: Sequence[str],
+    access: SshAccess,
+    rules: Rules,
+    check: Callable[[], None],
+    seconds: float,
+) -> Ran:
+    """Run a command to its end, whatever its exit status. Raise ActionFailed, HostKeyRefused."""
+    command = shlex.join(arguments)
+    ran: Ran = asyncio.run(_within(_run(command, access, rules, seconds), check, None))
+    return ran
+
+
+async def _within(work: Any, check: Callable[[], None], seconds: float | None) -> Any:
+    """Do it, but stop at once where `check` raises."""
+    task = asyncio.ensure_future(work)
+    ends = None if seconds is None else monotonic() + seconds
+    try:
+        while not task.done():
+            await asyncio.wait({task}, timeout=LOOK_SECONDS)
+            check()
+            if ends is not None and monotonic() > ends:
+                raise ActionFailed("The machine did not answer in time.")
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await asyncio.wait({task}, timeout=2 * LEAVE_SECONDS)
+
+
+async def _look(access: SshAccess, rules: Rules) -> None:
+    connection = await _connect(access, rules)
+    await _leave(connection)
+
+
+async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) -> Ran:
+    connection = await _connect(access, rules)
+    begun = monotonic()
+    output, errors = Kept(), Kept()
+    try:
+        process = await connection.create_process(command, encoding=None, stdin=asyncssh.DEVNULL)
+        streams = asyncio.gather(_drain(process.stdout, output), _drain(process.stderr, errors))
+        try:
+            await asyncio.wait_for(asyncio.gather(streams, process.wait_closed()), seconds)
+        except TimeoutError:
+            with suppress(OSError, asyncssh.Error):
+                process.kill()
+            raise ActionFailed(
+                f"The command did not end within {seconds:g} s, and was told to stop.",
+                (errors.text + output.text).strip(),
+            ) from None
+        status = process.exit_status
+        if status is None or status < 0:
+            why = process.exit_signal[0] if process.exit_signal else "the connection"
+            raise ActionFailed(
+                f"The command was ended by {why}.", (errors.text + output.text).strip()
+            )
+        return Ran(status, output.text, errors.text, output.cut, monotonic() - begun)
+    except (OSError, asyncssh.Error) as error:
+        raise ActionFailed(f"The connection to {access} broke: {_why(error)}.") from error
+    finally:
+        await _leave(connection)
+
+
+async def _drain(stream: Any, kept: Kept) -> None:
+    while data := await stream.read(CHUNK):
+        kept.add(data)
+
+
+async def _leave(connection: asyncssh.SSHClientConnection) -> None:
+    connection.close()
+    with suppress(TimeoutError, OSError, asyncssh.Error):
+        await asyncio.wait_for(connection.wait_closed(), LEAVE_SECONDS)
+    connection.abort()
+
+
+class _Client(asyncssh.SSHClient):
+    """Takes no key that is not known, and remembers what was shown."""
+
+    offered: asyncssh.SSHKey | None = None
+
+    def validate_host_public_key(
+        self, host: str, addr: str, port: int, key: asyncssh.SSHKey
+    ) -> bool:
+        self.offered = key
+        return False
+
+
+async def _connect(access: SshAccess, rules: Rules) -> asyncssh.SSHClientConnection:
+    address = await _address(access, rules)
+    client = _Client()
+    known = [asyncssh.import_public_key(access.host_key)] if access.host_key else []
+    keys = [asyncssh.import_private_key(access.key)] if access.key else []
+    try:
+        return await asyncio.wait_for(
+            asyncssh.connect(
+                address,
+                access.port,
+                client_factory=lambda: client,
+                username=access.username,
+                client_keys=keys or None,
+                password=access.password or None,
+                known_hosts=(known, [], []),
+                config=None,
+                agent_path=None,
+                gss_host=None,
+                x509_trusted_certs=None,
+                preferred_auth="publickey,password,keyboard-interactive",
+                login_timeout=CONNECT_SECONDS,
+            ),
+            CONNECT_SECONDS,
+        )
+    except asyncssh.HostKeyNotVerifiable:
+        raise _refused(access, client.offered) from None
+    except asyncssh.PermissionDenied:
+        raise ActionFailed(
+            f"{access} refuses the login: give the key or password of that user."
+        ) from None
+    except TimeoutError:
+        raise ActionFailed(f"{access} did not answer within {CONNECT_SECONDS:g} s.") from None
+    except (OSError, asyncssh.Error) as error:
+        if client.offered is not None:
+            raise _refused(access, client.offered) from None
+        raise ActionFailed(f"{access} cannot be reached: {_why(error)}.") from error
+
+
+def _refused(access: SshAccess, offered: asyncssh.SSHKey | None) -> ActionFailed:
+    if offered is None:
+        return ActionFailed(
+            f"{access} did not show the host key that was accepted "
+            f"({fingerprint_of(access.host_key)}): somebody else may answer there."
+        )
+    line = offered.export_public_key("openssh").decode().strip()
+    known = fingerprint_of(access.host_key)
+    shown = offered.get_fingerprint()
+    words = (
+        f"{access} shows another host key than the one that was accepted ({shown}, not {known}): it "
+        "was installed anew, or somebody else answers there. Nothing was sent. Compare it, and have "
+        "an admin accept it."
+        if known
+        else f"The host key of {access} is not known: {shown}. Nothing was sent. Compare it with the "
+        "machine's own (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), and have an admin accept it."
+    )
+    return HostKeyRefused(words, line)
+
+
+async def _address(access: SshAccess, rules: Rules) -> str:
+    """Resolve the machine, and give the first address that the rules allow. Raise ActionFailed."""
+    try:
+        rules.check_name(access.host, access.port)
+        found = await asyncio.to_thread(name_service.resolve, access.host, access.port)
+        return rules.allowed_of(found, access.port, access.host)[0]
+    except NetworkError as error:
+        raise ActionFailed(str(error)) from None
+    except OSError as error:
+        raise ActionFailed(f"“{access.host}” does not resolve: {_why(error)}.") from None
+
+
+def _why(error: BaseException) -> str:
+    return str(error).rstrip(".") or type(error).__name__

@@ -1,0 +1,148 @@
+"""Targets: list, add, change, probe, retire."""
+
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.api.inputs import EditTargetInput, NewTargetInput
+from campaigns.api.outputs import TargetAnswer, TargetOutput
+from campaigns.kit.allowing import team_for
+from campaigns.kit.api import filters
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
+from campaigns.models import Target
+from campaigns.targets import ending, servers
+from campaigns.targets.probes import request_probe
+
+
+class Targets(Api):
+    """GET: targets in use. POST: a new one."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=filters.Targets)
+    def get(self, request: Request) -> Response:
+        """Targets in use, by name."""
+        rows = self.visible(Target.objects.filter(retired_at=None))
+        return self.page(rows, TargetOutput, "name", filters.Targets)
+
+    @operation(
+        "create_target",
+        "targets",
+        body=NewTargetInput,
+        answer=TargetAnswer,
+        code=status.HTTP_201_CREATED,
+    )
+    def post(self, request: Request) -> Response:
+        """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
+        data = self.read(NewTargetInput)
+        team = team_for(self.user, data.pop("team"), Right.OPERATE)
+        target = servers.save_target(data, team=team)
+        request_probe(target)
+        output = dict(TargetOutput(target, context={"request": request}).data)
+        output["warnings"] = servers.to_be_told(target, data)
+        return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
+
+
+class OneTarget(Api):
+    """GET: one target, also a retired one. PATCH: change it. DELETE: where nothing depends on it."""
+
+    of = Target
+    takes = {"patch": Right.OPERATE, "delete": Right.OPERATE}
+
+    @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One target, also a retired one."""
+        return self.one(get_object_or_404(Target, pk=pk), TargetOutput, servers.revised)
+
+    @operation(
+        "edit_target",
+        "targets",
+        body=EditTargetInput,
+        answer=TargetAnswer,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change the fields that are sent, and ask for a probe; `warnings` hold what there is to be told.
+
+        A password or a key that is not sent stays, unless the address is another one.
+        """
+        target = in_use(pk)
+        changes = self.read(EditTargetInput)
+        data = servers.as_data(target) | changes
+        saved = servers.save_target(data, target, seen=self.seen)
+        self.revision = revision_of(servers.revised(saved))
+        why_not = request_probe(saved)
+        output = dict(TargetOutput(saved, context={"request": request}).data)
+        told = servers.to_be_told(saved, changes)
+        return Response(output | {"warnings": [*told, why_not] if why_not else told})
+
+    @operation(
+        "delete_target",
+        "targets",
+        answer=None,
+        code=status.HTTP_204_NO_CONTENT,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete a target that nothing depends on, with its settings, steps and login."""
+        target = get_object_or_404(Target, pk=pk)
+        with self.unchanged(target, servers.revised):
+            ending.delete_target(target, self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Probe(Api):
+    """POST: look whether a target answers."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
+
+    @operation(
+        "probe_target",
+        "targets",
+        answer=TargetAnswer,
+        code=status.HTTP_202_ACCEPTED,
+        also=[status.HTTP_200_OK],
+        refusals=[NOT_FOUND],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Ask for it; the result is in the target, a moment later.
+
+        200 instead of 202: nobody asks it now, for the reason in `warnings`; this is the last answer.
+        """
+        target = get_object_or_404(Target, pk=pk, retired_at=None)
+        why_not = request_probe(target)
+        output = TargetOutput(target, context={"request": request}).data
+        if why_not:
+            return Response(output | {"warnings": [why_not]})
+        return Response(output, status=status.HTTP_202_ACCEPTED)
+
+
+class Retire(Api):
+    """POST: take a target out of the lists."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
+
+    @operation("retire_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """Take it out of the lists, with its limits; its campaigns stay as they are."""
+        target = in_use(pk)
+        try:
+            servers.retire_target(target)
+        except Invalid as invalid:
+            raise NotPossible(" ".join(invalid.errors[""])) from None
+        return Response(self.shown(target, TargetOutput))
+
+
+def in_use(pk: int) -> Target:
+    """Find a target that may be changed. Raise Http404, or NotPossible for one that is retired."""
+    target = get_object_or_404(Target, pk=pk)
+    if target.retired_at is not None:
+        raise NotPossible(f"“{target.name}” was retired: it is not changed any more.")
+    return target

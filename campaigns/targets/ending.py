@@ -1,0 +1,29 @@
+"""The end of a target that nothing depends on."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import ProtectedError
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import NotPossible
+from campaigns.models import Target
+from campaigns.targets.dependants import dependants_of
+from campaigns.targets.production import require_to_unmark
+
+
+@transaction.atomic
+def delete_target(target: Target, user: User) -> None:
+    """Delete a target with its settings, steps and login. Raise NotAllowed; NotPossible where something needs it."""
+    locked = Target.objects.select_for_update().get(pk=target.pk)
+    require_to_unmark(locked, user)
+    found = dependants_of(locked)
+    if found:
+        told = ", ".join(f"{each.kind}: {each.count}" for each in found)
+        raise NotPossible(
+            f"“{locked.name}” is needed ({told}). Retire it instead; nothing is lost."
+        )
+    record(Action.TARGET_DELETED, user=user, subject=locked)
+    try:
+        locked.delete()
+    except ProtectedError:
+        raise NotPossible(f"“{locked.name}” is needed since a moment ago.") from None

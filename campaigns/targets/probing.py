@@ -1,0 +1,207 @@
+"""Look whether targets answer. A target that is being measured is left alone."""
+
+import threading
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from time import monotonic
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from campaigns.kinds.base import AddressRefused, Driver, DriverError, TargetUnavailable
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import all_kinds, driver_of
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.encryption import SecretUnreadable
+from campaigns.kit.network import NetworkError
+from campaigns.kit.redaction import redact_all, storable
+from campaigns.models import Campaign, Target
+from campaigns.targets.probes import BETWEEN_SECONDS, Busy, busy
+from campaigns.targets.servers import as_driver_sees_it, rules_for
+
+MOST_AT_ONCE = 8
+MOST_LOOKS = 8
+"""URLs of a campaign that are asked for before it is launched."""
+PATIENCE_SECONDS = 15.0
+AGAIN_SECONDS = 0.5
+"""How often one whose turn has not come looks again."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """A target that waits to be probed; instants of the monotonic clock."""
+
+    between: float
+    until: float
+    due: float = 0.0
+
+
+@dataclass(slots=True)
+class Lookout:
+    """Probes targets beside whatever else the process does, a few at a time: silent ones take seconds.
+
+    A target that waits already is not put in again. The end of the process waits for no probe.
+    """
+
+    _waiting: dict[int, Turn] = field(default_factory=dict)
+    _at_work: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def look_at(self, targets: Iterable[int], between: float, patience: float = 0.0) -> None:
+        """Probe targets by their primary keys, each unless its server was, `between` seconds ago.
+
+        One that is held up by another target on its server waits `patience` seconds for its turn.
+        """
+        with self._changed:
+            for pk in targets:
+                self._waiting.setdefault(pk, Turn(between, monotonic() + patience))
+            for _ in range(min(MOST_AT_ONCE - self._at_work, len(self._waiting))):
+                self._at_work += 1
+                threading.Thread(target=self._work, name="probing", daemon=True).start()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nothing is left to be done; say whether it came to that."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._at_work, seconds)
+
+    def _work(self) -> None:
+        try:
+            while (taken := self._next()) is not None:
+                pk, turn = taken
+                target = Target.objects.filter(pk=pk, retired_at=None).first()
+                held_up = probe(target, turn.between) if target else None
+                if held_up and held_up.its_turn_comes and monotonic() < turn.until:
+                    with self._changed:
+                        turn.due = monotonic() + AGAIN_SECONDS
+                        self._waiting.setdefault(pk, turn)
+        except BaseException:
+            self._end()
+            raise
+
+    def _next(self) -> tuple[int, Turn] | None:
+        """The next one that is due, or None, which ends the thread: nothing comes in between."""
+        with self._changed:
+            while self._waiting:
+                pk, turn = min(self._waiting.items(), key=lambda item: item[1].due)
+                if turn.due <= monotonic():
+                    return pk, self._waiting.pop(pk)
+                self._changed.wait(AGAIN_SECONDS / 2)
+            self._end()
+            return None
+
+    def _end(self) -> None:
+        connection.close()
+        with self._changed:
+            self._at_work -= 1
+            self._changed.notify_all()
+
+
+lookout = Lookout()
+
+
+def probe_beside(target: int) -> None:
+    """Probe one target that somebody asked for."""
+    lookout.look_at([target], BETWEEN_SECONDS, PATIENCE_SECONDS)
+
+
+def probe_all_beside() -> None:
+    """Probe each server by one of its targets: by that which has waited longest."""
+    targets = Target.objects.filter(retired_at=None)
+    oldest_last = targets.order_by(F("probed_at").desc(nulls_last=True), "-pk")
+    one_each = {address: pk for pk, address in oldest_last.values_list("pk", "address")}
+    lookout.look_at(one_each.values(), settings.PROBE_SECONDS / 2)
+
+
+def probe(target: Target, between: float = 0.0) -> Busy | None:
+    """Probe one target and store what it said, or say why its server is not to be asked now."""
+    began_at = _claim(target, between)
+    if isinstance(began_at, Busy):
+        return began_at
+    claimed = Target.objects.filter(pk=target.pk, probe_began_at=began_at)
+    try:
+        _ask(target)
+        claimed.filter(base_url=target.base_url).update(
+            health=target.health,
+            health_message=storable(target.health_message),
+            proofs=target.proofs,
+            probed_at=Now(),
+        )
+    finally:
+        claimed.update(probe_began_at=None)
+    return None
+
+
+def missing_at(campaign: Campaign) -> list[str]:
+    """Ask a campaign's target for what its runs begin with, once each; say what no run would get.
+
+    Nothing is asked while the server is measured or probed, and what gives no answer here is left out:
+    a worker that stands elsewhere may get one.
+    """
+    target = campaign.target
+    if target is None or isinstance(began_at := _claim(target, 0.0), Busy):
+        return []
+    driver, found = driver_of(campaign.kind), []
+    try:
+        seen, rules = as_driver_sees_it(target), rules_for(target)
+        for parameters in _different(campaign, driver)[:MOST_LOOKS]:
+            try:
+                driver.look(seen, parameters, rules)
+            except TargetUnavailable:
+                break
+            except (DriverError, NetworkError) as error:
+                found.append(str(error))
+    except SecretUnreadable as error:
+        found.append(str(error))
+    finally:
+        Target.objects.filter(pk=target.pk, probe_began_at=began_at).update(probe_began_at=None)
+    return found
+
+
+def _different(campaign: Campaign, driver: Driver) -> list[dict[str, Any]]:
+    """Parameters of cells that ask for other URLs than the ones before."""
+    base_url = campaign.target.base_url if campaign.target else ""
+    cells = campaign.cells.order_by("position").values_list("levels_by_factor", flat=True)
+    by_urls: dict[str, dict[str, Any]] = {}
+    for levels in cells:
+        parameters = {**campaign.parameters, **told_to_driver(levels)}
+        by_urls.setdefault(repr(sorted(driver.urls(base_url, parameters).items())), parameters)
+    return list(by_urls.values())
+
+
+@transaction.atomic
+def _claim(target: Target, between: float) -> datetime | Busy:
+    """Begin a probe, as the only one of its server."""
+    server = Target.objects.filter(address=target.address).order_by("pk")
+    list(server.select_for_update(no_key=True).values_list("pk"))
+    now = database_now()
+    if found := busy(target, now, between):
+        return found
+    Target.objects.filter(pk=target.pk).update(probe_began_at=now)
+    return now
+
+
+def _ask(target: Target) -> None:
+    target.proofs = []
+    try:
+        driver = _driver_for(target.family)
+        proofs = driver.probe(as_driver_sees_it(target), rules_for(target))
+    except (AddressRefused, NetworkError) as error:
+        target.health, target.health_message = Target.Health.REFUSED, str(error)
+    except (DriverError, SecretUnreadable) as error:
+        target.health, target.health_message = Target.Health.UNREACHABLE, str(error)
+    else:
+        ready = all(proof.ok for proof in proofs)
+        target.health = Target.Health.READY if ready else Target.Health.UNREACHABLE
+        target.health_message = ""
+        target.proofs = redact_all([asdict(proof) for proof in proofs])
+
+
+def _driver_for(family: str) -> Driver:
+    for driver in all_kinds().values():
+        if driver.executable and family in driver.families:
+            return driver
+    raise DriverError(f"No kind of test knows the family {family}; change the target's family.")

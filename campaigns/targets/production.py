@@ -1,0 +1,30 @@
+"""What keeps the mark of a production server where loading it takes two people: nobody takes it away alone."""
+
+from django.contrib.auth.models import User
+
+from campaigns.kit.activity import acting
+from campaigns.kit.rights import NotAllowed, Right, may
+from campaigns.models import Target
+from campaigns.targets.allowed import same_server
+
+
+def require_to_unmark(target: Target, user: User | None = None) -> None:
+    """Raise NotAllowed where the server would lose its mark without an admin of the team.
+
+    user: who does so; None: whoever sends the request. Commands and tasks may.
+    """
+    user = user or acting.who()
+    held = Target.objects.select_related("team").filter(pk=target.pk).first()
+    if user is None or held is None or not is_kept(held) or may(user, held.team, Right.MANAGE):
+        return
+    raise NotAllowed(
+        f"“{held.name}” is a production server, and loading it takes two people. An admin of the team "
+        f"“{held.team}” takes the mark off, gives it another address, retires or deletes it: ask one."
+    )
+
+
+def is_kept(target: Target) -> bool:
+    """Whether a target has the mark, and a team to which the same server belongs wants two people."""
+    return target.is_production and any(
+        row.team.second_for_production for row in same_server(target)
+    )

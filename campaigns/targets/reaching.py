@@ -1,0 +1,64 @@
+"""How workers reach a target's machine for what is set, reset and read back there."""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from campaigns.kit import encryption
+from campaigns.kit.http.login import Login
+from campaigns.models import Setting, SshLogin, Target, TargetStep
+from campaigns.targets.actions import Action, Door, Role, Server, SshAccess, parse
+from campaigns.targets.servers import as_driver_sees_it, rules_for
+
+SLACK_SECONDS = 30.0
+
+
+def ssh_of(target: Target) -> SshLogin | None:
+    """The login for commands; None where nobody has given one."""
+    return SshLogin.objects.filter(target=target).first()
+
+
+def server_of(target: Target, sender: str = "perfdash") -> Server:
+    """The target with its secrets opened: for actions only. Raise SecretUnreadable."""
+    seen = as_driver_sees_it(target)
+    login = ssh_of(target)
+    rules = rules_for(target)
+    if login is not None and settings.OWNER_CONFIRMS and login.confirmed_rule:
+        rules = rules.allowing(login.confirmed_rule)
+    door = Door(seen.base_url, rules, Login(seen.username, seen.password), seen.tls, sender)
+    return Server(door, None if login is None else access_of(login))
+
+
+def access_of(login: SshLogin) -> SshAccess:
+    """The login with its secrets opened. Raise SecretUnreadable."""
+    return SshAccess(
+        host=login.host,
+        port=login.port,
+        username=login.username,
+        key=encryption.decrypt(login.key),
+        password=encryption.decrypt(login.password),
+        host_key=login.host_key,
+    )
+
+
+def apply_of(setting: Setting) -> Action:
+    """How a setting is applied."""
+    return parse(setting.apply, Role.APPLY)
+
+
+def read_of(setting: Setting) -> Action:
+    """How a setting is read back."""
+    return parse(setting.read_back, Role.READ)
+
+
+def seconds_to_set(settings_of_one: Iterable[Setting], target: Target) -> float:
+    """How long it may take to read settings of a target, set each, await the target and read again."""
+    rows = TargetStep.objects.filter(target=target, purpose=TargetStep.Purpose.READY)
+    ready = sum(action_of(step).seconds for step in rows)
+    each = (apply_of(row).seconds + 2 * read_of(row).seconds + ready for row in settings_of_one)
+    return sum(each) + SLACK_SECONDS
+
+
+def action_of(step: TargetStep) -> Action:
+    """What a step does."""
+    return parse(step.action, Role(step.purpose))

@@ -1,0 +1,196 @@
+"""Define settings and steps of a target."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit import activity, network
+from campaigns.kit.activity import record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.models import Campaign, FoundSetting, Setting, SshLogin, Target, TargetStep
+from campaigns.targets.actions import COMMAND, HAND, Action, BadAction, Role, parse
+from campaigns.targets.servers import rules_for
+from campaigns.targets.setting_forms import SettingForm, StepForm
+from campaigns.targets.ssh_logins import require_admin
+from campaigns.targets.variables import field_of
+
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+MOST_SETTINGS, MOST_STEPS = 50, 20
+
+
+SETTING = ("name", "label", "unit", "type", "minimum", "maximum", "choices", "hard_to_change")
+STEP = ("name", "purpose", "position", "action")
+
+
+def revised_setting(setting: Setting) -> dict[str, Any]:
+    """Give what the revision of a setting is made of."""
+    return {name: getattr(setting, name) for name in (*SETTING, "apply", "read_back")}
+
+
+def revised_step(step: TargetStep) -> dict[str, Any]:
+    """Give what the revision of a step is made of."""
+    return {name: getattr(step, name) for name in STEP}
+
+
+@transaction.atomic
+def save_setting(
+    data: Mapping[str, Any], target: Target, user: User, setting: Setting | None = None
+) -> Setting:
+    """Define a setting, or change one. Raise Invalid, PermissionDenied."""
+    data = {"type": Setting.Type.INTEGER, "hard_to_change": True, **data}
+    form = SettingForm(data)
+    form.is_valid()
+    errors = messages_of(form)
+    clean = form.cleaned_data
+    name = clean.get("name", "")
+    if name and "name" not in errors:
+        errors |= _wrong_name(name, target)
+    if setting is None and target.setting_rows.count() >= MOST_SETTINGS:
+        errors["name"] = [f"A target has at most {MOST_SETTINGS} settings."]
+    choices = clean.get("choices") or []
+    if clean.get("type") == Setting.Type.CHOICE and len(choices) < 2 and "choices" not in errors:
+        errors["choices"] = ["Give at least two choices."]
+    apply = _action(data.get("apply"), Role.APPLY, "apply", target, errors)
+    read = _action(data.get("read_back"), Role.READ, "read_back", target, errors)
+    if apply and read and read.way == HAND and apply.way != HAND:
+        errors["read_back"] = [
+            "What a worker sets is read back by HTTP or a command, so that it is known to be in force."
+        ]
+    if errors:
+        raise Invalid(errors)
+    _require_for(user, [apply, read], [setting.apply, setting.read_back] if setting else None)
+    if setting is not None:
+        _refuse_in_use(setting, clean["name"])
+    row = setting or Setting(target=target)
+    for field in ("name", "label", "unit", "type", "minimum", "maximum", "hard_to_change"):
+        setattr(row, field, clean[field])
+    row.choices = choices
+    if apply is None or read is None:
+        raise Invalid({"apply": ["Give an action."]})
+    row.apply, row.read_back = apply.to_json(), read.to_json()
+    row.look_failure, row.looked_at, row.look_value = "", None, None
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise Invalid({"name": [f"There is a setting “{name}” already."]}) from None
+    action = activity.Action.SETTING_EDITED if setting else activity.Action.SETTING_CREATED
+    record(action, user=user, subject=row, target=target.name, ways=[apply.way, read.way])
+    return row
+
+
+@transaction.atomic
+def delete_setting(setting: Setting, user: User) -> None:
+    """Forget a setting. Raise Invalid while a campaign needs it, PermissionDenied."""
+    _require_for(user, [], [setting.apply, setting.read_back])
+    _refuse_in_use(setting, "")
+    record(activity.Action.SETTING_DELETED, user=user, subject=setting, target=setting.target.name)
+    setting.delete()
+
+
+@transaction.atomic
+def save_step(
+    data: Mapping[str, Any], target: Target, user: User, step: TargetStep | None = None
+) -> TargetStep:
+    """Define a reset command or a look whether the target is ready. Raise Invalid, PermissionDenied."""
+    form = StepForm(data)
+    form.is_valid()
+    errors = messages_of(form)
+    clean = form.cleaned_data
+    purpose = clean.get("purpose") or TargetStep.Purpose.RESET
+    if step is None and target.steps.count() >= MOST_STEPS:
+        errors["name"] = [f"A target has at most {MOST_STEPS} steps."]
+    action = _action(data.get("action"), Role(purpose), "action", target, errors)
+    if errors or action is None:
+        raise Invalid(errors)
+    _require_for(user, [action], [step.action] if step else None)
+    row = step or TargetStep(target=target)
+    row.name, row.purpose, row.position = clean["name"], purpose, clean["position"] or 1
+    row.action = action.to_json()
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise Invalid({"name": [f"There is a step “{row.name}” already."]}) from None
+    done = activity.Action.STEP_EDITED if step else activity.Action.STEP_CREATED
+    record(done, user=user, subject=row, target=target.name, way=action.way)
+    return row
+
+
+@transaction.atomic
+def delete_step(step: TargetStep, user: User) -> None:
+    """Forget a step. Raise PermissionDenied."""
+    _require_for(user, [], [step.action])
+    record(activity.Action.STEP_DELETED, user=user, subject=step, target=step.target.name)
+    step.delete()
+
+
+def _action(
+    data: Any, role: Role, path: str, target: Target, errors: dict[str, list[str]]
+) -> Action | None:
+    try:
+        action = parse(data, role)
+    except BadAction as bad:
+        errors.update(
+            {(f"{path}.{name}" if name else path): [text] for name, text in bad.errors.items()}
+        )
+        return None
+    if action.url and not action.url.startswith("/"):
+        try:
+            network.check_url(action.url, rules_for(target))
+        except network.NetworkError as error:
+            errors[f"{path}.url"] = [str(error)]
+    if action.login and not target.username:
+        errors[f"{path}.login"] = [f"“{target.name}” has no user name that could be sent."]
+    if action.way == COMMAND and not SshLogin.objects.filter(target=target).exists():
+        errors[f"{path}.way"] = ["Say first how commands reach the target: give its SSH login."]
+    return action
+
+
+def _require_for(
+    user: User, actions: Sequence[Action | None], stored: Sequence[Mapping[str, Any]] | None
+) -> None:
+    """Commands, new or replaced, are an administrator's."""
+    ways = [action.way for action in actions if action] + [each.get("way") for each in stored or ()]
+    if COMMAND in ways:
+        require_admin(user)
+
+
+def _wrong_name(name: str, target: Target) -> dict[str, list[str]]:
+    if not NAME.match(name):
+        return {"name": ["Begin with a small letter; then small letters, digits and _."]}
+    for kind, driver in all_kinds().items():
+        if target.family in driver.families and name in driver.parameters.base_fields:
+            return {"name": [f"The kind {kind} has a parameter “{name}”; take another name."]}
+    return {"name": [f"“{name}” is a name of perfdash itself."]} if name == BLIND_LABEL else {}
+
+
+def _refuse_in_use(setting: Setting, name: str) -> None:
+    """Raise Invalid where a campaign that goes on needs the setting, or it has to be set back."""
+    active = Campaign.objects.filter(target=setting.target_id, state__in=list(Campaign.ACTIVE))
+    for campaign in active:
+        factors = {factor.name for factor in campaign.factors.all()}
+        if setting.name in factors | set(campaign.parameters):
+            raise Invalid({"name": [f"The campaign “{campaign.name}” needs it as it is."]})
+    waiting = FoundSetting.objects.filter(setting=setting, restored_at=None, given_up="")
+    if name != setting.name and waiting.filter(restore=True).exists():
+        raise Invalid({"name": ["It has to be set back to what it was first."]})
+
+
+def as_levels(setting: Setting) -> str:
+    """Say in words which values a setting takes."""
+    field = field_of(setting)
+    low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
+    unit = f" {setting.unit}" if setting.unit else ""
+    if setting.type == Setting.Type.CHOICE:
+        return ", ".join(map(str, setting.choices))
+    if low is None and high is None:
+        return f"any {setting.get_type_display()}{unit}"
+    bounds = " to ".join("…" if each is None else f"{each:g}" for each in (low, high))
+    return f"{bounds}{unit}"

@@ -1,0 +1,172 @@
+"""How commands reach a target's machine: who may say so, and which host key is the machine's own."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings as installation
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from campaigns.kit import encryption, network
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.own_services import installation_rules
+from campaigns.models import SshLogin, Target
+from campaigns.targets.actions import COMMAND, fingerprint_of, wrong_key
+from campaigns.targets.servers import rules_for
+from campaigns.targets.setting_forms import SshForm
+
+ADMIN_ALONE = (
+    "Commands run on the target's machine: only an administrator defines them, or changes how they "
+    "reach it."
+)
+
+
+def is_admin(user: User) -> bool:
+    """Who may define commands: superusers, and the owner of an installation of their own."""
+    return user.is_active and (user.is_superuser or bool(installation.OWNER_CONFIRMS))
+
+
+def require_admin(user: User) -> None:
+    """Raise PermissionDenied for anybody else."""
+    if not is_admin(user):
+        raise PermissionDenied(ADMIN_ALONE)
+
+
+def revised(login: SshLogin) -> dict[str, Any]:
+    """Give what the revision of a login is made of, with its secrets as they are stored."""
+    names = ("host", "port", "username", "key", "password")
+    return {name: getattr(login, name) for name in names}
+
+
+@transaction.atomic
+def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
+    """Say how commands reach the target's machine. Raise Invalid, PermissionDenied.
+
+    An empty key or password leaves the stored one, unless host, port or user are others. Another
+    machine has another host key: the accepted one is forgotten.
+    """
+    require_admin(user)
+    form = SshForm(data)
+    form.is_valid()
+    errors = messages_of(form)
+    clean = form.cleaned_data
+    row = SshLogin.objects.filter(target=target).first() or SshLogin(target=target)
+    if errors:
+        raise Invalid(errors)
+    port = clean["port"] or 22
+    moved = (row.host, row.port, row.username) != (clean["host"], port, clean["username"])
+    if clean["key"] and (wrong := wrong_key(clean["key"])):
+        errors["key"] = [wrong]
+    held = not moved and (row.key or row.password)
+    if not (clean["key"] or clean["password"] or held):
+        errors["key"] = [
+            "Give a private key or a password. A stored one does not go to another machine or user."
+        ]
+    if errors:
+        raise Invalid(errors)
+    rule = _ssh_rule(clean, port, target, row)
+    if moved:
+        row.key = row.password = row.host_key = row.offered_key = ""
+        row.looked_at, row.look_failure = None, ""
+    row.host, row.port, row.username, row.confirmed_rule = (
+        clean["host"],
+        port,
+        clean["username"],
+        rule,
+    )
+    if clean["key"]:
+        row.key, row.password = encryption.encrypt(clean["key"].strip() + "\n"), ""
+    if clean["password"]:
+        row.password = encryption.encrypt(clean["password"])
+        row.key = row.key if clean["key"] else ""
+    row.save()
+    record(
+        Action.SSH_SAVED,
+        user=user,
+        subject=row,
+        target=target.name,
+        moved=moved,
+        credentials_changed=bool(clean["key"] or clean["password"]),
+    )
+    return row
+
+
+@transaction.atomic
+def delete_ssh(login: SshLogin, user: User) -> None:
+    """Forget it. Raise Invalid while a command needs it, PermissionDenied."""
+    require_admin(user)
+    target = login.target
+    actions = [
+        *(
+            (row.name, each)
+            for row in target.setting_rows.all()
+            for each in (row.apply, row.read_back)
+        ),
+        *((row.name, row.action) for row in target.steps.all()),
+    ]
+    used = [name for name, action in actions if action.get("way") == COMMAND]
+    if used:
+        raise Invalid({"": [f"“{used[0]}” runs a command by it; change or delete that first."]})
+    record(Action.SSH_DELETED, user=user, subject=login, target=target.name)
+    login.delete()
+
+
+@transaction.atomic
+def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
+    """Take the key that the machine showed last for its own. Raise Invalid, PermissionDenied."""
+    require_admin(user)
+    shown = fingerprint_of(login.offered_key)
+    if not shown:
+        raise Invalid({"fingerprint": ["The machine has shown no new key; try to reach it first."]})
+    if fingerprint.strip() != shown:
+        raise Invalid(
+            {"fingerprint": [f"The machine has shown {shown}, not this one. Nothing was accepted."]}
+        )
+    login.host_key, login.offered_key, login.look_failure = login.offered_key, "", ""
+    login.save(update_fields=["host_key", "offered_key", "look_failure"])
+    record(
+        Action.HOST_KEY_ACCEPTED,
+        user=user,
+        subject=login,
+        target=login.target.name,
+        fingerprint=shown,
+    )
+    return login
+
+
+def _ssh_rule(clean: Mapping[str, Any], port: int, target: Target, row: SshLogin) -> str:
+    """The rule that the owner confirmed, or empty where the other rules suffice. Raise Invalid."""
+    host = clean["host"]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    try:
+        network.check_url(url, rules_for(target))
+    except network.NetworkError as refusal:
+        try:
+            endpoint = network.parse_url(url)
+        except network.NetworkError as error:
+            raise Invalid({"host": [str(error)]}) from None
+        own = endpoint.host == "localhost" or (
+            endpoint.address is not None and network.is_local(endpoint.address)
+        )
+        rule = urlsplit(url).netloc
+        if not (installation.OWNER_CONFIRMS and own):
+            raise Invalid({"host": [str(refusal)]}) from None
+        try:
+            network.check_url(url, installation_rules().allowing(rule))
+        except network.NetworkError as never:
+            raise Invalid({"host": [str(never)]}) from None
+        if not clean["confirm_address"] and rule != row.confirmed_rule:
+            raise Invalid(
+                {
+                    "confirm_address": [
+                        f"{host} port {port} is a loopback or private address. Confirm that the "
+                        "machine is yours and commands may run there."
+                    ]
+                }
+            ) from None
+        return rule
+    return ""
