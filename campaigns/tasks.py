@@ -29,7 +29,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits
 from campaigns.models import Worker
-from campaigns.queries.analyses import holds_runs_back, request_analysis, request_analysis_after
+from campaigns.planning.analyses import holds_runs_back, request_analysis, request_analysis_after
 from campaigns.results import retention
 from campaigns.reviews.reopening import look_again
 

@@ -9,8 +9,6 @@ from time import process_time
 from typing import Any
 
 from campaigns import analysis
-from campaigns.definition import checking, drafts
-from campaigns.definition.life.planning import design_of, new_session, store_plan
 from campaigns.importers.demonstration import published_campaign
 from campaigns.kinds.registry import driver_of
 from campaigns.models import (
@@ -24,7 +22,9 @@ from campaigns.models import (
     Session,
     Target,
 )
-from campaigns.plan import plan_runs
+from campaigns.planning import checking, drafts
+from campaigns.planning.life.planning import design_of, new_session, store_plan
+from campaigns.planning.plan import plan_runs
 
 MANIFESTS, ENGINES = 10, 2
 START = datetime(2026, 1, 1, tzinfo=UTC)

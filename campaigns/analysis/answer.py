@@ -19,9 +19,9 @@ from campaigns.analysis.sessions_told import confirmed_by_sessions, said_by_sess
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, counted, percent
 from campaigns.models import Campaign
-from campaigns.queries.amendments import amendments_of
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.work import work_of
 from campaigns.queries.environment import Change, stand_ins_of
-from campaigns.queries.work import work_of
 
 Cells = Mapping[str, Any]
 MOST_FACTS = 4

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.models import Campaign
-from campaigns.queries.analyses import lost
+from campaigns.planning.analyses import lost
 
 ALIVE_SECONDS = 15.0
 

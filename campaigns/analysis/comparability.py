@@ -14,8 +14,8 @@ from django.forms.utils import pretty_name
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.units import UNITS
+from campaigns.planning.work import work_of
 from campaigns.queries.compared import Side
-from campaigns.queries.work import work_of
 
 Cell = Mapping[str, Any]
 NOT_SET = "not set"

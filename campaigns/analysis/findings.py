@@ -33,9 +33,9 @@ from campaigns.analysis.sessions_told import sessions_told
 from campaigns.analysis.taken import failing_cells
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Finding, LogLine
-from campaigns.queries.amendments import was_adaptive
+from campaigns.planning.amendments import was_adaptive
+from campaigns.planning.metrics import analysed_metrics_of
 from campaigns.queries.environment import stretches_of
-from campaigns.queries.metrics import analysed_metrics_of
 from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
 from campaigns.queries.surroundings import NAME as SURROUNDINGS
 from campaigns.queries.surroundings import Surroundings, count_surroundings

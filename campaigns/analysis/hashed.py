@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.definition import drafts
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion
+from campaigns.planning import drafts
 from campaigns.queries.runs import ObservedRun
 from campaigns.stats.criteria import Criteria
 

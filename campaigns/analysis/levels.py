@@ -10,8 +10,8 @@ from campaigns.analysis.taken import taken
 from campaigns.analysis.whole_plots import hard_noise
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
+from campaigns.planning.work import work_of
 from campaigns.queries.runs import ObservedRun
-from campaigns.queries.work import work_of
 from campaigns.stats.comparisons import WITHOUT_NUMBERS, Comparisons, Model
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of

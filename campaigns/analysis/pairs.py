@@ -11,8 +11,8 @@ from campaigns.analysis.sessions import noun_of, same_session, split_sessions, s
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.labels import told_apart
 from campaigns.models import Campaign, Cell
+from campaigns.planning.work import work_of
 from campaigns.queries.runs import ObservedRun
-from campaigns.queries.work import work_of
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata

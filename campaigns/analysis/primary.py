@@ -9,7 +9,7 @@ from campaigns.analysis.family import Family
 from campaigns.analysis.sessions import noun_of, standing_of
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.plan import pairs_of
+from campaigns.planning.plan import pairs_of
 from campaigns.stats.comparisons import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.paired import PairedFamily

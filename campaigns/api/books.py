@@ -9,9 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import evidence_outputs as outputs
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.of_run import RunApi
-from campaigns.definition import life
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -20,9 +18,11 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import Exclusion, Finding, LogLine, Worker
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import life
+from campaigns.planning.analyses import request_analysis
+from campaigns.planning.api.base import CampaignApi
+from campaigns.planning.workers import present
 from campaigns.queries.pages import shown_findings
-from campaigns.queries.workers import present
 
 
 class ExcludeInput(Input):

@@ -5,12 +5,12 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
-from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.bundles.sending import bundle_of
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import ByQuery
 from campaigns.kit.api.views import Api
 from campaigns.models import Conclusion
+from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.queries import exports
 from campaigns.reviews.rows import require_to_see
 from campaigns.web.reports.bundle import ZIP, answered, attachment, concluded

@@ -7,11 +7,8 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
-from campaigns.api.launch_outputs import LaunchRequestOutput
-from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.definition import amending, checking, drafts, keeping, life
+from campaigns.definition import keeping
 from campaigns.kit.allowing import team_for
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
@@ -21,8 +18,12 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
+from campaigns.planning import amending, checking, drafts, life
+from campaigns.planning.analyses import request_analysis
+from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.queries import records
-from campaigns.queries.analyses import request_analysis
 
 
 class WholeCampaignApi(CampaignApi):

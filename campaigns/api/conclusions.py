@@ -24,7 +24,6 @@ from campaigns.api.conclusion_outputs import (
     ConclusionOutput,
     prefetched,
 )
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -33,6 +32,7 @@ from campaigns.kit.api.views import Api
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Cell, Conclusion
+from campaigns.planning.api.base import CampaignApi
 from campaigns.queries.conclusions import conclusions_on, conclusions_seen_by
 from campaigns.reviews.baselines import baseline_of, compare_with
 from campaigns.reviews.content import content_of, revised

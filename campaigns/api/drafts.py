@@ -9,12 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.campaigns import WholeCampaignApi
-from campaigns.api.inputs import CampaignInput, TryInput, WaitQuery
-from campaigns.api.launch_outputs import LaunchRequestOutput
-from campaigns.api.of_campaign import TAG, CampaignApi
 from campaigns.api.outputs import CampaignDetail
 from campaigns.api.run_outputs import RunOutput
-from campaigns.definition import calibrating, checking, drafts, life, preview, templates
 from campaigns.kit.api import waiting
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import selected
@@ -23,6 +19,10 @@ from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
+from campaigns.planning import calibrating, checking, drafts, life, preview, templates
+from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.queries import records, versions
 
 

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import evidence_outputs as outputs
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.of_run import RunApi
 from campaigns.api.run_outputs import AttemptOutput, PercentilesQuery, RunQuery
 from campaigns.kit.api import filters
@@ -19,6 +18,7 @@ from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.shapes import CellOutput
 from campaigns.models import Attempt, Distribution, Measurement, Proof, Series
+from campaigns.planning.api.base import CampaignApi
 
 TAG = "evidence"
 

@@ -6,12 +6,12 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from campaigns.api.of_campaign import TAG, CampaignApi
-from campaigns.definition import drafts
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import ByQuery
 from campaigns.models import Campaign
+from campaigns.planning import drafts
+from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.queries import exports
 from campaigns.queries.exports import FORMATS
 

@@ -9,12 +9,12 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.kit.api import shapes
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.models import Campaign, Run
+from campaigns.planning.api.base import CampaignApi
 from campaigns.queries.history import history_of
 
 

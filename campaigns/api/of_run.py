@@ -2,8 +2,8 @@
 
 from django.http import Http404
 
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.models import Run
+from campaigns.planning.api.base import CampaignApi
 from campaigns.queries import records
 
 

@@ -9,15 +9,15 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.launch_outputs import LaunchRequestOutput
 from campaigns.api.run_outputs import cell_output
-from campaigns.definition import drafts
 from campaigns.kit.api import shapes
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, LaunchRequest, Target
+from campaigns.planning import drafts
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.analyses import failure_of
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.queries import environment, live, records, versions
-from campaigns.queries.amendments import amendments_of
-from campaigns.queries.analyses import failure_of
 from campaigns.queries.json_document import finding_entries
 from campaigns.targets.allowed import names_beside
 

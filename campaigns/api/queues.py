@@ -6,7 +6,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.definition import queue
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.shapes import QueueOutput
@@ -14,6 +13,7 @@ from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import May, Right
 from campaigns.models import Target
+from campaigns.planning.api.base import CampaignApi
 from campaigns.queries import queues
 
 

@@ -4,12 +4,9 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.launch_outputs import LaunchRequestOutput
-from campaigns.api.of_campaign import CampaignApi
 from campaigns.api.of_run import RunApi
 from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
 from campaigns.api.submissions import APPENDING, Receiving, append_runs
-from campaigns.definition import life
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -17,6 +14,9 @@ from campaigns.kit.api.selection import selected
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest, Run
+from campaigns.planning import life
+from campaigns.planning.api.base import CampaignApi
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.queries import records
 
 

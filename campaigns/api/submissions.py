@@ -46,7 +46,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
-from campaigns.queries.analyses import request_analysis, request_analysis_of_received
+from campaigns.planning.analyses import request_analysis, request_analysis_of_received
 from campaigns.readers import all_readers
 
 TAG = "submissions"

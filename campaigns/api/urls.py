@@ -23,17 +23,16 @@ from campaigns.api import (
     exports,
     history,
     keeping,
-    launches,
     queues,
     reports,
     runs,
-    schemas,
     submissions,
     talk,
-    team_templates,
 )
 from campaigns.kinds import api
 from campaigns.kit.api import views
+from campaigns.planning.api import launches, schemas
+from campaigns.planning.api import templates as team_templates
 from campaigns.targets.api import settings as target_settings
 from campaigns.targets.api import targets
 

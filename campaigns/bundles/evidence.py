@@ -13,7 +13,7 @@ from campaigns.kinds.base import Recomputed
 from campaigns.kit import histogram
 from campaigns.kit.charts.formats import counted
 from campaigns.models import Attempt, Campaign, Distribution, Measurement, RawSamples, Run
-from campaigns.queries.metrics import driver_if_known
+from campaigns.planning.metrics import driver_if_known
 
 CLOSE = 1e-9
 """Sums in another order; a digit of a measured value is far above it."""

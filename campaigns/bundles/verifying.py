@@ -21,8 +21,8 @@ from campaigns.bundles.rows import as_row
 from campaigns.bundles.sending import CONCLUSION
 from campaigns.bundles.tables import FINDINGS, TABLES, Table
 from campaigns.bundles.writing import DEFINITION, MORE
-from campaigns.definition import drafts
 from campaigns.models import Campaign, Conclusion
+from campaigns.planning import drafts
 from campaigns.stats.hashing import data_hash, hash_together
 
 FILE = MORE + CONCLUSION

@@ -15,10 +15,10 @@ from campaigns.bundles.manifest import FORMAT, Listed, Manifest, Told
 from campaigns.bundles.rows import as_objects, text_of
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import FINDINGS, TABLES
-from campaigns.definition import drafts
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Campaign, Finding
-from campaigns.queries.analyses import failure_of
+from campaigns.planning import drafts
+from campaigns.planning.analyses import failure_of
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS
 from perfdash import __version__

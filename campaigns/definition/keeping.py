@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns.definition.life.rows import log, name_of
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.form_errors import messages_of
 from campaigns.models import Campaign, Retention, Team
+from campaigns.planning.life.rows import log, name_of
 
 LONGEST_DAYS = 36_500
 

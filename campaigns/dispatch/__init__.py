@@ -27,7 +27,7 @@ from campaigns.dispatch.restoring import claim_restorations
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import ANALYSIS, CONTROL, send
 from campaigns.models import Attempt, TargetLease
-from campaigns.queries.analyses import holding_runs_back
+from campaigns.planning.analyses import holding_runs_back
 
 __all__ = [
     "ask_generators",

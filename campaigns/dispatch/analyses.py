@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 from campaigns.importers import waiting
 from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Attempt, Campaign
-from campaigns.queries import workers
-from campaigns.queries.analyses import BESIDE_SECONDS, awaited_by_runs, under_way
+from campaigns.planning import workers
+from campaigns.planning.analyses import BESIDE_SECONDS, awaited_by_runs, under_way
 
 
 def untouched(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:

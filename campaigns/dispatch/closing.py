@@ -2,12 +2,12 @@
 
 from django.db.models.functions import Now
 
-from campaigns.definition.life.adaptive import add_block
 from campaigns.dispatch.analyses import untouched
 from campaigns.kit.activity import Action, record
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning.analyses import request_analysis
+from campaigns.planning.life.adaptive import add_block
 
 STOPS = {
     "precise": "precise enough",

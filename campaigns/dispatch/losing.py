@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from campaigns import results
 from campaigns.accounts.notifications.backoff import LONGEST_SECONDS
 from campaigns.accounts.notifications.claiming import CLAIM_SECONDS
-from campaigns.definition.life.rows import release_leases
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -22,6 +21,7 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
+from campaigns.planning.life.rows import release_leases
 
 log = logging.getLogger(__name__)
 

@@ -23,10 +23,10 @@ from campaigns.models import (
     TargetLease,
     TargetStep,
 )
-from campaigns.queries import workers
+from campaigns.planning import workers
+from campaigns.planning.pools import generator_pools
 from campaigns.queries.hands import needed, number_of_next_attempt
 from campaigns.queries.order import ORDER
-from campaigns.queries.pools import generator_pools
 from campaigns.queries.restorations import addresses_held
 
 

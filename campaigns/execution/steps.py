@@ -14,7 +14,6 @@ from typing import Any, Self, TypeVar
 
 from django.conf import settings
 
-from campaigns.definition.limits import excess_of
 from campaigns.execution import machine
 from campaigns.execution.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
@@ -41,6 +40,7 @@ from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, EnvironmentFact, LogLine, Run, Setting, TargetStep
 from campaigns.models import Target as TargetRow
+from campaigns.planning.limits import excess_of
 from campaigns.results import MOST_LETTERS, Outcome
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.reaching import action_of, apply_of, read_of, server_of

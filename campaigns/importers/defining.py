@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from campaigns.definition import checking
-from campaigns.definition.contrasts import read_contrast
 from campaigns.importers.submitted import Submitted
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import Text
 from campaigns.models import Campaign
+from campaigns.planning import checking
+from campaigns.planning.contrasts import read_contrast
 
 KIND = "external"
 SEED = 1

@@ -5,10 +5,10 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.definition import checking, drafts
 from campaigns.importers.files import About, import_file
 from campaigns.importers.stand_ins import paused_where_it_was
 from campaigns.models import Campaign, Target
+from campaigns.planning import checking, drafts
 from campaigns.targets import servers
 
 PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")

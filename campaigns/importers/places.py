@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from campaigns import results
-from campaigns.definition.levels import MOST_BYTES
-from campaigns.definition.parts import MOST_CELLS, MOST_FACTORS
 from campaigns.importers.submitted import Scalar, Submitted, SubmittedRun
 from campaigns.kit.errors import Invalid
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
+from campaigns.planning.levels import MOST_BYTES
+from campaigns.planning.parts import MOST_CELLS, MOST_FACTORS
 
 FEW_CELLS = 20
 """So many are looked up by their levels; for more, all cells of the campaign are read."""

@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns import results
-from campaigns.definition import drafts
 from campaigns.importers.defining import KIND, definition_of, source_of
 from campaigns.importers.known import new_among
 from campaigns.importers.places import Places
@@ -27,6 +26,7 @@ from campaigns.kit.errors import Differs, Invalid, NotPossible
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
 from campaigns.models.teams import default_team
+from campaigns.planning import drafts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ import re
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from campaigns.definition import life
 from campaigns.models import Campaign, Target
+from campaigns.planning import life
 from campaigns.targets import servers
 from campaigns.targets.actions import PLACE
 from campaigns.targets.settings import save_setting

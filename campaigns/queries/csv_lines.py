@@ -13,8 +13,8 @@ from django.db.models.functions import Floor
 from campaigns.kinds.base import Metric
 from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign, Measurement
-from campaigns.queries.metrics import metric_of
-from campaigns.queries.outline import FactorOutline
+from campaigns.planning.metrics import metric_of
+from campaigns.planning.outline import FactorOutline
 from campaigns.queries.pages import findings_of
 from campaigns.queries.rows import RunRow, Standing
 from campaigns.queries.run_stream import MeasuredRun, measured_runs, units_of

@@ -8,9 +8,9 @@ from django.utils.text import slugify
 
 from campaigns.kit.downloads import gathered
 from campaigns.models import Campaign
+from campaigns.planning.outline import factors_of
 from campaigns.queries.csv_lines import csv_lines
 from campaigns.queries.json_document import json_pieces
-from campaigns.queries.outline import factors_of
 from campaigns.queries.parquet import parquet_pieces
 from campaigns.queries.versions import fingerprint, whole_version
 from perfdash import __version__

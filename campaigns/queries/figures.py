@@ -19,7 +19,7 @@ from campaigns.models import (
     Run,
     TargetLease,
 )
-from campaigns.queries.workers import present_by_pool
+from campaigns.planning.workers import present_by_pool
 
 LONGEST_SECONDS = 2
 

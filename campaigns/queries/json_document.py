@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Finding
-from campaigns.queries.amendments import amendments_of
+from campaigns.planning.amendments import amendments_of
 from campaigns.queries.environment import changes_of, environment_of, stand_ins_of
 from campaigns.queries.pages import outline_of, shown_findings
 from campaigns.queries.run_stream import MeasuredRun, Value, measured_runs

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from campaigns import progress
 from campaigns.models import Attempt, Campaign, LogLine, Run, Series
-from campaigns.queries.expected import usual_run
+from campaigns.planning.expected import usual_run
 from campaigns.queries.waiting import Wait, waiting_for
 
 LOG_LINES = 200

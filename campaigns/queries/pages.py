@@ -11,8 +11,8 @@ from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
-from campaigns.queries.metrics import driver_if_known, metric_of, metrics_of
-from campaigns.queries.outline import FactorOutline, _label, factors_of
+from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
+from campaigns.planning.outline import FactorOutline, _label, factors_of
 from campaigns.stats.methods import METHODS
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from campaigns.models import Campaign, Finding
-from campaigns.queries.outline import factors_of
+from campaigns.planning.outline import factors_of
 from campaigns.queries.run_stream import MeasuredRun, measured_runs
 from perfdash import __version__
 

@@ -9,11 +9,11 @@ from django.db.models.functions import Now
 from campaigns.kit.rights import May
 from campaigns.kit.team_names import CAMPAIGN, quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
+from campaigns.planning.pools import needed_pools
+from campaigns.planning.workers import present_by_pool
 from campaigns.queries.live import seconds_left
 from campaigns.queries.order import ORDER
-from campaigns.queries.pools import needed_pools
 from campaigns.queries.waiting import Wait, waiting_for
-from campaigns.queries.workers import present_by_pool
 from campaigns.targets.allowed import same_server
 
 DRAFT, HOLDER = "a draft of another team", "another team"

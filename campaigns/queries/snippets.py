@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.kinds.base import Snippet
 from campaigns.models import Campaign, Setting
-from campaigns.queries.metrics import driver_if_known
+from campaigns.planning.metrics import driver_if_known
 from campaigns.targets.actions import COMMAND, HAND
 from campaigns.targets.actions.values import PLACE
 

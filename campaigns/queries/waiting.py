@@ -6,13 +6,13 @@ from datetime import datetime
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.team_names import quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, TargetLease
-from campaigns.queries import analyses
-from campaigns.queries.expected import expected_seconds
+from campaigns.planning import analyses
+from campaigns.planning.expected import expected_seconds
+from campaigns.planning.pools import needed_pools
+from campaigns.planning.workers import present_by_pool
 from campaigns.queries.hands import open_requests
 from campaigns.queries.order import ORDER
-from campaigns.queries.pools import needed_pools
 from campaigns.queries.restorations import addresses_held
-from campaigns.queries.workers import present_by_pool
 from campaigns.targets import quiet
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models.functions import Greatest, Now
 
-from campaigns.definition.life.rows import release_leases
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.planning.life.rows import release_leases
 from campaigns.results.generators import loaded_until, put_away
 from campaigns.results.settling import settle
 from campaigns.results.storing import Outcome, stand_in_of, store, without_secrets

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from campaigns.definition.forms import TargetForm
 from campaigns.kinds.base import Target as TargetView
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import encryption, network, redaction
@@ -23,6 +22,7 @@ from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.kit.team_names import TARGET
 from campaigns.models import Campaign, Target, Team
+from campaigns.planning.forms import TargetForm
 from campaigns.targets.allowed import names_beside
 from campaigns.targets.changes import record_saved, stored
 from campaigns.targets.one_server import Hosts, measuring, share_address

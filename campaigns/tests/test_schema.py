@@ -13,8 +13,6 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit import encryption
 from campaigns.models import (
     ApiToken,
@@ -42,6 +40,8 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.teams import default_team
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy
 

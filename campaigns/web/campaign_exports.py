@@ -4,11 +4,11 @@ from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
-from campaigns.definition import drafts
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
+from campaigns.planning import drafts
 from campaigns.queries import exports
 from campaigns.queries.comparison_rows import comparison_lines
 from campaigns.queries.pages import findings_of, outline_of

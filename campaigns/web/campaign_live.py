@@ -133,7 +133,7 @@ def figure(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
 def trials(request: HttpRequest, campaign: Campaign, etag: str) -> HttpResponse:
     """The try-outs of a draft, as long as one is going on."""
     part = running.trials_context(campaign, etag)
-    return render(request, "campaigns/parts/_trials.html", {"part": part})
+    return render(request, "planning/_trials.html", {"part": part})
 
 
 @require_GET

@@ -7,24 +7,24 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
-from campaigns.definition.preview import preview
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
+from campaigns.planning import drafts, life
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.checking import check
+from campaigns.planning.pages.launches import ANYWAY, failed_try_out
+from campaigns.planning.pages.limits import limits_of, stopped_of
+from campaigns.planning.pages.plans import plan_view
+from campaigns.planning.preview import preview
 from campaigns.queries import live, versions
-from campaigns.queries.amendments import amendments_of
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.hands import open_requests
 from campaigns.queries.pages import Outline, outline_of
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
-from campaigns.web.launches import ANYWAY, failed_try_out
-from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.phrases import Levels, level_text
-from campaigns.web.plans import plan_view
 
 CANCELLING = "The load is being stopped; the page changes when the target is clean."
 
@@ -37,7 +37,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     outline, waiting = outline_of(found), {"launch_request": life.waiting_of(found)}
     if found.state == Campaign.State.DRAFT:
         shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(found)}
-        return render(request, "campaigns/draft.html", waiting | shown | _draft(found, outline))
+        return render(request, "planning/draft.html", waiting | shown | _draft(found, outline))
     if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
         return render(request, "campaigns/running.html", waiting | _running(found, outline))
     shown = waiting | result.context(request, found, outline)

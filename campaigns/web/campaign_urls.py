@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from campaigns.web import amending, bundles, calibrating, queues, run_actions, run_pages, talk
-from campaigns.web import campaign_actions as actions
+from campaigns.planning.pages import actions as actions
+from campaigns.planning.pages import amending, calibrating
+from campaigns.web import bundles, queues, run_actions, run_pages, talk
 from campaigns.web import campaign_charts as charts
 from campaigns.web import campaign_exports as exports
 from campaigns.web import campaign_live as live

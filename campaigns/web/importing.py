@@ -25,7 +25,7 @@ from campaigns.kit.pages.fields import Field, from_form
 from campaigns.kit.pages.people import takes, team_field, user_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Submission
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning.analyses import request_analysis
 from campaigns.readers import all_readers
 
 SHOWN = 20

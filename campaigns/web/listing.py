@@ -13,12 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns.definition import drafts
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Finding, Target
+from campaigns.planning import drafts
 from campaigns.queries.environment import stand_ins
 from campaigns.queries.home import means_of_cells, measured_runs
 from campaigns.web.sparks import Spark, spark

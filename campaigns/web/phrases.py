@@ -6,7 +6,7 @@ from typing import Any
 from campaigns.kit.charts import formats
 from campaigns.kit.charts.labels import told_apart
 from campaigns.kit.pages.fields import as_text
-from campaigns.queries.outline import FactorOutline
+from campaigns.planning.outline import FactorOutline
 from campaigns.queries.rows import RunRow, Standing
 
 MISSING = "—"

@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.charts import levels, pairs
 from campaigns.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.kit.charts.figure import Quantity
-from campaigns.queries.outline import FactorOutline
+from campaigns.planning.outline import FactorOutline
 from campaigns.web.phrases import Levels, inside, level_text
 from campaigns.web.run_plots import Plot
 from campaigns.web.view import View

@@ -10,11 +10,12 @@ from django.http import HttpRequest
 
 from campaigns.kit.pages.sorting import Sort
 from campaigns.models import Campaign
-from campaigns.queries.amendments import amendments_of
-from campaigns.queries.analyses import failure_of, wait_of
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.analyses import failure_of, wait_of
+from campaigns.planning.metrics import metric_of
+from campaigns.planning.outline import FactorOutline
+from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.metrics import metric_of
-from campaigns.queries.outline import FactorOutline
 from campaigns.queries.pages import Findings, Outline, findings_of
 from campaigns.queries.rows import RunRow
 from campaigns.queries.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
@@ -25,7 +26,6 @@ from campaigns.web.calibration_panel import calibration_panel
 from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
-from campaigns.web.limits import limits_of, stopped_of
 from campaigns.web.panels import panels_of
 from campaigns.web.panels.base import Late, Shown, comes_late
 from campaigns.web.panels.matrix import heat_table

@@ -9,16 +9,16 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns.definition import life
 from campaigns.kit.errors import NotConfirmed
 from campaigns.kit.events import work_waits
 from campaigns.kit.pages.confirming import Step, ask_for_name, ask_reason, typed_name
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Run
-from campaigns.queries.analyses import request_analysis
-from campaigns.web.campaign_actions import REFUSALS, reason_in
-from campaigns.web.launches import told_if_asked
+from campaigns.planning import life
+from campaigns.planning.analyses import request_analysis
+from campaigns.planning.pages.actions import REFUSALS, reason_in
+from campaigns.planning.pages.launches import told_if_asked
 
 
 @require_http_methods(["GET", "POST"])

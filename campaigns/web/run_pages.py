@@ -9,10 +9,10 @@ from django.views.decorators.http import require_GET
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Run
+from campaigns.planning.metrics import metric_of, metrics_of
+from campaigns.planning.outline import factors_of, sample_of
 from campaigns.queries import live
 from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
-from campaigns.queries.metrics import metric_of, metrics_of
-from campaigns.queries.outline import factors_of, sample_of
 from campaigns.queries.rows import standing_of, state_of
 from campaigns.web.phrases import PURPOSES, Levels, value_text
 from campaigns.web.run_actions import find_run, page_of

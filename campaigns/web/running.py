@@ -11,10 +11,10 @@ from django.utils import timezone
 from campaigns.kit.charts import formats
 from campaigns.kit.formats import about
 from campaigns.models import Campaign
+from campaigns.planning.outline import factors_of, rate_of, sample_of
 from campaigns.queries import live
 from campaigns.queries.environment import stand_ins_of
 from campaigns.queries.hands import open_requests
-from campaigns.queries.outline import factors_of, rate_of, sample_of
 from campaigns.queries.pages import findings_of
 from campaigns.queries.queues import place_of
 from campaigns.queries.rows import RunRow, run_rows

@@ -3,24 +3,23 @@
 from django.urls import include, path, re_path
 
 from campaigns.accounts.pages import account, activity, teams
+from campaigns.planning.pages import define, launches
+from campaigns.planning.pages import templates as team_templates
 from campaigns.targets.pages import settings as target_settings
 from campaigns.targets.pages import targets
 from campaigns.web import (
     bundles,
     compare,
-    define,
     hands,
     health,
     home,
     importing,
     inbox,
     keeping,
-    launches,
     listing,
     metrics,
     queues,
     talk,
-    team_templates,
 )
 from campaigns.web.help import help_page
 from campaigns.web.reports import links as report_links
@@ -121,7 +120,7 @@ urlpatterns = [
     path("campaigns/<int:pk>/report/", reports.draft_report, name="campaign-report"),
     path("campaigns/", listing.campaign_list, name="campaign-list"),
     path("campaigns/new/", define.campaign_new, name="campaign-new"),
-    path("campaigns/plan/", define.campaign_plan, name="campaign-plan"),
+    path("campaigns/planning/plan/", define.campaign_plan, name="campaign-plan"),
     path("campaigns/<int:pk>/edit/", define.campaign_edit, name="campaign-edit"),
     path("campaigns/<int:pk>/clone/", define.campaign_clone, name="campaign-clone"),
     path("campaigns/<int:pk>/repeat/", define.campaign_repeat, name="campaign-repeat"),

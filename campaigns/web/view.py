@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
-from campaigns.queries.outline import FactorOutline
+from campaigns.planning.outline import FactorOutline
 from campaigns.queries.pages import Findings, Outline
 
 TOGETHER = "all"

@@ -2,7 +2,7 @@ import pytest
 
 from campaigns import analysis
 from campaigns.models import Campaign, LogLine, Run
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning.analyses import request_analysis
 from campaigns.stats.verdict import Word
 from campaigns.tests.analysis.conftest import store
 from perfdash_client.errors import BadUse, NoAnswer, VerdictFailed

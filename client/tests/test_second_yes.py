@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign, LaunchRequest, Target, Team
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 from perfdash_client import following

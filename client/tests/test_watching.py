@@ -5,7 +5,7 @@ import pytest
 from campaigns import analysis
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign, Run
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning.analyses import request_analysis
 from campaigns.tests.analysis.conftest import store
 from perfdash_client import following
 

@@ -22,8 +22,8 @@ def known() -> list[str]:
 def complete() -> dict[str, object]:
     """Migrate, pause, cancel try-outs that wait, count; name the targets whose passwords no key opens."""
     call_command("migrate", verbosity=0, interactive=False)
-    from campaigns.definition import life
     from campaigns.models import Campaign, Run
+    from campaigns.planning import life
     from campaigns.targets.servers import unreadable_targets
 
     running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))

@@ -1,9 +1,9 @@
 import pytest
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit import encryption
 from campaigns.models import Campaign, Run, Target
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.tests.toy import definition, target, toy
 from perfdash.local import restoration
 

@@ -29,7 +29,7 @@ def typed_name(request: HttpRequest) -> str:
 
 def ask_reason(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:
     """Ask why something is ended or left out."""
-    return render(request, "campaigns/confirm.html", {"campaign": campaign, "step": step})
+    return render(request, "planning/confirm.html", {"campaign": campaign, "step": step})
 
 
 def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step) -> HttpResponse:
@@ -41,4 +41,4 @@ def ask_for_name(request: HttpRequest, campaign: Campaign, step: Step) -> HttpRe
         said = f"“{typed}” is not its name" if typed else "Nothing was typed"
         error = f"{said}; the server is called “{campaign.target.name}”. Nothing was started."
     context = {"campaign": campaign, "step": step, "typed": typed, "error": error}
-    return render(request, "campaigns/confirm_target.html", context, status=422 if wrong else 200)
+    return render(request, "planning/confirm_target.html", context, status=422 if wrong else 200)

@@ -12,7 +12,7 @@ from campaigns.importers.receiving import Received
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Campaign
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning.analyses import request_analysis
 from campaigns.readers import all_readers
 
 

@@ -14,7 +14,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team
-from campaigns.queries.analyses import request_outdated
+from campaigns.planning.analyses import request_outdated
 
 
 class Command(RecordedCommand):

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.definition.forms import TargetForm
 from campaigns.kit import encryption
 from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import Invalid
@@ -20,14 +19,15 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target
+from campaigns.planning.forms import TargetForm
+from campaigns.planning.pages.calibrating import noise_of_kinds
+from campaigns.planning.pages.limits import quiet_of, zones
 from campaigns.queries.home import TargetRow, target_rows
 from campaigns.queries.queues import queue_of
 from campaigns.targets import servers
 from campaigns.targets.pages.setting_rows import settings_context
 from campaigns.targets.probes import request_probe
 from campaigns.targets.production import is_kept
-from campaigns.web.calibrating import noise_of_kinds
-from campaigns.web.limits import quiet_of, zones
 
 UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
 COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {

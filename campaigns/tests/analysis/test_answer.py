@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from campaigns.analysis.cells import summarise_cells
-from campaigns.definition import life
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign
+from campaigns.planning import life
 from campaigns.queries.runs import observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.tests.analysis.conftest import findings, noisy, store

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.definition import checking, drafts, life
-from campaigns.definition.calibrating import calibration_of
 from campaigns.kit.errors import Invalid
+from campaigns.planning import checking, drafts, life
+from campaigns.planning.calibrating import calibration_of
 from campaigns.tests.analysis.conftest import findings, store
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 
 from campaigns import analysis, results
 from campaigns.analysis import findings as storing
-from campaigns.definition import life
 from campaigns.models import Campaign, Run
+from campaigns.planning import life
 from campaigns.tests.analysis.conftest import START, findings, store
 from campaigns.tests.people import somebody
 from campaigns.tests.stored import import_run

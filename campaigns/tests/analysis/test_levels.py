@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from campaigns.definition import life
 from campaigns.models import Run
+from campaigns.planning import life
 from campaigns.tests.analysis.conftest import findings, noisy, store
 from campaigns.tests.people import somebody
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from campaigns.analysis.pairs import _name
-from campaigns.definition import life
 from campaigns.models import Attempt, Measurement, Run
+from campaigns.planning import life
 from campaigns.tests.analysis.conftest import findings, store
 from campaigns.tests.people import somebody
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.definition import checking, drafts, life
+from campaigns.planning import checking, drafts, life
 from campaigns.stats.stopping import half_width
 from campaigns.stats.verdict import Contrast
 from campaigns.tests.analysis.conftest import findings, store

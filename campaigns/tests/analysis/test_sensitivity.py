@@ -4,8 +4,8 @@ import pytest
 
 from campaigns.analysis import sensitivity as trying
 from campaigns.analysis.sensitivity import sensitivity
-from campaigns.definition import life
 from campaigns.models import Campaign, Finding
+from campaigns.planning import life
 from campaigns.tests.analysis.conftest import findings, noisy, store
 from campaigns.tests.people import somebody
 

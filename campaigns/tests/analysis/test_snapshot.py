@@ -5,8 +5,8 @@ import pytest
 from campaigns import analysis
 from campaigns.analysis import findings as storing
 from campaigns.analysis.snapshot import changes, snapshot
-from campaigns.definition import life
 from campaigns.models import Finding
+from campaigns.planning import life
 from campaigns.stats.methods import METHODS
 from campaigns.tests.analysis.conftest import noisy, store
 from campaigns.tests.people import somebody

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.models import Campaign, LogLine
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning.analyses import request_analysis
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from campaigns.api.urls import urlpatterns
-from campaigns.definition.checking import KNOWN_FIELDS
+from campaigns.planning.checking import KNOWN_FIELDS
 
 TEXT = Path(settings.BASE_DIR, "docs/api.md").read_text()
 

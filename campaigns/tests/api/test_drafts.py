@@ -3,8 +3,8 @@
 import pytest
 
 from campaigns.accounts.access import make_token
-from campaigns.definition import life
 from campaigns.models import Campaign, Run
+from campaigns.planning import life
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.toy import definition
 

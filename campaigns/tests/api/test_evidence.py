@@ -5,10 +5,10 @@ from datetime import datetime
 import pytest
 
 from campaigns import results
-from campaigns.definition import life
 from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Run
+from campaigns.planning import life
 from campaigns.tests.web.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db

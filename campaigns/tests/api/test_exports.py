@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.test import Client
 
-from campaigns.definition import life
+from campaigns.planning import life
 from campaigns.tests.analysis.conftest import interleaved, store, target
 
 __all__ = ["interleaved", "target"]

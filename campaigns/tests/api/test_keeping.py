@@ -1,8 +1,8 @@
 import pytest
 
-from campaigns.definition import drafts
-from campaigns.definition.checking import check
 from campaigns.models import Target
+from campaigns.planning import drafts
+from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 
 

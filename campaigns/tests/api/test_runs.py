@@ -5,9 +5,9 @@ import pytest
 from django.db.models.functions import Now
 
 from campaigns import results
-from campaigns.definition import life
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof
 from campaigns.models import Attempt, Campaign, Finding, Run, Worker
+from campaigns.planning import life
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

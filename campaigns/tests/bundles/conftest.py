@@ -10,13 +10,13 @@ import pytest
 
 from campaigns import analysis, results
 from campaigns.bundles import write_bundle
-from campaigns.definition import checking, drafts, life
 from campaigns.importers.demonstration import published_campaign
 from campaigns.kinds.base import EffectiveSetting, Proof
 from campaigns.kinds.downloader import steps
 from campaigns.kinds.downloader.engines.summary import Download
 from campaigns.kinds.programs.manifest import Entry
 from campaigns.models import Attempt, Campaign, Run, Target
+from campaigns.planning import checking, drafts, life
 from campaigns.results import storing
 from campaigns.tests.people import somebody
 

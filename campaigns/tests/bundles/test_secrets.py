@@ -13,7 +13,6 @@ from campaigns import analysis
 from campaigns.bundles import verify, write_bundle
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import TABLES
-from campaigns.definition import life
 from campaigns.kit import encryption
 from campaigns.models import (
     ApiToken,
@@ -30,6 +29,7 @@ from campaigns.models import (
     SshLogin,
     Target,
 )
+from campaigns.planning import life
 from campaigns.tests.bundles.conftest import contents, rows
 from campaigns.tests.people import somebody
 

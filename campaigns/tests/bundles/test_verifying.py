@@ -11,8 +11,8 @@ from django.db import connection
 from campaigns import analysis
 from campaigns.analysis import findings as computing
 from campaigns.bundles import verify, verifying
-from campaigns.definition import life
 from campaigns.models import Attempt, Campaign, Finding, Measurement, Run, Target
+from campaigns.planning import life
 from campaigns.tests.bundles.conftest import MANIFEST, contents, packed, repaired, rows, with_rows
 from campaigns.tests.people import somebody
 

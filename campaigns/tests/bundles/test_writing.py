@@ -6,8 +6,8 @@ import pytest
 
 from campaigns import analysis
 from campaigns.bundles import NotReady, verify, write_bundle
-from campaigns.definition import life
 from campaigns.models import Campaign, Measurement
+from campaigns.planning import life
 from campaigns.tests.bundles.conftest import MANIFEST, contents, rows
 from campaigns.tests.people import somebody
 

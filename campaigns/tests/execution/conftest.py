@@ -9,7 +9,6 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns import dispatch
-from campaigns.definition import checking, drafts, life
 from campaigns.kinds import registry
 from campaigns.kinds.base import (
     Driver,
@@ -26,6 +25,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.models import Attempt, Run, Target, TargetLease, Worker
+from campaigns.planning import checking, drafts, life
 from campaigns.tests.toy import worker
 
 __all__ = ["worker"]

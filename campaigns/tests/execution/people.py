@@ -1,9 +1,9 @@
 """What people do with campaigns, chosen by numbers, so that a test can choose at random."""
 
 from campaigns import dispatch as dispatching
-from campaigns.definition import checking, drafts, life
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Run, Target
+from campaigns.planning import checking, drafts, life
 
 REFUSALS = (NotPossible, drafts.NotADraft, Invalid)
 

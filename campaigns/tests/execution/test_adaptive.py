@@ -5,11 +5,11 @@ import pytest
 
 from campaigns import analysis, dispatch, execution
 from campaigns.analysis import findings as storing
-from campaigns.definition import checking, drafts, life
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import checking, drafts, life
+from campaigns.planning.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db
 

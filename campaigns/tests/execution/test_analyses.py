@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from campaigns import analysis, dispatch, execution
 from campaigns.analysis import claiming
-from campaigns.definition import life
 from campaigns.importers.document import read_submission
 from campaigns.importers.receiving import append, create
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
-from campaigns.queries.analyses import (
+from campaigns.planning import life
+from campaigns.planning.analyses import (
     request_analysis,
     request_analysis_after,
     request_analysis_of_received,

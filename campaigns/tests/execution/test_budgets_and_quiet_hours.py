@@ -6,11 +6,11 @@ import pytest
 from django.db.models import F
 
 from campaigns import dispatch, execution
-from campaigns.definition import life
 from campaigns.execution import keeper
 from campaigns.execution.claim import claim
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
-from campaigns.queries.expected import expected_seconds
+from campaigns.planning import life
+from campaigns.planning.expected import expected_seconds
 from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.going_on import back_date, claimed, execute_next, quiet_from, run_all

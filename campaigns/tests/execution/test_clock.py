@@ -9,7 +9,6 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns import dispatch
-from campaigns.definition import life
 from campaigns.kit.database_clock import database_now
 from campaigns.models import (
     Attempt,
@@ -21,7 +20,8 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.queries.expected import budget_seconds_left, expected_seconds
+from campaigns.planning import life
+from campaigns.planning.expected import budget_seconds_left, expected_seconds
 from campaigns.tests.execution.going_on import back_date, execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)

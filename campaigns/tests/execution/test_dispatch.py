@@ -11,7 +11,6 @@ from kombu.exceptions import OperationalError
 
 from campaigns import analysis, dispatch, execution
 from campaigns.analysis import findings
-from campaigns.definition import life
 from campaigns.dispatch import closing
 from campaigns.dispatch.analyses import untouched
 from campaigns.execution.claim import claim
@@ -31,6 +30,7 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
+from campaigns.planning import life
 from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)

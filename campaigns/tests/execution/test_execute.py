@@ -7,7 +7,6 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
-from campaigns.definition import life
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import NOT_RENEWED, Keeper
 from campaigns.kinds.programs.deadline import monotonic
@@ -20,7 +19,8 @@ from campaigns.models import (
     Target,
     TargetLease,
 )
-from campaigns.queries.refusals import refused_levels
+from campaigns.planning import life
+from campaigns.planning.refusals import refused_levels
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.together import until
 

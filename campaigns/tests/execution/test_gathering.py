@@ -8,13 +8,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns import dispatch, execution, results
-from campaigns.definition import life
 from campaigns.dispatch import generators
 from campaigns.execution import gathering
 from campaigns.execution.claim import claim
 from campaigns.execution.gathered import added_progress
 from campaigns.kit import encryption, histogram
 from campaigns.models import Attempt, Generator, GeneratorLease, Run, TargetLease, Worker
+from campaigns.planning import life
 from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.together import run_together, together, until, workers
 

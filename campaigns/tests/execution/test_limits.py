@@ -3,9 +3,9 @@
 import pytest
 
 from campaigns import dispatch
-from campaigns.definition import life
 from campaigns.dispatch import queueing
 from campaigns.models import Attempt, Campaign, Run, Target
+from campaigns.planning import life
 from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.going_on import execute_next, run_all
 

@@ -8,10 +8,10 @@ import pytest
 from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
-from campaigns.definition import life
 from campaigns.execution.claim import claim
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.planning import life
 from campaigns.tests.execution.beside import Beside, not_stored_yet
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -21,8 +21,8 @@ from hypothesis.stateful import (
 )
 
 from campaigns import dispatch as dispatching
-from campaigns.definition import life
 from campaigns.models import Campaign, Run, Target, TargetLease
+from campaigns.planning import life
 from campaigns.targets import servers
 from campaigns.tests.execution import people
 from campaigns.tests.execution.beside import Beside, not_stored_yet

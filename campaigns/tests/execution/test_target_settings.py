@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from campaigns import dispatch, execution
-from campaigns.definition import hands, life
+from campaigns.definition import hands
 from campaigns.dispatch.restoring import claim_restorations
 from campaigns.kit.errors import NotPossible
 from campaigns.models import (
@@ -19,6 +19,7 @@ from campaigns.models import (
     Run,
     TargetLease,
 )
+from campaigns.planning import life
 from campaigns.queries.hands import open_requests
 from campaigns.queries.waiting import waiting_for
 from campaigns.targets import settings as target_settings

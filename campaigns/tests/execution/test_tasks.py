@@ -10,9 +10,9 @@ from django.db import OperationalError
 
 from campaigns import analysis, tasks
 from campaigns import dispatch as dispatching
-from campaigns.definition import life
 from campaigns.models import Attempt, Campaign, Run, Worker
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import life
+from campaigns.planning.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -23,7 +23,7 @@ from campaigns.kinds.base import Health, Measured
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import messages as sending
 from campaigns.models import Attempt, AuditEvent, Campaign, Dispatcher, Run, Worker
-from campaigns.queries.analyses import request_analysis_after
+from campaigns.planning.analyses import request_analysis_after
 from campaigns.targets import quiet
 
 MEASURED = Measured(

@@ -2,8 +2,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError
 
-from campaigns.definition import checking, drafts, life, preview
 from campaigns.models import Campaign, Finding, Run, Target, Team
+from campaigns.planning import checking, drafts, life, preview
 from campaigns.queries.pages import findings_of
 from campaigns.targets.servers import retire_target, save_target
 from campaigns.tests.people import somebody

@@ -4,8 +4,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaigns import analysis
-from campaigns.definition import life
 from campaigns.models import Attempt, Measurement, Run
+from campaigns.planning import life
 from campaigns.queries import parquet
 from campaigns.queries.parquet import _array, _type, parquet_pieces
 from campaigns.tests.analysis.conftest import interleaved, published, store, target

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from campaigns.api.run_outputs import RunOutput
-from campaigns.definition import checking, drafts, life
 from campaigns.models import Attempt, Exclusion, Measurement, Run
+from campaigns.planning import checking, drafts, life
 from campaigns.queries import records
 from campaigns.queries.history import history_of
 from campaigns.queries.rows import run_rows, standing_of

@@ -6,10 +6,10 @@ import time
 import pytest
 from django.db import connection, transaction
 
-from campaigns.definition import life
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import life
+from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.drafting import edit
 from campaigns.reviews.errors import Moved, ReviewRefused
 from campaigns.reviews.freezing import data_hash_of

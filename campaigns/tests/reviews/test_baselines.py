@@ -1,8 +1,8 @@
 import pytest
 
-from campaigns.definition import life
 from campaigns.models import Campaign, Conclusion, Team, Template
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import life
+from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.baselines import baseline_of, compare_with
 from campaigns.reviews.drafting import create, edit
 from campaigns.reviews.sending import send, withdraw

@@ -10,11 +10,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from campaigns import analysis
 from campaigns.analysis.findings import hash_now
-from campaigns.definition import life
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership, Team
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import life
+from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import edit

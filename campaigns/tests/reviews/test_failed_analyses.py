@@ -7,9 +7,9 @@ import pytest
 from campaigns import analysis
 from campaigns.analysis import findings as storing
 from campaigns.bundles import NotReady, write_bundle
-from campaigns.definition import life
 from campaigns.models import Campaign
-from campaigns.queries.analyses import failure_of, request_analysis, request_outdated
+from campaigns.planning import life
+from campaigns.planning.analyses import failure_of, request_analysis, request_outdated
 from campaigns.reviews.errors import AnalysisFailed
 from campaigns.reviews.sending import send
 

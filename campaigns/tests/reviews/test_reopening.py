@@ -4,10 +4,10 @@ import pytest
 
 from campaigns import analysis, tasks
 from campaigns.analysis import findings as storing
-from campaigns.definition import amending, life
 from campaigns.kit.events import work_waits
 from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
-from campaigns.queries.analyses import request_analysis
+from campaigns.planning import amending, life
+from campaigns.planning.analyses import request_analysis
 from campaigns.reviews import reopening
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.errors import Moved

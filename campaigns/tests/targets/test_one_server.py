@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit import name_service
 from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Target
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.targets import servers
 from campaigns.targets.allowed import allowed_on
 from campaigns.tests.toy import definition

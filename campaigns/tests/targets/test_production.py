@@ -2,11 +2,11 @@
 
 import pytest
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit.activity.acting import by_request
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import Target, Team
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.targets import ending, servers
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition

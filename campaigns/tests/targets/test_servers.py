@@ -2,12 +2,12 @@ import logging
 
 import pytest
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit import encryption
 from campaigns.kit.errors import Invalid
 from campaigns.kit.network import Refused
 from campaigns.models import Target
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.targets import servers
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.toy import definition

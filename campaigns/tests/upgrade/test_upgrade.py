@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from campaigns import analysis, dispatch
-from campaigns.definition import life
 from campaigns.kit import encryption
 from campaigns.models import Attempt, Campaign, Exclusion, Finding, Run, Target, Worker
+from campaigns.planning import life
 from campaigns.stats.changes import differences
 from campaigns.tests import upgrade
 from campaigns.tests.upgrade.conftest import books

@@ -5,8 +5,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from campaigns.definition import drafts
-from campaigns.definition.checking import check
+from campaigns.planning import drafts
+from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.utils import timezone
 
 from campaigns import analysis, results
-from campaigns.definition import checking, drafts, life
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
 from campaigns.models import Attempt, Campaign, Run
+from campaigns.planning import checking, drafts, life
 from campaigns.tests.stored import import_run
 from campaigns.tests.toy import definition
 

@@ -7,9 +7,9 @@ import pytest
 from django.urls import reverse
 
 from campaigns import analysis, results
-from campaigns.definition import life
 from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Campaign, Measurement, Run
+from campaigns.planning import life
 from campaigns.queries import exports
 from campaigns.tests.web.measured import begin, finish, launched, outcome, store
 

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns import analysis, progress, results
-from campaigns.definition import life
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
+from campaigns.planning import life
 from campaigns.queries import live
 from campaigns.stats.methods import METHODS
 from campaigns.tests.web.conftest import Page

@@ -5,9 +5,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns import progress
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.queries import home as queries
 from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition

@@ -1,9 +1,9 @@
 import pytest
 from django.urls import reverse
 
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.models import Campaign, Finding
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 from campaigns.web import listing

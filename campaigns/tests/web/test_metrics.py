@@ -6,9 +6,9 @@ from django.db.models.functions import Now
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from campaigns.definition.life import launch
 from campaigns.kit import broker
 from campaigns.models import Attempt, Campaign, Dispatcher, Run, TargetLease, Worker
+from campaigns.planning.life import launch
 from campaigns.web import metrics
 
 pytestmark = pytest.mark.django_db

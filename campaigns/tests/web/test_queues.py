@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns import dispatch
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.models import Attempt, Campaign, Run, Worker
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 

@@ -6,7 +6,7 @@ from typing import Any
 from campaigns.charts import percentile_curves
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.formats import counted
-from campaigns.queries.outline import sample_of
+from campaigns.planning.outline import sample_of
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
 from campaigns.web.run_plots import Plot

@@ -6,7 +6,7 @@ from typing import Any
 from campaigns.charts import scalability
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.formats import amount, counted, number
-from campaigns.queries.metrics import metric_of
+from campaigns.planning.metrics import metric_of
 from campaigns.web.panels.base import Chosen, Column, Numbers, Panel, Shown
 from campaigns.web.phrases import inside
 from campaigns.web.plots import run_note

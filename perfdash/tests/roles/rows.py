@@ -7,8 +7,6 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from campaigns.accounts.access import make_token
-from campaigns.definition import drafts
-from campaigns.definition.checking import check
 from campaigns.kit.encryption import token_hash
 from campaigns.kit.histogram import encode
 from campaigns.models import (
@@ -35,6 +33,8 @@ from campaigns.models import (
     Template,
     Thread,
 )
+from campaigns.planning import drafts
+from campaigns.planning.checking import check
 from campaigns.targets import servers
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition

@@ -6,10 +6,10 @@ from django.db.models.functions import Now
 
 from campaigns import dispatch
 from campaigns.accounts.notifications.messages import HAPPENED
-from campaigns.definition import drafts, life
-from campaigns.definition.checking import check
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Run
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
 from campaigns.results.settling import stop_where_too_much_fails
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy, worker

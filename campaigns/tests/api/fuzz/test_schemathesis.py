@@ -19,10 +19,10 @@ from django.core.management import call_command
 
 from campaigns import results
 from campaigns.accounts.access import make_token
-from campaigns.definition import checking, drafts
 from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
+from campaigns.planning import checking, drafts
 from campaigns.targets.servers import save_target
 from campaigns.tests.web.measured import begin, launched, outcome
 

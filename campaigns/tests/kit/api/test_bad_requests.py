@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from campaigns.api.inputs import CampaignInput
-from campaigns.definition.checking import KNOWN_FIELDS
 from campaigns.models import Campaign
-from campaigns.tests.definition.test_checking import JUNK
+from campaigns.planning.api.inputs import CampaignInput
+from campaigns.planning.checking import KNOWN_FIELDS
+from campaigns.tests.planning.test_checking import JUNK
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

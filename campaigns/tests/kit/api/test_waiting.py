@@ -4,9 +4,9 @@ from time import monotonic
 
 import pytest
 
-from campaigns.definition import life
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign
+from campaigns.planning import life
 from campaigns.tests.web.measured import launched
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from campaigns.accounts.access import make_token
-from campaigns.definition import life
 from campaigns.kit import encryption
 from campaigns.models import Campaign, Target, Team
+from campaigns.planning import life
 from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
 

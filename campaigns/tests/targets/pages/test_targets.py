@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 from time_machine import travel
 
-from campaigns.definition import life
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.planning import life
 from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.utils.html import conditional_escape
 
 from campaigns.charts import sampling
-from campaigns.definition import life
 from campaigns.models import Campaign, Conclusion, Membership, Team
+from campaigns.planning import life
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.drafting import create
 from campaigns.reviews.freezing import data_hash_of

@@ -5,8 +5,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.definition import life
 from campaigns.models import AuditEvent, Decision, EnvironmentFact, PublicLink, Setting
+from campaigns.planning import life
 from campaigns.tests.api.conftest import own_rates
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import Page

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.definition import life
 from campaigns.models import Team
+from campaigns.planning import life
 from campaigns.reviews.checklist import checklist
 from campaigns.tests.people import somebody
 from campaigns.tests.web.conftest import Page

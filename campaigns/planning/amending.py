@@ -1,0 +1,207 @@
+"""Change, after launch, what launch has locked: with a reason, for everybody to see."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from campaigns.kinds.base import Driver
+from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.form_errors import many_for_one
+from campaigns.kit.forms import Text
+from campaigns.kit.rights import Right
+from campaigns.models import Amendment, Campaign
+from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.forms import FEWEST_ADAPTIVE, DesignForm
+from campaigns.planning.life.asking import takes_two
+from campaigns.planning.life.guards import require_confirmed
+from campaigns.planning.life.rows import locked, log, name_of
+from campaigns.planning.metrics import metrics_of
+from campaigns.planning.work import work_of
+
+PERCENT = {
+    "smallest_effect_percent": "smallest_effect",
+    "margin_percent": "margin",
+    "failed_limit_percent": "failed_limit",
+    "stop_width_percent": "stop_width",
+}
+STOP = ("stop_rule", "stop_width", "stop_most")
+PLAIN = ("question", "primary_metric", "primary_contrast", "stop_rule", "stop_most")
+AMENDABLE = (*PLAIN, *PERCENT)
+"""As a definition has them; percentages are stored as shares."""
+LONGEST_REASON = 2000
+OPEN = (Campaign.State.RUNNING, Campaign.State.PAUSED)
+
+
+@transaction.atomic
+def amend(
+    campaign: Campaign,
+    changes: Mapping[str, Any],
+    reason: str,
+    user: User | None,
+    confirmed_name: str = "",
+) -> list[Amendment]:
+    """Change locked fields of a launched campaign; those that stay as they are are no amendment.
+
+    `changes` holds fields of AMENDABLE as a definition has them. The caller asks for the analysis.
+    Raise NotPossible for a draft, where the stop rule has ruled already, and where one that may load
+    more needs approval by a second person; NotConfirmed where a stop rule would go on loading a production
+    server; Invalid with every error by field.
+    """
+    campaign = locked(campaign)
+    require_right(user, campaign, Right.WRITE)
+    if campaign.state == Campaign.State.DRAFT:
+        raise NotPossible("Nothing is locked before launch; edit the draft.")
+    errors = {
+        str(name): ["It cannot be amended; clone the campaign to change it."]
+        for name in changes
+        if name not in AMENDABLE
+    }
+    try:
+        reason = Text(max_length=LONGEST_REASON).clean(reason)
+    except ValidationError as error:
+        errors["reason"] = error.messages
+    after = _checked(campaign, changes, errors)
+    if errors:
+        raise Invalid(errors)
+    before = {name: getattr(campaign, name) for name in after}
+    changed = [name for name in after if after[name] != before[name]]
+    if not changed:
+        raise Invalid({"": ["Nothing would change; what you sent is what the campaign has."]})
+    if any(name in STOP for name in changed):
+        _require_open(campaign)
+        require_right(user, campaign, Right.OPERATE)
+        if user is not None and takes_two(campaign):
+            _require_no_more(campaign, after)
+        require_confirmed(campaign, confirmed_name)
+    for name in changed:
+        setattr(campaign, name, after[name])
+    campaign.save(update_fields=changed)
+    log(campaign, f"amended by {name_of(user)}: {', '.join(changed).replace('_', ' ')}; {reason}")
+    record(
+        Action.CAMPAIGN_AMENDED,
+        user=user,
+        campaign=campaign,
+        reason=reason,
+        changes={name: {"before": before[name], "after": after[name]} for name in changed},
+    )
+    return Amendment.objects.bulk_create(
+        Amendment(
+            campaign=campaign,
+            field=name,
+            before=before[name],
+            after=after[name],
+            reason=reason,
+            user=user,
+        )
+        for name in changed
+    )
+
+
+def _require_open(campaign: Campaign) -> None:
+    if campaign.state not in OPEN:
+        raise NotPossible(
+            f"The campaign is {campaign.state}: its stop rule has been applied, and cannot be amended any more. Extend the campaign to measure more."
+        )
+
+
+def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
+    """Raise NotPossible for a stop rule that may measure on where the one that was agreed to ends."""
+    new = {name: after.get(name, getattr(campaign, name)) for name in STOP}
+    if new["stop_rule"] != Campaign.StopRule.PRECISION or (
+        campaign.stop_rule == Campaign.StopRule.PRECISION
+        and new["stop_most"] <= campaign.stop_most
+        and new["stop_width"] >= campaign.stop_width
+    ):
+        return
+    raise NotPossible(
+        "On this server, load beyond what two people agreed to needs approval by a second person, which an amendment cannot ask for. Extend the campaign, or clone it with this stop rule and launch the clone: both ask for approval."
+    )
+
+
+def _checked(
+    campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Give the fields that were sent as they are stored; note what is wrong with them."""
+    try:
+        driver = driver_of(campaign.kind)
+    except UnknownKind as error:
+        raise NotPossible(f"{error} Install the package that brings it.") from None
+    errors |= many_for_one(changes, DesignForm.base_fields)
+    after = _of_form(campaign, changes, errors)
+    if "primary_metric" in changes:
+        known = [metric.name for metric in metrics_of(campaign) if metric.directed]
+        if changes["primary_metric"] not in known:
+            given = str(changes["primary_metric"])[:50]
+            errors["primary_metric"] = [
+                f"“{given}” is not a metric with a direction of this campaign; there are "
+                f"{', '.join(known[:20])}."
+            ]
+        after["primary_metric"] = changes["primary_metric"]
+    if "primary_contrast" in changes:
+        given = changes["primary_contrast"]
+        after["primary_contrast"] = _contrast(campaign, given, driver, errors)
+    return after
+
+
+def _of_form(
+    campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Read question, percentages and stop rule by the fields of the form that defined them."""
+    after: dict[str, Any] = {}
+    for name in ("question", "stop_rule", "stop_most", *PERCENT):
+        if name not in changes or name in errors:
+            continue
+        try:
+            value = DesignForm.base_fields[name].clean(changes[name])
+        except ValidationError as error:
+            errors[name] = error.messages
+            continue
+        if value in (None, ""):
+            errors[name] = ["Give a value, or leave the field out to keep the one that it has."]
+        elif name in PERCENT:
+            after[PERCENT[name]] = value / 100
+        else:
+            after[name] = value
+    if not errors:
+        _check_together(campaign, after, errors)
+    return after
+
+
+def _check_together(
+    campaign: Campaign, after: Mapping[str, Any], errors: dict[str, list[str]]
+) -> None:
+    new = {name: after.get(name, getattr(campaign, name)) for name in (*STOP, *PERCENT.values())}
+    if new["margin"] > new["smallest_effect"]:
+        errors["margin_percent"] = [
+            f"The margin ({100 * new['margin']:g} %) is wider than the smallest effect of interest "
+            f"({100 * new['smallest_effect']:g} %); make it at most as wide."
+        ]
+    if new["stop_rule"] != Campaign.StopRule.PRECISION:
+        for name in ("stop_width", "stop_most"):
+            if new[name] != getattr(campaign, name):
+                path = {"stop_width": "stop_width_percent"}.get(name, name)
+                errors[path] = ["Only a stop by precision has it; choose that rule, too."]
+        return
+    if campaign.order not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+        errors["stop_rule"] = ["Only interleaved and paired campaigns go on block by block."]
+    fewest = max(FEWEST_ADAPTIVE, campaign.repetitions)
+    if any(name in after for name in STOP) and new["stop_most"] < fewest:
+        errors["stop_most"] = [f"It has {fewest} blocks at least; allow as many."]
+
+
+def _contrast(
+    campaign: Campaign, given: Any, driver: Driver, errors: dict[str, list[str]]
+) -> dict[str, Any] | None:
+    factors = {
+        factor.name: [level.value for level in factor.levels.all()]
+        for factor in campaign.factors.prefetch_related("levels")
+    }
+    cells = list(campaign.cells.values_list("levels_by_factor", flat=True))
+    paired = (campaign.paired_factor, campaign.baseline)
+    return read_contrast(given, driver, factors, cells, paired, errors, work_of(campaign))

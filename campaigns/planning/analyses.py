@@ -1,0 +1,188 @@
+"""Requests of analyses: which wait, are being computed, or failed.
+
+A campaign holds its one request: `analysis_requested_at`, since when it has data that no analysis has read;
+`analysis_sent_at`, when a worker was asked, and then the last sign of life of the one that computes;
+`analysis_began_at`, since when it computes.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest, Now
+
+from campaigns.kit.events import data_changed
+from campaigns.kit.messages import ANALYSIS
+from campaigns.models import Attempt, Campaign, Finding, LogLine, Run
+from campaigns.planning import workers
+from campaigns.stats.methods import METHODS
+
+REST_SECONDS_A_RUN = 0.05
+MOST_REST_SECONDS = 60
+
+
+def request_analysis(campaign: Campaign) -> None:
+    """Note that a campaign has new data; it is analysed between two runs, not beside one.
+
+    A request that waits already keeps its age: however often it is repeated, its turn comes. What was
+    concluded from the data of before is re-opened at once, in the transaction of the caller.
+    """
+    _request(campaign, Now())
+    data_changed.send(sender=None, campaign=campaign)
+
+
+def request_analysis_of_received(campaign: Campaign, runs: int) -> None:
+    """Request one of a campaign to which runs were added: not before it has rested from the last.
+
+    campaign: as it was read when it was locked. runs: how many it has. They may come one by one, many
+    a second: where a request waits already, nothing is asked of the database.
+    """
+    if campaign.analysis_requested_at is not None and campaign.analysis_began_at is None:
+        return
+    rest = timedelta(seconds=min(MOST_REST_SECONDS, runs * REST_SECONDS_A_RUN))
+    last = Finding.objects.filter(campaign=campaign).order_by("-computed_at").values("computed_at")
+    _request(campaign, Coalesce(Greatest(Now(), Subquery(last[:1]) + rest), Now()))
+    data_changed.send(sender=None, campaign=campaign)
+
+
+def _request(campaign: Campaign, at: Combinable) -> None:
+    """Request one, unless a request waits that nobody has begun with: whoever begins reads all there is."""
+    untaken = Q(analysis_began_at=None) | Q(analysis_requested_at__gt=F("analysis_began_at"))
+    waits = When(
+        untaken | lost(), analysis_requested_at__isnull=False, then=F("analysis_requested_at")
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(analysis_requested_at=Case(waits, default=at))
+
+
+def request_analysis_after(run: Run) -> None:
+    """Request one where the run ended its block, unless the last one was just now.
+
+    An analysis takes the longer the more runs there are, and the next run waits for it: the rest
+    between two grows with them, so that a large campaign measures more than it computes.
+    """
+    block = Run.objects.filter(block=run.block_id)
+    if run.purpose == Run.Purpose.TRIAL or block.exclude(state__in=Run.CLOSED).exists():
+        return
+    closed = Run.objects.filter(campaign=run.campaign_id, state__in=Run.CLOSED).count()
+    rest = timedelta(seconds=closed * REST_SECONDS_A_RUN)
+    recent = Finding.objects.filter(
+        campaign=run.campaign_id, computed_at__gt=Now() - rest, computed_at__lte=Now()
+    )
+    if not recent.exists():
+        request_analysis(run.campaign)
+
+
+def request_outdated() -> int:
+    """Request analyses where other methods computed findings, or it failed; say of how many campaigns."""
+    outdated = Finding.objects.exclude(versions__contains={"methods": METHODS}).values("campaign")
+    again = Q(pk__in=outdated) | Q(pk__in=failures().values("campaign"))
+    campaigns = Campaign.objects.filter(again, analysis_requested_at=None)
+    return campaigns.update(analysis_requested_at=Now(), analysis_sent_at=None)
+
+
+SILENT_SECONDS = 60
+"""A worker that gave no sign of life for so long has lost its analysis."""
+UNTAKEN_SECONDS = 30
+"""A message that nobody took for so long is lost: one is sent only where a worker is free for it."""
+BESIDE_SECONDS = 120
+"""After so long an analysis is computed beside a run, where it found no gap between two."""
+HOLDING_SECONDS = 180
+"""After so long no run waits for an analysis any more."""
+JUST_ENDED_SECONDS = 180
+"""For so long somebody may be waiting for the answer of a campaign that was measured here."""
+WHAT_TO_DO = (
+    "Findings are kept as they were before. Undo what came last, if that can be (a run that was "
+    "excluded counts again), or have the fault mended: the log of the analysis worker has its traceback. "
+    "It is tried again when a conclusion on it is sent, and when perfdash is updated."
+)
+
+
+def under_way() -> Q:
+    """Campaigns whose analysis was sent to a worker, or is computed by one that gives signs of life."""
+    taken = Q(analysis_began_at__isnull=False, analysis_sent_at__gt=_ago(SILENT_SECONDS))
+    sent = Q(analysis_began_at=None, analysis_sent_at__gt=_ago(UNTAKEN_SECONDS))
+    return Q(analysis_requested_at__isnull=False) & (taken | sent)
+
+
+def lost() -> Q:
+    """Campaigns whose analysis nobody computes: it was not sent, or who had it gives no sign of life."""
+    return Q(analysis_sent_at=None) | Q(analysis_sent_at__lt=_ago(SILENT_SECONDS))
+
+
+def awaited_by_runs() -> Q:
+    """Campaigns whose analysis goes first, between two runs: those that measure, or did just now.
+
+    What was measured elsewhere is never among them, nor what ended long ago and is analysed anew.
+    """
+    just_ended = Q(closed_at__gt=_ago(JUST_ENDED_SECONDS), counted_from__isnull=False)
+    return Q(state=Campaign.State.RUNNING) | just_ended
+
+
+def holding_runs_back() -> QuerySet[Campaign]:
+    """Campaigns for whose analysis the next run waits, on every server: it would be disturbed.
+
+    None where nobody takes analyses; and no analysis holds runs back for ever.
+    """
+    if nobody_computes():
+        return Campaign.objects.none()
+    found = Campaign.objects.filter(under_way(), awaited_by_runs())
+    return found.filter(analysis_requested_at__gt=_ago(HOLDING_SECONDS)).order_by("pk")
+
+
+def holds_runs_back(campaign: Campaign) -> bool:
+    """Whether the next run waits for the analysis of this campaign, while nothing is measured."""
+    if Attempt.objects.filter(state=Attempt.State.RUNNING).exists():
+        return False
+    return Campaign.objects.filter(awaited_by_runs(), pk=campaign.pk).exists()
+
+
+def nobody_computes() -> str:
+    """Say so where no worker takes analyses; else empty."""
+    if workers.present().filter(pools__contains=ANALYSIS).exists():
+        return ""
+    return f"No worker of the queue “{ANALYSIS}” answers; it is computed as soon as one does."
+
+
+def wait_of(campaign: Campaign) -> str:
+    """Say what the analysis of a campaign waits for; empty where a worker has it."""
+    requested = Campaign.objects.filter(analysis_requested_at__isnull=False)
+    if requested.filter(under_way(), pk=campaign.pk).exists():
+        return ""
+    if why := nobody_computes():
+        return why
+    goes_first = requested.filter(awaited_by_runs(), pk=campaign.pk).exists()
+    others = requested.filter(awaited_by_runs()) if goes_first else requested
+    ahead = others.filter(analysis_requested_at__lt=campaign.analysis_requested_at).count()
+    parts = []
+    if ahead:
+        parts.append(
+            f"{ahead} other{'s' if ahead > 1 else ''} come{'s' if ahead == 1 else ''} first."
+        )
+    if Attempt.objects.filter(state__in=Attempt.OPEN).exists():
+        parts.append(
+            f"It begins when nothing is measured, or {BESIDE_SECONDS // 60} minutes after it was requested."
+        )
+    return " ".join(parts)
+
+
+def failures() -> QuerySet[LogLine]:
+    """Lines on analyses that failed, and that none came through since or is on its way."""
+    later = Finding.objects.filter(campaign=OuterRef("campaign"), computed_at__gt=OuterRef("at"))
+    return LogLine.objects.filter(
+        ~Exists(later),
+        text__startswith=LogLine.ANALYSIS_FAILED,
+        campaign__analysis_requested_at=None,
+    )
+
+
+def failure_of(campaign: Campaign) -> str:
+    """Say how the last analysis failed, and what to do about it; empty where it did not."""
+    line = failures().filter(campaign=campaign).last()
+    if line is None:
+        return ""
+    return f"{line.text[:1].upper()}{line.text[1:].rstrip('.')}. {WHAT_TO_DO}"
+
+
+def _ago(seconds: float) -> Any:
+    return Now() - timedelta(seconds=seconds)

@@ -1,0 +1,121 @@
+"""Second yes: what waits for it, and saying it."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from django.contrib.auth.models import User
+from django.db.models import Model, QuerySet
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import Input, NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.owners import find
+from campaigns.kit.rights import Right
+from campaigns.models import LaunchRequest
+from campaigns.planning import life
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+
+TAG = "launch requests"
+Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
+
+
+class WordsInput(Input):
+    """Why."""
+
+    words = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
+
+
+def rows() -> QuerySet[LaunchRequest]:
+    """With all that an answer shows."""
+    return LaunchRequest.objects.select_related("campaign", "asked_by", "decided_by")
+
+
+class LaunchRequests(Api):
+    """GET: what waited, and waits, for a second person's yes."""
+
+    @operation(
+        "list_launch_requests",
+        TAG,
+        answer=LaunchRequestOutput,
+        paged=True,
+        filters=filters.LaunchRequests,
+    )
+    def get(self, request: Request) -> Response:
+        """Loads of production servers that somebody asked for, the newest first."""
+        found = self.visible(rows(), "campaign__team")
+        return self.page(found, LaunchRequestOutput, "-pk", filters.LaunchRequests)
+
+
+class OneLaunchRequest(Api):
+    """GET: one of them."""
+
+    of: ClassVar[type[Model] | None] = LaunchRequest
+
+    @operation("get_launch_request", TAG, answer=LaunchRequestOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """What was asked for, of which definition, and who decided."""
+        self.read_query(NoQuery)
+        return Response(self.shown(find(rows(), self.user, pk=pk), LaunchRequestOutput))
+
+
+class Decision(Api):
+    """What the views of a decision share."""
+
+    of: ClassVar[type[Model] | None] = LaunchRequest
+    takes = {"post": Right.OPERATE}
+
+    def decide(self, pk: int, act: Decide, words: str) -> Response:
+        """Decide, then look what may start. Raise NotPossible, NotAllowed."""
+        row = act(find(rows(), self.user, Right.OPERATE, pk=pk), self.user, words)
+        work_waits.send(sender=None)
+        if row.state == LaunchRequest.State.OUTDATED:
+            raise NotPossible(f"It is void, and nothing began. {row.words}")
+        return Response(self.shown(row, LaunchRequestOutput))
+
+
+class Approve(Decision):
+    """POST {words}: say yes to what another person asked for."""
+
+    @operation(
+        "approve_launch",
+        TAG,
+        body=WordsInput,
+        answer=LaunchRequestOutput,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Say yes as a second operator, and do it, once.
+
+        409 where the definition was changed since: the request is void then, and nothing began.
+        """
+        return self.decide(pk, life.approve, self.read(WordsInput)["words"])
+
+
+class Refuse(Decision):
+    """POST {words}: say no."""
+
+    @operation(
+        "refuse_launch",
+        TAG,
+        body=WordsInput,
+        answer=LaunchRequestOutput,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Say no; nothing begins."""
+        return self.decide(pk, life.refuse, self.read(WordsInput)["words"])
+
+
+class Withdraw(Decision):
+    """POST: take back what one asked for."""
+
+    @operation("withdraw_launch", TAG, answer=LaunchRequestOutput, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """Take back what you asked for yourself."""
+        return self.decide(pk, lambda row, user, _: life.withdraw(row, user), "")

@@ -1,0 +1,260 @@
+"""JSON Schema of a campaign's definition, for editors and checks before anything is sent.
+
+Made from what the API itself reads: the names of its input, the fields of the form, the kinds. It
+tells nothing of this installation, so anybody may read it. What only the server can tell (whether a
+target is there, what fits together) is not in it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.kinds.api import described, driver_at
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.views import Api
+from campaigns.kit.durations import DurationField
+from campaigns.planning.api.inputs import CampaignInput
+from campaigns.planning.forms import DesignForm
+from campaigns.planning.parts import MOST_FACTORS
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+"""What editors know best."""
+SCALAR = {"type": ["string", "number", "boolean", "null"]}
+OF_TARGET = "A setting of the target; the server alone knows which there are."
+NAMED = {"type": "object", "additionalProperties": SCALAR}
+TYPES: Mapping[str, dict[str, Any]] = {
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "boolean": {"type": "boolean"},
+    "choices": {"type": "array", "items": {"type": "string"}},
+}
+DESCRIBED: Mapping[str, dict[str, Any]] = {
+    "kind": {"type": "string", "description": "What is measured."},
+    "target": {
+        "type": ["string", "integer", "null"],
+        "description": "The server to measure: its name, or its id.",
+    },
+    "parameters": {
+        "type": "object",
+        "description": "Fixed parameters by name; what is missing takes its initial value.",
+    },
+    "factors": {
+        "type": "object",
+        "maxProperties": MOST_FACTORS,
+        "additionalProperties": {"type": "array", "items": SCALAR, "minItems": 1},
+        "description": "What varies: lists of levels by name of the parameter.",
+    },
+    "excluded": {
+        "type": "array",
+        "items": NAMED,
+        "description": "Combinations of levels that are left out.",
+    },
+    "tags": {
+        "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}],
+        "description": "A list of words, or one text with commas.",
+    },
+    "baseline": {**SCALAR, "description": "The level of the paired factor to compare against."},
+    "primary_metric": {"type": "string", "description": "The kind's own unless given."},
+    "hard_to_change": {
+        "type": ["array", "null"],
+        "items": {"type": "string"},
+        "description": "Factors that are changed as seldom as possible; without it, as the target's "
+        "settings say.",
+    },
+    "primary_contrast": {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {
+            "factor": {"type": "string"},
+            "candidate": SCALAR,
+            "baseline": SCALAR,
+            "at": {
+                **NAMED,
+                "description": "Levels of the other factors; all of them unless given.",
+            },
+        },
+        "description": "The comparison that answers the question.",
+    },
+}
+
+
+def definition_schema() -> dict[str, Any]:
+    """Describe everything that `POST campaigns` takes, kind by kind."""
+    kinds = {name: driver for name, driver in all_kinds().items() if driver.executable}
+    fields = {str(name): _field(str(name)) for name in CampaignInput().fields}
+    fields["kind"] |= {"enum": sorted(kinds)}
+    return {
+        "$schema": DRAFT,
+        "title": "A campaign of perfdash",
+        "type": "object",
+        "required": ["kind", *(name for name in fields if _is_required(name))],
+        "additionalProperties": False,
+        "properties": fields,
+        "allOf": [
+            {
+                "if": {"properties": {"kind": {"const": name}}, "required": ["kind"]},
+                "then": _of_kind(name, driver),
+            }
+            for name, driver in sorted(kinds.items())
+        ],
+    }
+
+
+def _is_required(name: str) -> bool:
+    field = DesignForm.base_fields.get(name)
+    return field is not None and field.required
+
+
+def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:
+    """Describe the parameters of a kind; what is missing takes its initial value."""
+    return {
+        "$schema": DRAFT,
+        "title": driver.label,
+        "description": driver.summary,
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            each["name"]: {**_parameter(each), **({"unit": each["unit"]} if each["unit"] else {})}
+            for each in described(name, driver)["parameters"]
+        },
+    }
+
+
+def _field(name: str) -> dict[str, Any]:
+    if name in DESCRIBED:
+        return dict(DESCRIBED[name])
+    field = DesignForm.base_fields[name]
+    shape: dict[str, Any] = {"type": "string"}
+    if isinstance(field, DurationField):
+        limits = {"minimum": field.min_value, "maximum": field.max_value}
+        shape = {"anyOf": [{"type": "number", **limits}, {"type": "string"}]}
+    elif isinstance(field, forms.IntegerField):  # FloatField derives from it
+        word = "number" if isinstance(field, forms.FloatField) else "integer"
+        shape = {"type": word, **_limits(field)}
+    elif isinstance(field, forms.ChoiceField):
+        choices: Any = field.choices
+        shape = {"enum": [value for value, _ in choices]}
+    elif isinstance(field, forms.CharField):
+        shape |= {"maxLength": field.max_length} | ({"minLength": 1} if field.required else {})
+    if not field.required:
+        shape = {"anyOf": [*shape.get("anyOf", [shape]), {"type": "null"}]}
+    initial = {} if field.initial is None else {"default": field.initial}
+    words = " ".join(str(text) for text in (field.label, field.help_text) if text)
+    return {**shape, **initial, "description": words or name.replace("_", " ").capitalize() + "."}
+
+
+def _limits(field: forms.IntegerField) -> dict[str, Any]:
+    limits = {"minimum": field.min_value, "maximum": field.max_value}
+    return {word: value for word, value in limits.items() if value is not None}
+
+
+def _of_kind(name: str, driver: Driver) -> dict[str, Any]:
+    """What follows from the kind: its parameters, factors and metrics."""
+    told = described(name, driver)
+    parameters = {each["name"]: _parameter(each) for each in told["parameters"]}
+    blind = {"type": "array", "items": {"enum": list(BLIND_LEVELS)}, "description": "For A/A."}
+    factors = {
+        BLIND_LABEL: blind,
+        **{each: _levels(parameters[each]) for each in driver.factors if each in parameters},
+    }
+    return {
+        "description": driver.summary,
+        "properties": {
+            "parameters": {
+                "properties": parameters,
+                "additionalProperties": {**SCALAR, "description": OF_TARGET},
+            },
+            "factors": {
+                "properties": factors,
+                "additionalProperties": {
+                    "type": "array",
+                    "items": SCALAR,
+                    "minItems": 1,
+                    "description": OF_TARGET,
+                },
+            },
+            "target": {"type": ["string", "integer"], "minLength": 1},
+            "primary_metric": {"enum": ["", None, *(metric.name for metric in driver.metrics)]},
+        },
+        "required": ["target"],
+    }
+
+
+def _levels(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    level = {word: value for word, value in parameter.items() if word != "default"}
+    return {"type": "array", "minItems": 1, "items": level}
+
+
+def _parameter(told: Mapping[str, Any]) -> dict[str, Any]:
+    shape: dict[str, Any] = {**TYPES.get(told["type"], {"type": "string"})}
+    if told["choices"] is not None:
+        values = {"enum": _values(told["choices"], blank=not told["required"])}
+        shape = {**shape, "items": values} if told["type"] == "choices" else values
+    limits = {"minimum": told["min"], "maximum": told["max"], "maxLength": told["max_length"]}
+    shape |= {word: value for word, value in limits.items() if value is not None}
+    if not told["required"] and "type" in shape:
+        shape["type"] = [shape["type"], "null"]
+    initial = told["initial"]
+    if initial is not None and initial != "":
+        shape["default"] = initial
+    words = " ".join(text for text in (f"{told['label']}.", told["help"]) if text)
+    return {**shape, "description": words}
+
+
+def _values(choices: Iterable[Mapping[str, Any]], *, blank: bool) -> list[Any]:
+    values = [choice["value"] for choice in choices]
+    return [*values, None] if blank else values
+
+
+class WhateverIsAsked(BaseContentNegotiation):
+    """Editors ask for schemas of their own type; they all take JSON."""
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """Take the first one."""
+        first = next(iter(renderers))
+        return first, str(first.media_type)
+
+
+class DefinitionSchema(Api):
+    """GET: the JSON Schema of a definition. An editor has no token, so anybody may read it."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    content_negotiation_class = WhateverIsAsked
+
+    @operation(
+        "get_definition_schema",
+        "kinds",
+        answer=OpenApiTypes.OBJECT,
+        media_type="application/schema+json",
+        public=True,
+    )
+    def get(self, request: Request) -> Response:
+        """The JSON Schema of a definition, as it is with the kinds that are installed here."""
+        return Response(definition_schema(), content_type="application/schema+json")
+
+
+class KindSchema(Api):
+    """GET: the parameters of a kind as JSON Schema."""
+
+    @operation("get_kind_schema", "kinds", answer=OpenApiTypes.OBJECT, refusals=[NOT_FOUND])
+    def get(self, request: Request, kind: str) -> Response:
+        """What `parameters` of a definition may hold, as JSON Schema, with units, choices, bounds."""
+        self.read_query(NoQuery)
+        return Response(parameters_schema(kind, driver_at(kind)))

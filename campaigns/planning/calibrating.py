@@ -1,0 +1,79 @@
+"""A/A: from any campaign to one that measures a single setting under two blind labels."""
+
+from dataclasses import replace
+from random import SystemRandom
+
+from django.contrib.auth.models import User
+
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit.errors import Invalid
+from campaigns.models import Campaign, Target
+from campaigns.planning import drafts
+from campaigns.planning.checking import Definition, check
+from campaigns.planning.plan import cells_of
+
+PAIRS = 10
+TAG = "A/A"
+
+
+def question_of(target: str) -> str:
+    """What an A/A campaign asks."""
+    return f"How large a difference does {target} show between identical runs?"
+
+
+def require_executable(kind: str, target: Target | None) -> tuple[Driver, Target]:
+    """Raise Invalid for a kind whose runs come from outside, or that is not installed."""
+    try:
+        driver = driver_of(kind)
+    except UnknownKind as error:
+        raise Invalid({"kind": [str(error)]}) from None
+    if target is None or not driver.executable:
+        raise Invalid({"kind": [f"Runs of {driver.label} come from outside; nothing can be made."]})
+    return driver, target
+
+
+def calibration_of(definition: Definition) -> Definition:
+    """Give the A/A campaign of what a definition measures: its baseline, else its first cell.
+
+    Raise Invalid for a kind whose runs come from outside.
+    """
+    driver, target = require_executable(definition.kind, definition.target)
+    return replace(
+        definition,
+        question=question_of(target.name),
+        name=f"A/A: {driver.label} on {target.name}"[:120],
+        parameters={**definition.parameters, **told_to_driver(_cell(definition))},
+        factors={BLIND_LABEL: BLIND_LEVELS},
+        excluded=(),
+        order=Campaign.Order.PAIRED,
+        paired_factor=BLIND_LABEL,
+        baseline=BLIND_LEVELS[0],
+        repetitions=PAIRS,
+        time_budget_seconds=None,
+        seed=SystemRandom().randrange(2**31),
+        stop_rule=Campaign.StopRule.FIXED,
+        primary_contrast=None,
+        hard_to_change=(),
+        tags=tuple(dict.fromkeys([*definition.tags, TAG])),
+    )
+
+
+def calibrate(campaign: Campaign, author: User | None) -> Campaign:
+    """Store the draft of an A/A campaign like this one. Raise Invalid."""
+    require_executable(campaign.kind, campaign.target)
+    definition = calibration_of(check(drafts.as_data(campaign)))
+    return drafts.create(definition, author, clone_of=campaign)
+
+
+def _cell(definition: Definition) -> dict[str, object]:
+    """The first cell at the baseline of the pairs, or of the primary contrast."""
+    wanted: dict[str, object] = {}
+    if definition.paired_factor:
+        wanted = {definition.paired_factor: definition.baseline}
+    elif contrast := definition.primary_contrast:
+        wanted = {**contrast["at"], contrast["factor"]: contrast["baseline"]}
+    cells = cells_of(definition.design)
+    fitting = (cell for cell in cells if all(cell[name] == wanted[name] for name in wanted))
+    return next(fitting, cells[0])

@@ -1,0 +1,255 @@
+"""From what somebody typed or sent to a Definition, or to what is wrong with it, field by field."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from random import SystemRandom
+from typing import Any
+
+from django.db.models import QuerySet
+
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import told_to_driver
+from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit import network
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
+from campaigns.kit.network import normalised_address
+from campaigns.models import Campaign, Target
+from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.forms import DesignForm
+from campaigns.planning.limits import excess_at, words_of
+from campaigns.planning.parts import (
+    note_misfits,
+    read_excluded,
+    read_factors,
+    read_hard,
+    read_paired,
+    read_parameters,
+    read_target,
+)
+from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
+from campaigns.planning.pools import MEASURE
+from campaigns.targets.allowed import Allowed, allowed_on
+from campaigns.targets.variables import variables_of
+
+__all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
+
+MOST_RUNS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A campaign that can be planned. Shares are shares (0.05), times are seconds."""
+
+    question: str
+    name: str
+    kind: str
+    target: Target | None
+    parameters: Mapping[str, Any]
+    factors: Mapping[str, tuple[Any, ...]]
+    excluded: tuple[Mapping[str, Any], ...]
+    order: str
+    paired_factor: str
+    baseline: Any
+    repetitions: int
+    warm_ups: int
+    cool_down_seconds: float
+    run_limit_seconds: float
+    time_budget_seconds: float | None
+    max_failed_share: float
+    max_consecutive_failures: int
+    seed: int
+    primary_metric: str
+    smallest_effect: float
+    margin: float
+    failed_limit: float
+    stop_rule: str
+    stop_width: float
+    stop_most: int
+    primary_contrast: dict[str, Any] | None
+    tags: tuple[str, ...]
+    hard_to_change: tuple[str, ...] = ()
+    settings_afterwards: str = Campaign.Afterwards.RESTORE
+    pool: str = MEASURE
+
+    @property
+    def design(self) -> Design:
+        """What the order of runs depends on."""
+        return Design(
+            factors=self.factors,
+            order=self.order,
+            repetitions=self.repetitions,
+            seed=self.seed,
+            excluded=self.excluded,
+            paired_factor=self.paired_factor,
+            warm_ups=self.warm_ups,
+            hard=self.hard_to_change,
+        )
+
+
+KNOWN_FIELDS = frozenset(
+    {field.name for field in fields(Definition)}
+    - {"smallest_effect", "margin", "failed_limit", "max_failed_share", "stop_width"}
+    | {
+        "smallest_effect_percent",
+        "margin_percent",
+        "failed_limit_percent",
+        "max_failed_percent",
+        "stop_width_percent",
+    }
+)
+
+
+def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> Definition:
+    """Check everything at once. Raise Invalid with every error that was found.
+
+    targets: those that may be measured, such as those of a team; all unless given.
+
+    `data` is what the REST API takes: `kind`, `target` (primary key or name), `parameters` (by name),
+    `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
+    and the fields of DesignForm.
+    """
+    errors: dict[str, list[str]] = {
+        str(name): [f"There is no field “{name}”."] for name in data if name not in KNOWN_FIELDS
+    }
+    form = DesignForm(_for_form(data))
+    form.is_valid()
+    errors.update(messages_of(form))
+    errors.update(many_for_one(data, DesignForm.base_fields))
+    try:
+        driver = driver_of(str(data.get("kind", "")))
+    except UnknownKind as error:
+        raise Invalid(errors | {"kind": [str(error)]}) from None
+    target = read_target(data, driver, errors, targets)
+    variables = variables_of(driver, target)
+    factors = read_factors(data, variables, errors)
+    parameters = read_parameters(data, driver, variables, told_to_driver(factors), errors)
+    hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors)
+    if target is not None:
+        note_misfits(target, driver, parameters, told_to_driver(factors), errors)
+    excluded = read_excluded(data, driver, factors, errors)
+    metric = data.get("primary_metric") or driver.primary_metric.name
+    if metric not in [known.name for known in driver.metrics]:
+        known = ", ".join(m.name for m in driver.metrics)
+        errors["primary_metric"] = [f"“{metric}” is not a metric of this kind; there are {known}."]
+    paired = read_paired(form.cleaned_data, driver, factors, errors)
+    contrast = None
+    if not errors:
+        cells = possible_cells(factors, excluded)
+        asked = data.get("primary_contrast")
+        contrast = read_contrast(asked, driver, factors, cells, paired, errors)
+    if errors:
+        raise Invalid(errors)
+    clean = form.cleaned_data
+    definition = Definition(
+        question=clean["question"],
+        name=clean["name"] or _short(clean["question"]),
+        kind=str(data["kind"]),
+        target=target,
+        parameters=parameters,
+        factors=factors,
+        excluded=excluded,
+        order=clean["order"],
+        paired_factor=paired[0],
+        baseline=paired[1],
+        repetitions=clean["repetitions"],
+        warm_ups=clean["warm_ups"],
+        cool_down_seconds=clean["cool_down_seconds"],
+        run_limit_seconds=clean["run_limit_seconds"],
+        time_budget_seconds=clean["time_budget_seconds"],
+        max_failed_share=clean["max_failed_percent"] / 100,
+        max_consecutive_failures=clean["max_consecutive_failures"],
+        seed=SystemRandom().randrange(2**31) if clean["seed"] is None else clean["seed"],
+        primary_metric=metric,
+        smallest_effect=clean["smallest_effect_percent"] / 100,
+        margin=clean["margin_percent"] / 100,
+        failed_limit=clean["failed_limit_percent"] / 100,
+        stop_rule=clean["stop_rule"],
+        stop_width=clean["stop_width_percent"] / 100,
+        stop_most=clean["stop_most"],
+        primary_contrast=contrast,
+        hard_to_change=hard,
+        settings_afterwards=clean["settings_afterwards"],
+        pool=clean["pool"],
+        tags=tuple(clean["tags"]),
+    )
+    _check_plan(definition, driver)
+    return definition
+
+
+def _for_form(data: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: data[name] for name in DesignForm.base_fields if name in data}
+    if is_list_of_words(values.get("tags")):
+        values["tags"] = ", ".join(values["tags"])
+    return values
+
+
+def _short(question: str) -> str:
+    line = " ".join(question.split())
+    return line if len(line) <= 80 else line[:79].rsplit(" ", 1)[0] + "…"
+
+
+def _check_plan(definition: Definition, driver: Driver) -> None:
+    """Plan once, and check every cell's parameters together. Raise Invalid."""
+    try:
+        plan = plan_runs(definition.design)
+    except Unplannable as error:
+        raise Invalid({error.field: [str(error)]}) from None
+    if len(plan.runs) > MOST_RUNS:
+        raise Invalid(
+            {
+                "repetitions": [
+                    f"This plan has {len(plan.runs):,} runs; at most {MOST_RUNS:,} are allowed. "
+                    "Lower the repetitions, or take out levels."
+                ]
+            }
+        )
+    allowed = allowed_on(definition.target) if definition.target else None
+    for cell in map(told_to_driver, plan.cells):
+        _check_urls(definition, driver, cell)
+        form = driver.parameters({**definition.parameters, **cell})
+        if not form.is_valid():
+            raise Invalid(
+                {
+                    _path(name, cell): [f"At {words_of(cell)}: {message}" for message in messages]
+                    for name, messages in messages_of(form).items()
+                }
+            )
+        if allowed is not None:
+            _check_concurrency(definition, driver, cell, allowed)
+
+
+def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
+    """Raise Invalid where a run would load another server than the one that it leases."""
+    target = definition.target
+    if target is None:
+        return
+    for name, url in driver.urls(target.base_url, {**definition.parameters, **cell}).items():
+        try:
+            elsewhere = network.normalised_address(url) != normalised_address(target.base_url)
+            message = (
+                f"{url} is not on {target.name} ({normalised_address(target.base_url)}). A run loads only the server "
+                "that it holds: save that server as a target, and measure it."
+            )
+        except network.NetworkError as error:
+            elsewhere, message = True, str(error)
+        if elsewhere:
+            raise Invalid({_path(name, cell): [message]})
+
+
+def _check_concurrency(
+    definition: Definition, driver: Driver, cell: Mapping[str, Any], allowed: Allowed
+) -> None:
+    """Raise Invalid where a run would ask for more at a time than the target's owner allows."""
+    excess = excess_at(allowed, driver, definition.parameters, cell)
+    if not excess:
+        return
+    path = "target"
+    if "concurrency" in driver.parameters.base_fields:
+        path = _path("concurrency", cell)
+    raise Invalid({path: [excess]})
+
+
+def _path(name: str, cell: Mapping[str, Any]) -> str:
+    """Where a cell's value comes from, as errors name it."""
+    return f"{'factors' if name in cell else 'parameters'}.{name}"

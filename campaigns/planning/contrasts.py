@@ -1,0 +1,153 @@
+"""The primary contrast of a campaign: two levels of one factor, read from what somebody sent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.kinds.base import Driver
+from campaigns.planning.levels import same_level
+from campaigns.planning.plan import pairs_of
+
+PATH = "primary_contrast"
+FIELDS = ("factor", "candidate", "baseline", "at")
+
+Levels = Mapping[str, Any]
+Factors = Mapping[str, Sequence[Any]]
+
+
+class _Wrong(ValueError):
+    """What was sent names no contrast of this campaign; the message says why."""
+
+
+def read_contrast(
+    given: Any,
+    driver: Driver,
+    factors: Factors,
+    cells: Sequence[Levels],
+    paired: tuple[str, Any],
+    errors: dict[str, list[str]],
+    work: Sequence[str] | None = None,
+) -> dict[str, Any] | None:
+    """Read a contrast, or None where none is named; note at PATH what is wrong with it.
+
+    cells: those that are measured. paired: factor and baseline of a paired campaign, empty and None
+    in other orders. work: factors that say what is done; None: those of the kind.
+    """
+    if given in (None, "") or given == {}:
+        return None
+    try:
+        return _contrast(
+            given, driver, factors, cells, paired, driver.work if work is None else work
+        )
+    except _Wrong as wrong:
+        errors[PATH] = [str(wrong)]
+        return None
+
+
+def _contrast(
+    given: Any,
+    driver: Driver,
+    factors: Factors,
+    cells: Sequence[Levels],
+    paired: tuple[str, Any],
+    work: Sequence[str],
+) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
+    if unknown := [str(name) for name in given if name not in FIELDS]:
+        raise _Wrong(f"There is no “{unknown[0][:40]}” in it; there are {', '.join(FIELDS)}.")
+    factor = _factor(given.get("factor"), work, factors, paired[0])
+    baseline, candidate = _two_levels(given, driver, factors[factor], factor, paired)
+    contrast = {
+        "factor": factor,
+        "candidate": candidate,
+        "baseline": baseline,
+        "at": _elsewhere(given.get("at"), driver, factors, factor),
+    }
+    if not pairs_of(contrast, cells):
+        where = f" at {_words(contrast['at'])}" if contrast["at"] else ""
+        raise _Wrong(
+            f"{candidate} and {baseline} are measured together nowhere{where}: a combination of them "
+            "is excluded. Choose other levels, or measure both."
+        )
+    return contrast
+
+
+def _factor(name: Any, work: Sequence[str], factors: Factors, paired: str) -> str:
+    several = [known for known, levels in factors.items() if len(levels) > 1]
+    possible = [known for known in several if known not in work]
+    if not name and len(possible) == 1:
+        name = possible[0]
+    if name in several and name not in possible:
+        raise _Wrong(f"Cells of another {name} do other work, and are not compared.")
+    if name not in possible:
+        said = f"“{str(name)[:40]}” is none" if name else "Say of which"
+        these = f": {', '.join(possible)}" if possible else "; nothing varies that can be compared"
+        raise _Wrong(f"It is between two levels of one factor. {said}{these}.")
+    if paired and name != paired:
+        raise _Wrong(
+            f"In a paired campaign it is between the levels of the paired factor, {paired}."
+        )
+    return str(name)
+
+
+def _two_levels(
+    given: Mapping[str, Any],
+    driver: Driver,
+    levels: Sequence[Any],
+    factor: str,
+    paired: tuple[str, Any],
+) -> tuple[Any, Any]:
+    """Baseline and candidate; of two levels the first is the baseline, or that of the pairs."""
+    two = len(levels) == 2
+    baseline = given.get("baseline")
+    if _is_empty(baseline) and two:
+        baseline = paired[1] if paired[0] else levels[0]
+    baseline = _level(baseline, "baseline", driver, levels, factor)
+    candidate = given.get("candidate")
+    if _is_empty(candidate) and two:
+        candidate = next(level for level in levels if level != baseline)
+    candidate = _level(candidate, "candidate", driver, levels, factor)
+    if baseline == candidate:
+        raise _Wrong(f"Candidate and baseline are both {baseline}; choose two levels.")
+    if paired[0] and baseline != paired[1]:
+        raise _Wrong(f"The pairs are judged against {paired[1]}; that is the baseline here, too.")
+    return baseline, candidate
+
+
+def _level(given: Any, side: str, driver: Driver, levels: Sequence[Any], factor: str) -> Any:
+    known = ", ".join(str(level) for level in levels[:20])
+    if _is_empty(given):
+        raise _Wrong(f"Say which level is the {side}: {known}.")
+    same = same_level(driver.parameters.base_fields.get(factor), given, levels)
+    if not same:
+        raise _Wrong(f"“{str(given)[:60]}” is not a level of {factor}; there are {known}.")
+    return same[0]
+
+
+def _elsewhere(given: Any, driver: Driver, factors: Factors, factor: str) -> dict[str, Any]:
+    """The levels of other factors that it is at."""
+    if given in (None, ""):
+        return {}
+    if not isinstance(given, Mapping):
+        raise _Wrong("Give “at” as levels by factor, or leave it out to take all combinations.")
+    if factor in given:
+        raise _Wrong(f"It is between two levels of {factor}; “at” names levels of other factors.")
+    return {
+        str(name): _level(level, "one that it is at", driver, _levels_of(name, factors), str(name))
+        for name, level in given.items()
+    }
+
+
+def _levels_of(name: Any, factors: Factors) -> Sequence[Any]:
+    if name not in factors:
+        known = ", ".join(factors)
+        raise _Wrong(f"“{str(name)[:40]}” in “at” does not vary; what varies is {known}.")
+    return factors[name]
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == ""
+
+
+def _words(levels: Levels) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())

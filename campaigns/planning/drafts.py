@@ -1,0 +1,275 @@
+"""Store, change, clone and delete drafts."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_of_asker, require_right
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.revisions import Seen, require_seen
+from campaigns.kit.rights import Right
+from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
+from campaigns.planning.checking import Definition
+from campaigns.planning.plan import cells_of
+from campaigns.planning.pools import MEASURE
+
+
+class NotADraft(NotPossible):
+    """The campaign was launched already; what was asked for is only possible before."""
+
+
+@transaction.atomic
+def create(
+    definition: Definition,
+    author: User | None,
+    clone_of: Campaign | None = None,
+    *,
+    with_cells: bool = True,
+    team: Team | None = None,
+) -> Campaign:
+    """Store a draft with its factors, levels and cells; these may come with what was measured.
+
+    It belongs to the team of its target; without one to `team`, else to the default one. Raise
+    NotVisible, NotAllowed.
+    """
+    campaign = Campaign(author=author, clone_of=clone_of)
+    if definition.target is not None:
+        campaign.team = definition.target.team
+    elif team is not None:
+        campaign.team = team
+    require_right(author, campaign, Right.WRITE)
+    if clone_of is not None and clone_of.team_id != campaign.team_id:
+        campaign.clone_of = clone_of = None  # what another team has is not told in this one
+    _fill(campaign, definition)
+    campaign.save()
+    if with_cells:
+        _make_cells(campaign, definition)
+        _record_beginning(campaign, clone_of)
+    return campaign
+
+
+def _record_beginning(campaign: Campaign, clone_of: Campaign | None) -> None:
+    action = Action.CAMPAIGN_CLONED if clone_of else Action.CAMPAIGN_CREATED
+    if campaign.factors.filter(name=BLIND_LABEL).exists():
+        action = Action.CAMPAIGN_CALIBRATED
+    of = {"campaign": clone_of.pk, "name": clone_of.name} if clone_of else None
+    record(action, user=campaign.author, campaign=campaign, clone_of=of)
+
+
+@transaction.atomic
+def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Campaign:
+    """Replace a draft's definition. Try-out runs of the former one go. Raise NotADraft, Changed.
+
+    seen: the revision that was changed, of `revised`.
+    """
+    locked = _locked_with_runs(campaign)
+    require_seen(locked, revised(locked), seen)
+    if locked.runs.filter(attempts__state__in=Attempt.OPEN).exists():
+        raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
+    if definition.target is not None and definition.target.team_id != locked.team_id:
+        raise Invalid({"target": ["It belongs to another team than the campaign."]})
+    waiting = LaunchRequest.objects.filter(campaign=locked, state=LaunchRequest.State.WAITING)
+    waiting.update(state=LaunchRequest.State.OUTDATED, decided_at=Now())
+    before = as_data(locked)
+    _fill(locked, definition)
+    locked.save()
+    locked.runs.all().delete()
+    locked.blocks.all().delete()
+    locked.sessions.all().delete()
+    locked.cells.all().delete()
+    locked.factors.all().delete()
+    locked.findings.all().delete()
+    _make_cells(locked, definition)
+    after = as_data(locked)
+    record(
+        Action.CAMPAIGN_EDITED,
+        campaign=locked,
+        fields=[name for name in after.keys() | before if after.get(name) != before.get(name)],
+    )
+    return locked
+
+
+def require_draft(campaign: Campaign) -> None:
+    """Raise NotADraft unless the campaign still is one."""
+    if campaign.state != Campaign.State.DRAFT:
+        raise NotADraft(
+            f"“{campaign.name}” was launched; its definition is fixed. Clone it to change it."
+        )
+
+
+def _locked_with_runs(campaign: Campaign) -> Campaign:
+    """Lock a draft and its try-outs, so that nothing begins meanwhile. Raise NotADraft."""
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    require_of_asker(locked, Right.WRITE)
+    require_draft(locked)
+    list(locked.runs.select_for_update())
+    return locked
+
+
+@transaction.atomic
+def delete(campaign: Campaign, seen: Seen = None) -> None:
+    """Delete a draft; a try-out that waits goes with it. Raise NotADraft otherwise, Changed."""
+    locked = _locked_with_runs(campaign)
+    require_seen(locked, revised(locked), seen)
+    if locked.runs.filter(attempts__state=Attempt.State.RUNNING).exists():
+        raise NotADraft("A try-out run is going on; delete the draft when it has ended.")
+    record(Action.CAMPAIGN_DELETED, campaign=locked)
+    locked.runs.all().delete()
+    locked.delete()
+
+
+def as_data(campaign: Campaign) -> dict[str, Any]:
+    """Give a campaign as `checking.check` takes it: what a clone, and an edit, begins with."""
+    return {
+        "question": campaign.question,
+        "name": campaign.name,
+        "kind": campaign.kind,
+        "target": campaign.target_id,
+        "parameters": campaign.parameters,
+        "factors": {
+            factor.name: [level.value for level in factor.levels.all()]
+            for factor in campaign.factors.prefetch_related("levels")
+        },
+        "excluded": campaign.excluded,
+        "order": campaign.order,
+        "paired_factor": campaign.paired_factor,
+        "baseline": "" if campaign.baseline is None else str(campaign.baseline),
+        "repetitions": campaign.repetitions,
+        "warm_ups": campaign.warm_ups,
+        "cool_down_seconds": campaign.cool_down_seconds,
+        "run_limit_seconds": campaign.run_limit_seconds,
+        "time_budget_seconds": campaign.time_budget_seconds,
+        "max_failed_percent": round(campaign.max_failed_share * 100, 6),
+        "max_consecutive_failures": campaign.max_consecutive_failures,
+        "seed": campaign.seed,
+        "primary_metric": campaign.primary_metric,
+        "smallest_effect_percent": round(campaign.smallest_effect * 100, 6),
+        "margin_percent": round(campaign.margin * 100, 6),
+        "failed_limit_percent": round(campaign.failed_limit * 100, 6),
+        "stop_rule": campaign.stop_rule,
+        **_precision(campaign),
+        **_contrast(campaign),
+        **_of_settings(campaign),
+        **({"pool": campaign.pool} if campaign.pool != MEASURE else {}),
+        "tags": campaign.tags,
+    }
+
+
+def revised(campaign: Campaign) -> dict[str, Any]:
+    """Give what the revision of a draft is made of: the same fields of every draft."""
+    always: dict[str, Any] = {
+        "stop_width_percent": round(campaign.stop_width * 100, 6),
+        "stop_most": campaign.stop_most,
+        "primary_contrast": campaign.primary_contrast,
+        "settings_afterwards": campaign.settings_afterwards,
+        "hard_to_change": [],
+    }
+    return always | as_data(campaign)
+
+
+def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Give `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
+    data = {**as_data(campaign), **changes}
+    data["parameters"] = {**campaign.parameters, **changes.get("parameters", {})}
+    if data["order"] != campaign.order:
+        data |= {"paired_factor": "", "baseline": "", **changes}
+    for name in data["factors"]:
+        data["parameters"].pop(name, None)
+    return data
+
+
+def _precision(campaign: Campaign) -> dict[str, Any]:
+    """What only a stop by precision has: the hash of a fixed design knows nothing of it."""
+    if campaign.stop_rule != Campaign.StopRule.PRECISION:
+        return {}
+    return {
+        "stop_width_percent": round(campaign.stop_width * 100, 6),
+        "stop_most": campaign.stop_most,
+    }
+
+
+def _contrast(campaign: Campaign) -> dict[str, Any]:
+    """Only where one is named: the hash of older campaigns knows nothing of it."""
+    return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
+
+
+def _of_settings(campaign: Campaign) -> dict[str, Any]:
+    """Only where factors are hard to change, or settings are left as they were last."""
+    hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
+    keep = campaign.settings_afterwards != Campaign.Afterwards.RESTORE
+    told: dict[str, Any] = {"settings_afterwards": campaign.settings_afterwards} if keep else {}
+    if hard or _varies_settings(campaign):
+        told["hard_to_change"] = hard
+    return told
+
+
+def _varies_settings(campaign: Campaign) -> bool:
+    """Whether a factor is one that a target's setting might say to be hard to change."""
+    target = campaign.target
+    names = [factor.name for factor in campaign.factors.all()]
+    return target is not None and target.setting_rows.filter(name__in=names).exists()
+
+
+def _fill(campaign: Campaign, definition: Definition) -> None:
+    campaign.name = definition.name
+    campaign.question = definition.question
+    campaign.kind = definition.kind
+    campaign.target = definition.target
+    campaign.tags = list(definition.tags)
+    campaign.parameters = dict(definition.parameters)
+    campaign.excluded = [dict(combination) for combination in definition.excluded]
+    campaign.order = definition.order
+    campaign.paired_factor = definition.paired_factor
+    campaign.baseline = definition.baseline
+    campaign.repetitions = definition.repetitions
+    campaign.warm_ups = definition.warm_ups
+    campaign.cool_down_seconds = definition.cool_down_seconds
+    campaign.run_limit_seconds = definition.run_limit_seconds
+    campaign.time_budget_seconds = definition.time_budget_seconds
+    campaign.max_failed_share = definition.max_failed_share
+    campaign.max_consecutive_failures = definition.max_consecutive_failures
+    campaign.seed = definition.seed
+    campaign.primary_metric = definition.primary_metric
+    campaign.primary_contrast = definition.primary_contrast
+    campaign.smallest_effect = definition.smallest_effect
+    campaign.margin = definition.margin
+    campaign.failed_limit = definition.failed_limit
+    campaign.stop_rule = definition.stop_rule
+    campaign.stop_width = definition.stop_width
+    campaign.stop_most = definition.stop_most
+    campaign.settings_afterwards = definition.settings_afterwards
+    campaign.pool = definition.pool
+
+
+def _make_cells(campaign: Campaign, definition: Definition) -> None:
+    known: dict[tuple[str, str], Level] = {}
+    for position, (name, levels) in enumerate(definition.factors.items(), start=1):
+        factor = Factor.objects.create(
+            campaign=campaign,
+            name=name,
+            position=position,
+            hard_to_change=name in definition.hard_to_change,
+        )
+        made = Level.objects.bulk_create(
+            Level(factor=factor, position=number, value=value)
+            for number, value in enumerate(levels, start=1)
+        )
+        known |= {(name, repr(level.value)): level for level in made}
+    cells = Cell.objects.bulk_create(
+        Cell(campaign=campaign, position=number, levels_by_factor=levels)
+        for number, levels in enumerate(cells_of(definition.design), start=1)
+    )
+    Cell.levels.through.objects.bulk_create(_links(cells, known), batch_size=1000)
+
+
+def _links(cells: Iterable[Cell], known: dict[tuple[str, str], Level]) -> list[Any]:
+    return [
+        Cell.levels.through(cell_id=cell.pk, level_id=known[name, repr(value)].pk)
+        for cell in cells
+        for name, value in cell.levels_by_factor.items()
+    ]

@@ -1,0 +1,69 @@
+"""From a stored design to stored blocks and runs."""
+
+from django.contrib.auth.models import User
+from django.db.models import Max
+
+from campaigns.models import Block, Campaign, Run, Session
+from campaigns.planning.plan import Design, Plan
+
+
+def design_of(
+    campaign: Campaign, *, repetitions: int | None = None, warm_ups: int | None = None
+) -> Design:
+    """Read a stored campaign's design."""
+    factors = list(campaign.factors.prefetch_related("levels"))
+    return Design(
+        factors={factor.name: [level.value for level in factor.levels.all()] for factor in factors},
+        order=campaign.order,
+        repetitions=campaign.repetitions if repetitions is None else repetitions,
+        seed=campaign.seed,
+        excluded=campaign.excluded,
+        paired_factor=campaign.paired_factor,
+        warm_ups=campaign.warm_ups if warm_ups is None else warm_ups,
+        hard=tuple(factor.name for factor in factors if factor.hard_to_change),
+    )
+
+
+def new_session(campaign: Campaign, kind: Session.Kind, user: User | None) -> Session:
+    """Begin the next session of a campaign."""
+    last = campaign.sessions.aggregate(Max("number"))["number__max"] or 0
+    return Session.objects.create(campaign=campaign, number=last + 1, kind=kind, user=user)
+
+
+def planned_sessions(campaign: Campaign) -> int:
+    """Count what the order of runs depends on beside the seed; a try-out changes no order."""
+    return campaign.sessions.exclude(kind=Session.Kind.TRIAL).count()
+
+
+def store_plan(campaign: Campaign, session: Session, plan: Plan) -> None:
+    """Store what was planned as blocks and runs."""
+    blocks = {
+        block.number: block
+        for block in Block.objects.bulk_create(
+            (
+                Block(
+                    campaign=campaign,
+                    session=session,
+                    number=planned.number,
+                    repetition=planned.repetition,
+                    stratum=planned.stratum,
+                )
+                for planned in plan.blocks
+            ),
+            batch_size=1000,
+        )
+    }
+    cells = list(campaign.cells.order_by("position"))
+    Run.objects.bulk_create(
+        (
+            Run(
+                campaign=campaign,
+                cell=cells[planned.cell],
+                block=blocks[planned.block],
+                position=planned.position,
+                purpose=Run.Purpose.WARM_UP if planned.warm_up else Run.Purpose.MEASURED,
+            )
+            for planned in plan.runs
+        ),
+        batch_size=1000,
+    )

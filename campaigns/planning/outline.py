@@ -1,0 +1,54 @@
+"""What varies in a campaign, and what its kind says of its runs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.forms.utils import pretty_name
+
+from campaigns.kinds.base import Driver
+from campaigns.models import Campaign
+from campaigns.planning.metrics import driver_if_known
+
+
+@dataclass(frozen=True, slots=True)
+class FactorOutline:
+    """A factor with its label and its levels in their given order."""
+
+    name: str
+    label: str
+    levels: tuple[Any, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every level is a number, so that an axis has distances."""
+        return all(isinstance(lv, int | float) and not isinstance(lv, bool) for lv in self.levels)
+
+
+def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
+    """Read what varies, in its order."""
+    driver = driver_if_known(campaign.kind)
+    return tuple(
+        FactorOutline(
+            name=factor.name,
+            label=_label(driver, factor.name),
+            levels=tuple(level.value for level in factor.levels.all()),
+        )
+        for factor in campaign.factors.prefetch_related("levels")
+    )
+
+
+def sample_of(campaign: Campaign) -> str:
+    """What one sample of a run is, in the words of the kind."""
+    driver = driver_if_known(campaign.kind)
+    return driver.sample if driver else Driver.sample
+
+
+def rate_of(campaign: Campaign) -> tuple[str, str]:
+    """Name and unit of what a run tells of its speed while it goes on."""
+    driver = driver_if_known(campaign.kind)
+    return driver.rate if driver else Driver.rate
+
+
+def _label(driver: Driver | None, name: str) -> str:
+    field = driver.parameters.base_fields.get(name) if driver else None
+    return str(field.label) if field is not None and field.label else pretty_name(name)

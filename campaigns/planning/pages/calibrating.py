@@ -1,0 +1,75 @@
+"""Calibrate (A/A): one click makes a draft of it; what an A/A campaign says, for its page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST
+
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit.charts.formats import without_sign
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign, Target
+from campaigns.planning import calibrating
+from campaigns.planning.noise import Calibrations, calibrations_on
+
+
+@dataclass(frozen=True, slots=True)
+class KindNoise:
+    """What is known of the noise of a kind on a target, and from where a calibration begins.
+
+    like: the latest campaign of the kind there; address: the form, where there is none.
+    """
+
+    label: str
+    known: Calibrations | None
+    floor: str
+    like: Campaign | None
+    address: str
+
+
+@require_POST
+@takes(Right.WRITE, Campaign)
+def calibrate(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make the draft of an A/A campaign like this one."""
+    campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
+    try:
+        made = calibrating.calibrate(campaign, user_of(request))
+    except Invalid as invalid:
+        for texts in invalid.errors.values():
+            for text in texts:
+                messages.warning(request, text)
+        return redirect("campaign", pk)
+    messages.success(
+        request,
+        "This draft measures one setting under two blind labels. Nothing runs before you launch it.",
+    )
+    return redirect("campaign", made.pk)
+
+
+def noise_of_kinds(target: Target) -> Sequence[KindNoise]:
+    """What is known of each kind that can measure a target."""
+    return [
+        _of_kind(name, target)
+        for name, driver in all_kinds().items()
+        if driver.executable and target.family in driver.families
+    ]
+
+
+def _of_kind(kind: str, target: Target) -> KindNoise:
+    driver = all_kinds()[kind]
+    known = calibrations_on(kind, driver.primary_metric.name, target)
+    asked = urlencode({"kind": kind, "target": str(target.pk), "calibrate": "1"})
+    return KindNoise(
+        label=driver.label,
+        known=known,
+        floor=without_sign(known.result["floor_pct"]) if known else "",
+        like=Campaign.objects.filter(kind=kind, target=target).order_by("-created_at").first(),
+        address=f"{reverse('campaign-new')}?{asked}",
+    )

@@ -1,0 +1,255 @@
+"""Define a campaign: new, edit, clone, and the plan that changes while one types."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.pages import moved
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.moved import Moved, opened_on, seen_in
+from campaigns.kit.pages.people import campaign_of, may, takes, user_of
+from campaigns.kit.revisions import Changed
+from campaigns.kit.rights import NotAllowed, Right
+from campaigns.models import Campaign, Target
+from campaigns.planning import drafts, life
+from campaigns.planning.calibrating import calibration_of
+from campaigns.planning.checking import Definition, check
+from campaigns.planning.pages import forms
+from campaigns.planning.pages.form_page import form_page, labels_of, problems
+from campaigns.planning.pages.forms import Entered, Errors
+from campaigns.planning.pages.launches import ANYWAY, failed_try_out, kept_back, told_if_asked
+from campaigns.planning.pages.limits import limits_entered
+from campaigns.planning.pages.plans import PlanView, plan_view
+from campaigns.planning.preview import preview
+from campaigns.planning.refusals import refused_levels
+
+PRESET = "preset:"
+Store = Callable[[Definition], Campaign]
+
+
+@require_http_methods(["GET", "POST"])
+@takes(Right.WRITE)
+def campaign_new(request: HttpRequest) -> HttpResponse:
+    """Begin with the initial values of a kind; `?kind=` and `?target=` choose."""
+    user = user_of(request)
+    if request.method == "POST":
+        return _answer(request, None, lambda definition: drafts.create(definition, user))
+    return _draw(request, None, _beginning(request), {})
+
+
+@require_http_methods(["GET", "POST"])
+@takes(Right.WRITE, Campaign)
+def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a draft."""
+    campaign = campaign_of(request, pk, Right.WRITE)
+    try:
+        drafts.require_draft(campaign)
+    except drafts.NotADraft as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("campaign", pk)
+    if request.method == "POST":
+        seen = seen_in(request)
+        return _answer(
+            request, campaign, lambda definition: drafts.change(campaign, definition, seen)
+        )
+    return _draw(
+        request,
+        campaign,
+        forms.from_data(drafts.as_data(campaign), _teams(request, campaign)),
+        {},
+        told_by=campaign,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@takes(Right.WRITE, Campaign)
+def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
+    """Begin with the definition of another campaign; it stays as it is."""
+    original = campaign_of(request, pk, Right.WRITE)
+    user = user_of(request)
+    if request.method == "POST":
+        return _answer(request, None, lambda definition: drafts.create(definition, user, original))
+    entered = forms.from_data(drafts.as_data(original), _teams(request))
+    if entered.driver is None:
+        messages.warning(
+            request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
+        )
+        return redirect("campaign", pk)
+    return _draw(request, None, entered, {}, original=original, told_by=original)
+
+
+@require_POST
+@takes(Right.WRITE, Campaign)
+def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
+    """Launch another campaign with the definition of this one, in an order of its own."""
+    original = campaign_of(request, pk, Right.WRITE)
+    data = drafts.as_data(original) | {"seed": forms.new_seed()}
+    try:
+        definition = check(data, Target.objects.filter(team=original.team_id, retired_at=None))
+    except Invalid as invalid:
+        messages.warning(request, f"It cannot be launched again as it is. {invalid}")
+        return redirect("campaign-clone", pk)
+    return _go_on(request, drafts.create(definition, user_of(request), original), "launch")
+
+
+@require_POST
+@takes(Right.WRITE)
+def campaign_plan(request: HttpRequest) -> HttpResponse:
+    """The panel beside the form, for what stands in it now."""
+    entered = forms.read(request.POST, _teams(request))
+    context = _planned(entered) | {
+        "live": True,
+        "limits": limits_entered(entered.values),
+        "contrast": forms.contrasts_of(entered),
+    }
+    return render(request, "planning/_plan.html", context)
+
+
+def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> HttpResponse:
+    """Do what the pressed button says, or show the form again with what is wrong."""
+    entered = forms.read(request.POST, _teams(request, campaign))
+    act = request.POST.get("act", "preview")
+    if act == "kind":
+        return _draw(request, campaign, forms.with_kind(entered), {})
+    if act.startswith(PRESET):
+        return _draw(request, campaign, forms.with_preset(entered, act.removeprefix(PRESET)), {})
+    if act == "calibrate":
+        return _calibrate(request, campaign, entered)
+    definition, errors = _checked(entered)
+    if definition is None or act not in ("save", "launch", "try"):
+        return _draw(request, campaign, entered, errors)
+    try:
+        stored = store(definition)
+    except drafts.NotADraft as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("campaign", campaign.pk) if campaign else redirect("campaign-list")
+    except Changed as changed:
+        return _draw(request, campaign, entered, {}, changed=changed)
+    return _go_on(request, stored, act)
+
+
+def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered) -> HttpResponse:
+    """Store the A/A campaign of what stands in the form; the form itself stays unsaved."""
+    definition, errors = _checked(_asked(entered))
+    if definition is None:
+        return _draw(request, campaign, entered, errors)
+    made = drafts.create(calibration_of(definition), user_of(request))
+    return redirect("campaign", made.pk)
+
+
+def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
+    """Launch or try a stored draft; where that is refused, it stays a draft."""
+    user = user_of(request)
+    if act == "launch" and kept_back(request, stored):
+        return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
+    try:
+        if act == "launch":
+            life.launch(stored, user)
+        elif act == "try":
+            life.try_or_ask(stored, user)
+    except NotConfirmed:
+        messages.info(request, f"“{stored.name}” is saved as a draft.")
+        return redirect(f"campaign-{act}", stored.pk)
+    except (NotPossible, drafts.NotADraft, NotAllowed) as refusal:
+        messages.warning(request, f"Saved as a draft. {refusal}")
+        return redirect("campaign-edit", stored.pk)
+    if act == "save":
+        messages.success(request, f"“{stored.name}” is saved as a draft.")
+    else:
+        told_if_asked(request, stored)
+        work_waits.send(sender=None)
+    return redirect("campaign", stored.pk)
+
+
+def _teams(request: HttpRequest, campaign: Campaign | None = None) -> frozenset[int]:
+    """Whose targets may be chosen: a campaign that is there stays with its team."""
+    teams = may(request).write
+    return teams if campaign is None else teams & {campaign.team_id}
+
+
+def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
+    """The definition, or every error by path."""
+    data, errors = forms.to_data(entered)
+    if entered.driver is None:
+        errors["kind"] = ["Choose what is measured."]
+        return None, errors
+    try:
+        definition = check(data, entered.targets)
+    except Invalid as invalid:
+        return None, invalid.errors | errors
+    return (None, errors) if errors else (definition, {})
+
+
+def _planned(entered: Entered) -> dict[str, Any]:
+    """The plan, or why there is none yet. A question that is still empty changes no plan."""
+    definition, errors = _checked(_asked(entered))
+    plan: PlanView | None = None
+    if definition is not None:
+        plan = plan_view(definition, preview(definition))
+    return {"plan": plan, "plan_problems": problems(errors, entered)}
+
+
+def _asked(entered: Entered) -> Entered:
+    """Let a question that is still empty be one."""
+    return replace(
+        entered, values={**entered.values, "question": entered.values.get("question") or "?"}
+    )
+
+
+def _beginning(request: HttpRequest) -> Entered:
+    kinds = forms.kinds_to_choose()
+    key = request.GET.get("target", "")
+    teams = _teams(request)
+    known = Target.objects.filter(team__in=teams, retired_at=None)
+    target = known.filter(pk=int(key)).first() if is_key(key) else None
+    kind = request.GET.get("kind", "")
+    if kind not in kinds and target is not None:
+        kind = next((name for name, d in kinds.items() if target.family in d.families), "")
+    if kind not in kinds:
+        kind = next(iter(kinds), "")
+    entered = forms.blank(kind, teams, target)
+    return forms.as_calibration(entered, target) if "calibrate" in request.GET else entered
+
+
+def _draw(
+    request: HttpRequest,
+    campaign: Campaign | None,
+    entered: Entered,
+    errors: Errors,
+    *,
+    original: Campaign | None = None,
+    told_by: Campaign | None = None,
+    changed: Changed | None = None,
+) -> HttpResponse:
+    """Draw the form; beside its parameters, what the target told of them in runs of `told_by`.
+
+    changed: what somebody else saved meanwhile.
+    """
+    told = forms.refusals(entered, refused_levels(told_by)) if told_by else {}
+    context = _planned(entered) | {
+        "campaign": campaign,
+        "original": original,
+        "may_launch": bool(may(request).operate & entered.teams),
+        "form": form_page(entered, errors, told),
+        "failed_try_out": failed_try_out(campaign) if campaign else "",
+        "moved": changed and _moved(changed, entered),
+        "seen": opened_on(request, drafts.revised(campaign) if campaign else None, changed),
+    }
+    status = 409 if changed else 422 if errors else 200
+    return render(request, "planning/form.html", context, status=status)
+
+
+def _moved(changed: Changed, entered: Entered) -> Moved:
+    """What the other one changed, and what was typed there, both as they stand in the form."""
+    stored = forms.as_shown(forms.from_data(changed.stored, entered.teams))
+    typed = forms.as_shown(entered)
+    paths = [path for path in stored.keys() | typed if forms.stored_in(path) & {*changed.fields}]
+    return moved.of_texts(changed, typed, stored, labels_of(paths, entered))

@@ -1,0 +1,128 @@
+"""The limits of a campaign with its pool, and the quiet hours of a target, in words. No database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from campaigns.kit.formats import about, number
+from campaigns.kit.units import written
+from campaigns.models import Campaign, Target
+from campaigns.planning.forms import DesignForm
+from campaigns.planning.pools import MEASURE
+from campaigns.targets import quiet_hours
+
+NAMES = (
+    "pool",
+    "run_limit_seconds",
+    "time_budget_seconds",
+    "max_failed_percent",
+    "max_consecutive_failures",
+)
+CONTINENTS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """The quiet hours of a target as they are now.
+
+    ends_at: the end of those that are on. begins_at: the begin of the next ones, where none are on.
+    problem: why stored hours cannot be read any more.
+    """
+
+    lines: tuple[str, ...]
+    zone: str
+    ends_at: datetime | None = None
+    begins_at: datetime | None = None
+    problem: str = ""
+
+
+def quiet_of(target: Target) -> Quiet | None:
+    """Read the quiet hours of a target; None where it has none."""
+    lines = tuple(line for line in target.quiet_hours.splitlines() if line.strip())
+    if not lines:
+        return None
+    now = timezone.now()
+    try:
+        hours = quiet_hours.parse(target.quiet_hours)
+        ends_at = hours.ends_at(now, target.quiet_zone)
+        begins_at = None if ends_at else hours.begins_at(now, target.quiet_zone)
+    except quiet_hours.BadQuietHours as error:
+        return Quiet(lines, target.quiet_zone, problem=str(error))
+    return Quiet(lines, target.quiet_zone, ends_at, begins_at)
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Names of time zones that somebody may choose; others are understood as well."""
+    named = (name for name in available_timezones() if name.partition("/")[0] in CONTINENTS)
+    return ("UTC", *sorted(named))
+
+
+def stopped_of(campaign: Campaign) -> str:
+    """Why a campaign paused or ended by itself; empty where a person did it, or nothing did."""
+    by_itself = (Campaign.State.PAUSED, Campaign.State.RUNNING, Campaign.State.FINISHED)
+    if campaign.state not in by_itself or not campaign.state_reason:
+        return ""
+    reason = campaign.state_reason.removeprefix("stopped automatically: ").rstrip(".")
+    return f"{reason[:1].upper()}{reason[1:]}."
+
+
+def limits_of(campaign: Campaign) -> str:
+    """When the campaign stops a run, and itself, in one line."""
+    return _sentence(
+        {
+            "pool": campaign.pool,
+            "run_limit_seconds": campaign.run_limit_seconds,
+            "time_budget_seconds": campaign.time_budget_seconds,
+            "max_failed_percent": round(campaign.max_failed_share * 100, 6),
+            "max_consecutive_failures": campaign.max_consecutive_failures,
+        }
+    )
+
+
+def limits_entered(values: Mapping[str, str]) -> str:
+    """The same for what stands in the form; what cannot be read is left out."""
+    read = {}
+    for name in NAMES:
+        field = DesignForm.base_fields[name]
+        try:
+            value = field.clean(values.get(name, ""))
+        except ValidationError:
+            continue
+        read[name] = field.initial if value is None else value
+    return _sentence(read)
+
+
+def _sentence(limits: Mapping[str, Any]) -> str:
+    pauses = []
+    if row := limits.get("max_consecutive_failures"):
+        pauses.append(f"after {row} failure{'' if row == 1 else 's'} in a row")
+    if share := limits.get("max_failed_percent"):
+        pauses.append(f"when more than {number(float(share))} % failed")
+    parts = [f"pauses automatically {' or '.join(pauses)}"] if pauses else []
+    if budget := limits.get("time_budget_seconds"):
+        parts.append(f"ends after {written(budget)}")
+    elif "time_budget_seconds" in limits:
+        parts.append("no time budget")
+    if limit := limits.get("run_limit_seconds"):
+        parts.append(f"longest run {about(limit)}")
+    if (pool := limits.get("pool", MEASURE)) != MEASURE:
+        parts.append(f"measured by the pool “{pool}”")
+    return "; ".join(parts)

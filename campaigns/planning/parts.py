@@ -1,0 +1,307 @@
+"""Reads the parts of a definition that depend on its kind: each notes its errors by field path."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+
+from campaigns.kinds.base import Driver
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
+from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
+from campaigns.kit.forms import CONTROL, plain
+from campaigns.models import Campaign, Target
+from campaigns.planning.levels import check_lengths, read_levels, same_level
+from campaigns.planning.plan import number_of_cells
+from campaigns.targets.variables import Variables, cleaned
+
+MOST_CELLS = 500
+MOST_FACTORS = 6
+INTERLEAVE = "Leave two levels, or choose the order “interleaved”, which takes any number."
+
+
+def read_target(
+    data: Mapping[str, Any],
+    driver: Driver,
+    errors: dict[str, list[str]],
+    targets: QuerySet[Target] | None = None,
+) -> Target | None:
+    """The server to measure; None where the kind needs none, or the one that was sent will not do.
+
+    targets: among which it is looked for; all unless given.
+    """
+    given = data.get("target")
+    if given in (None, ""):
+        if driver.executable:
+            errors["target"] = ["Choose the server to measure."]
+        return None
+    found = _targets_in_use(given, Target.objects.all() if targets is None else targets)
+    target = found[0] if len(found) == 1 else None
+    if found and target is None:
+        teams = ", ".join(f"{row.pk} in {row.team}" for row in found)
+        errors["target"] = [f"Several teams have a target of that name; give its number: {teams}."]
+    elif target is None:
+        errors["target"] = [f"There is no target {given!r:.80}."]
+    elif target.family not in driver.families:
+        errors["target"] = [
+            f"“{target.name}” is a {target.family} server; the kind {driver.label} "
+            f"needs one of the family {' or '.join(driver.families)}."
+        ]
+    return target
+
+
+def _targets_in_use(given: Any, targets: QuerySet[Target]) -> list[Target]:
+    """Find a target by its primary key; by its name, where that is a text and no such key."""
+    in_use = targets.filter(retired_at=None)
+    try:
+        found = list(in_use.filter(pk=int(str(given))))
+    except (ValueError, OverflowError):
+        found = []
+    if not found and isinstance(given, str) and not CONTROL.search(given):
+        found = list(in_use.filter(name=given).select_related("team"))
+    return found
+
+
+def read_factors(
+    data: Mapping[str, Any], variables: Variables, errors: dict[str, list[str]]
+) -> dict[str, tuple[Any, ...]]:
+    """Levels by factor, as each field reads them; those that are wrong are left out."""
+    given = data.get("factors") or {}
+    if not isinstance(given, Mapping):
+        errors["factors"] = ["Give the levels of each factor: {“concurrency”: [5, 10]}."]
+        return {}
+    if len(given) > MOST_FACTORS:
+        errors["factors"] = [f"{len(given)} factors; vary at most {MOST_FACTORS}."]
+        return {}
+    checked = {}
+    for name, levels in given.items():
+        path = f"factors.{name}"
+        if name == BLIND_LABEL:
+            continue
+        if name not in variables.factors:
+            errors[path] = [
+                f"“{name}” cannot vary; those that can are {', '.join(variables.factors)}."
+            ]
+        elif not isinstance(levels, list | tuple) or not levels:
+            errors[path] = ["Give at least one level."]
+        elif len(levels) > MOST_CELLS:
+            errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
+        else:
+            checked[name] = read_levels(variables.fields[name], levels, path, errors)
+            if None in checked[name] or "" in checked[name]:
+                errors.setdefault(path, []).append("An empty level says nothing; give a value.")
+    checked |= _blind(data, given, errors)
+    if number_of_cells(checked) > MOST_CELLS:
+        errors["factors"] = [
+            f"These levels make {number_of_cells(checked):,} cells; at most {MOST_CELLS} are "
+            "allowed. Take out levels, or vary fewer parameters."
+        ]
+    check_lengths(checked, errors)
+    return checked
+
+
+def _blind(
+    data: Mapping[str, Any], given: Mapping[str, Any], errors: dict[str, list[str]]
+) -> dict[str, tuple[Any, ...]]:
+    """The two labels of an A/A campaign, whether its factors name them or the paired factor does."""
+    levels = given.get(BLIND_LABEL, BLIND_LEVELS)
+    if BLIND_LABEL in (paired := data.get("paired_factor"), *given):
+        if data.get("order") != Campaign.Order.PAIRED or paired != BLIND_LABEL:
+            errors[f"factors.{BLIND_LABEL}"] = [
+                "A blind label compares one setting with itself: choose the order “paired”, and "
+                f"“{BLIND_LABEL}” as the paired factor."
+            ]
+        elif not isinstance(levels, list | tuple) or tuple(levels) != BLIND_LEVELS:
+            errors[f"factors.{BLIND_LABEL}"] = [f"Its levels are {' and '.join(BLIND_LEVELS)}."]
+        else:
+            return {BLIND_LABEL: BLIND_LEVELS}
+    return {}
+
+
+def read_parameters(
+    data: Mapping[str, Any],
+    driver: Driver,
+    variables: Variables,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> dict[str, Any]:
+    """Check the fixed parameters together with the first level of each factor.
+
+    A setting of the target is among them only where it was given: else it stays as it is.
+    """
+    given = data.get("parameters") or {}
+    if not isinstance(given, Mapping):
+        errors["parameters"] = ["Give the parameters by name: {“concurrency”: 10}."]
+        return {}
+    known = driver.parameters.base_fields
+    for name in given:
+        if name not in variables.fields:
+            errors[f"parameters.{name}"] = [
+                f"There is no parameter “{name}”; there are {', '.join(variables.fields)}."
+            ]
+    values = {name: field.initial for name, field in known.items() if field.initial is not None}
+    values |= {name: value for name, value in given.items() if name in known}
+    first = {name: levels[0] for name, levels in factors.items() if levels}
+    form = driver.parameters(values | first)
+    form.is_valid()
+    asked = data.get("factors")
+    fixed = [name for name in known if not (isinstance(asked, Mapping) and name in asked)]
+    for name, messages in messages_of(form).items():
+        if name in fixed:
+            errors[f"parameters.{name}"] = messages
+    errors.update(many_for_one(given, known, "parameters."))
+    fixed_values = {}
+    for name in fixed:
+        try:
+            fixed_values[name] = plain(form.cleaned_data.get(name))
+        except ValidationError as error:
+            errors[f"parameters.{name}"] = error.messages
+    return fixed_values | _settings(given, asked, variables, errors)
+
+
+def _settings(
+    given: Mapping[str, Any], factors: Any, variables: Variables, errors: dict[str, list[str]]
+) -> dict[str, Any]:
+    """The fixed values of the target's settings; those that are empty are left as they are."""
+    found = {}
+    for name, setting in variables.settings.items():
+        value = given.get(name)
+        if value in (None, "") or (isinstance(factors, Mapping) and name in factors):
+            continue
+        if isinstance(value, list | dict):
+            errors[f"parameters.{name}"] = ["Give one value, not a list or an object."]
+            continue
+        try:
+            found[name] = cleaned(setting, value)
+        except ValidationError as error:
+            errors[f"parameters.{name}"] = error.messages
+    return found
+
+
+def read_hard(
+    data: Mapping[str, Any],
+    order: str,
+    variables: Variables,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> tuple[str, ...]:
+    """Factors that are changed as seldom as possible: as sent, else as the settings say."""
+    given = data.get("hard_to_change")
+    in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+    if given is None:
+        return tuple(name for name in factors if in_blocks and name in variables.hard)
+    if not is_list_of_words(given):
+        errors["hard_to_change"] = ["Give a list of factors, such as [“puma_workers”]."]
+        return ()
+    if unknown := [name for name in given if name not in factors and not _is_wrong(name, errors)]:
+        errors["hard_to_change"] = [f"“{unknown[0][:60]}” does not vary; name factors alone."]
+    elif given and not in_blocks:
+        errors["hard_to_change"] = [
+            f"In the order “{order}” any run may change any level. Choose “interleaved” or “paired”, "
+            "or let nothing be hard to change."
+        ]
+    return tuple(name for name in factors if name in given)
+
+
+def _is_wrong(name: str, errors: Mapping[str, list[str]]) -> bool:
+    return f"factors.{name}" in errors
+
+
+def note_misfits(
+    target: Target,
+    driver: Driver,
+    parameters: Mapping[str, Any],
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> None:
+    """Note what does not fit the family of the target, unless its field is wrong already."""
+    if target.family not in driver.families:
+        return
+    for name, sentence in driver.misfits(target.family, parameters, factors).items():
+        path = f"factors.{name}" if name in factors else f"parameters.{name}"
+        errors.setdefault(path, [sentence])
+
+
+def read_excluded(
+    data: Mapping[str, Any],
+    driver: Driver,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> tuple[dict[str, Any], ...]:
+    """Combinations of levels that are not measured."""
+    given = data.get("excluded") or []
+    if not isinstance(given, list | tuple) or not all(isinstance(item, Mapping) for item in given):
+        errors["excluded"] = [
+            "Give combinations such as {“engine”: “futures”, “concurrency”: 100}."
+        ]
+        return ()
+    if len(given) > MOST_CELLS:
+        errors["excluded"] = [f"{len(given)} combinations; exclude at most {MOST_CELLS}."]
+        return ()
+    checked = []
+    for combination in given:
+        matched = {}
+        if not combination:
+            errors.setdefault("excluded", []).append("A combination names no level.")
+        for name, level in combination.items():
+            known = factors.get(name, ())
+            same = known and same_level(driver.parameters.base_fields.get(name), level, known)
+            if name not in factors:
+                if not _is_wrong(str(name), errors):
+                    varied = ", ".join(factors) or "nothing"
+                    errors.setdefault("excluded", []).append(
+                        f"“{str(name)[:40]}” does not vary; what varies is {varied}."
+                    )
+            elif not same:
+                errors.setdefault("excluded", []).append(
+                    f"“{name} = {str(level)[:40]}” is not a level of this campaign."
+                )
+            else:
+                matched[name] = same[0]
+        checked.append(matched)
+    return tuple(checked)
+
+
+def read_paired(
+    clean: Mapping[str, Any],
+    driver: Driver,
+    factors: Mapping[str, tuple[Any, ...]],
+    errors: dict[str, list[str]],
+) -> tuple[str, Any]:
+    """Name of the paired factor and its baseline level; empty and None in other orders.
+
+    Says nothing where a factor is wrong already: which levels there will be is not known then.
+    """
+    order = clean.get("order")
+    if order != Campaign.Order.PAIRED:
+        for field in ("paired_factor", "baseline") if order else ():
+            if clean.get(field):
+                errors[field] = [
+                    f"Only the order “paired” knows it; this one is “{order}”. Leave it out, or "
+                    "choose that order."
+                ]
+        return "", None
+    if any(path.startswith("factors") for path in errors):
+        return "", None
+    name = clean.get("paired_factor") or ""
+    two = [factor for factor, levels in factors.items() if len(levels) == 2]
+    if not name and len(two) == 1:
+        name = two[0]
+    if not name:
+        errors["paired_factor"] = [
+            "Say which factor is paired: one of exactly two levels"
+            + (f" ({' or '.join(two)})." if two else f"; none has exactly two yet. {INTERLEAVE}")
+        ]
+        return "", None
+    levels = factors.get(name, ())
+    if len(levels) != 2:
+        errors["paired_factor"] = [
+            f"“{name}” has {len(levels)} levels; a paired factor has exactly two. {INTERLEAVE}"
+        ]
+        return name, None
+    baseline = clean.get("baseline") or levels[0]
+    same = same_level(driver.parameters.base_fields.get(name), baseline, levels)
+    if not same:
+        errors["baseline"] = [f"“{baseline}” is not one of {levels[0]} and {levels[1]}."]
+        return name, None
+    return name, same[0]

@@ -1,0 +1,61 @@
+"""Which pools of workers a run needs: one that measures, and those of its generators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.base.generating import POOL, read_pools
+from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit.messages import ANALYSIS
+from campaigns.models import Campaign, Run
+from campaigns.planning.workers import present_by_pool
+
+MEASURE = "measure"
+OTHERS = frozenset({POOL, "control", ANALYSIS})
+"""Queues whose workers measure nothing."""
+
+
+def measuring_pools() -> list[str]:
+    """The pools with a worker that may measure, by name."""
+    return sorted(present_by_pool().keys() - OTHERS)
+
+
+def check_measuring_pool(name: str) -> None:
+    """Raise ValidationError where it is no name of a pool, or one of workers that measure nothing."""
+    read_pools(name)
+    if "," in name:
+        raise ValidationError("Name one pool; a run is measured by one worker.")
+    if name in OTHERS:
+        raise ValidationError(f"The workers of “{name}” do not measure; name another pool.")
+
+
+def generator_pools(run: Run) -> frozenset[str]:
+    """The pools of a run's generators; none where its worker generates the load itself."""
+    return _of(run.campaign, {**run.campaign.parameters, **run.cell.levels_by_factor})
+
+
+def needed_pools(campaign: Campaign) -> frozenset[str]:
+    """Every pool without which some of the campaign's runs cannot begin."""
+    if not _can_be_several(campaign):
+        return frozenset({campaign.pool})
+    levels = [
+        {"generators": level.value}
+        for factor in campaign.factors.filter(name="generators").prefetch_related("levels")
+        for level in factor.levels.all()
+    ]
+    found = [_of(campaign, campaign.parameters | level) for level in levels or [{}]]
+    return frozenset({campaign.pool}).union(*found)
+
+
+def _can_be_several(campaign: Campaign) -> bool:
+    try:
+        return driver_of(campaign.kind).generators
+    except UnknownKind:
+        return False
+
+
+def _of(campaign: Campaign, values: Mapping[str, Any]) -> frozenset[str]:
+    if not _can_be_several(campaign) or values.get("generators", 1) < 2:
+        return frozenset()
+    return frozenset(read_pools(values.get("generator_pools") or POOL))

@@ -1,0 +1,163 @@
+"""What a definition will do, before anything is done: cells, blocks, order, time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from campaigns.kinds.base.values import BLIND_LABEL, told_to_driver
+from campaigns.kinds.registry import driver_of
+from campaigns.kit.units import written
+from campaigns.models import Campaign
+from campaigns.planning.checking import Definition
+from campaigns.planning.detection import Sight, sight_of
+from campaigns.planning.expected import usual_run
+from campaigns.planning.plan import Plan, plan_runs, whole_plots
+from campaigns.planning.pools import measuring_pools
+
+OVERHEAD_SECONDS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A plan with its expected time, and remarks on the design.
+
+    estimated_from: number of earlier runs that the time comes from; 0: a guess of the driver.
+    remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: an A/A campaign would tell
+    what the design can see.
+    """
+
+    plan: Plan
+    order: str
+    seed: int
+    seconds: float
+    estimated_from: int
+    remarks: tuple[tuple[str, str], ...]
+    calibrate: bool = False
+
+    @property
+    def measured_runs(self) -> int:
+        """Runs without warm-ups."""
+        return sum(not run.warm_up for run in self.plan.runs)
+
+    @property
+    def warm_up_runs(self) -> int:
+        """Runs that are not analysed."""
+        return len(self.plan.runs) - self.measured_runs
+
+    @property
+    def blocks(self) -> int:
+        """Blocks without the one of the warm-ups."""
+        return sum(block.number > 0 for block in self.plan.blocks)
+
+
+def preview(definition: Definition) -> Preview:
+    """Plan a definition and estimate its time, from earlier runs of the kind on the target."""
+    plan = plan_runs(definition.design)
+    earlier = usual_run(definition.kind, definition.target)
+    driver = driver_of(definition.kind)
+    if earlier:
+        seconds = earlier.seconds * len(plan.runs)
+    else:
+        guesses = [
+            driver.estimate_seconds({**definition.parameters, **told_to_driver(cell)})
+            for cell in plan.cells
+        ]
+        seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
+    sight = sight_of(definition, len(plan.cells))
+    seconds += definition.cool_down_seconds * max(0, len(plan.runs) - 1)
+    return Preview(
+        plan=plan,
+        order=definition.order,
+        seed=definition.seed,
+        seconds=seconds,
+        estimated_from=earlier.runs if earlier else 0,
+        remarks=tuple(_remarks(definition, plan, driver.work, seconds, sight)),
+        calibrate=sight is not None and sight.calibrate and definition.target is not None,
+    )
+
+
+def _remarks(
+    definition: Definition,
+    plan: Plan,
+    work: tuple[str, ...],
+    seconds: float,
+    sight: Sight | None,
+) -> list[tuple[str, str]]:
+    remarks = [_remark_on_order(definition, plan), *_remark_on_hard(definition, plan)]
+    if sight is not None:
+        remarks.append((sight.tone, sight.text))
+    if definition.repetitions < 3:
+        remarks.append(
+            ("warn", f"{definition.repetitions} repetitions: no verdict is given below 3.")
+        )
+    if different := [name for name in work if name in definition.factors]:
+        remarks.append(
+            ("info", f"Cells of another {different[0]} do other work and are not compared.")
+        )
+    if definition.target is not None and definition.target.health != "ready":
+        remarks.append(
+            ("warn", f"{definition.target.name} is {definition.target.get_health_display()}.")
+        )
+    pools = measuring_pools()
+    if definition.target is not None and definition.pool not in pools:
+        others = f" Pools with one: {', '.join(pools)}." if pools else ""
+        remarks.append(
+            (
+                "warn",
+                f"No worker of the pool “{definition.pool}” answers; runs begin once one does.{others}",
+            )
+        )
+    budget = definition.time_budget_seconds
+    if budget is not None and seconds > budget:
+        remarks.append(
+            (
+                "warn",
+                f"This takes longer than the time budget of {written(budget)}: the "
+                "campaign will end before its last run.",
+            )
+        )
+    return remarks
+
+
+def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]:
+    """What a factor that is hard to change does to the order, and to what can be said of it."""
+    hard = [name for name in definition.hard_to_change if len(definition.factors[name]) > 1]
+    if not hard or definition.order not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+        return []
+    named = " and ".join(hard)
+    plots = whole_plots(plan.cells, hard)
+    if len(plots) == len(plan.cells) or definition.order == Campaign.Order.PAIRED:
+        return [("info", f"Hard to change: {named}. It changes as seldom as this order lets it.")]
+    return [
+        (
+            "info",
+            f"Split plot: within each block {named} is set {len(plots)} times, in random order, and the "
+            "other factors vary in between. Its changes are judged by the noise between such settings, so "
+            "they need more blocks than the others.",
+        )
+    ]
+
+
+def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
+    if definition.paired_factor == BLIND_LABEL:
+        return (
+            "info",
+            "A/A: both labels are one setting. What the pairs differ by is noise, and nothing else.",
+        )
+    if len(plan.cells) == 1:
+        return ("info", "One setting only: no comparison possible.")
+    texts: Mapping[str, tuple[str, str]] = {
+        Campaign.Order.INTERLEAVED: ("pass", "Interleaved: level and time are not confounded."),
+        Campaign.Order.PAIRED: (
+            "pass",
+            f"Pairs of {definition.paired_factor}, back to back; who begins alternates.",
+        ),
+        Campaign.Order.BLOCKED: (
+            "warn",
+            "Blocked: level and time are confounded; a slow hour looks like a slow level.",
+        ),
+        Campaign.Order.RANDOM: (
+            "info",
+            "Random: level and time are mixed, but slow hours are not taken out.",
+        ),
+    }
+    return texts[definition.order]

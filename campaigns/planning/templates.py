@@ -1,0 +1,127 @@
+"""Definitions that a team keeps: saved from a campaign, and what campaigns begin with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import Text
+from campaigns.models import Campaign, Target, Template
+from campaigns.planning import drafts
+from campaigns.planning.checking import check
+from campaigns.planning.metrics import driver_if_known
+
+OF_ONE_CAMPAIGN = ("name", "seed")
+"""What a campaign that begins with a template gets anew."""
+
+
+class TemplateForm(forms.Form):
+    """What people say of a template."""
+
+    name = Text(max_length=120, help_text="As your team will look for it.")
+    notes = Text(
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What it is for, and what to change each time.",
+    )
+
+
+class NoTemplate(ValueError):
+    """The campaign or template is not one for this; the message says why."""
+
+
+def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Template:
+    """Keep the definition of a campaign, without its results, for its team. Raise Invalid, NoTemplate."""
+    driver = driver_if_known(campaign.kind)
+    if driver is None or not driver.executable:
+        raise NoTemplate("Its runs came from outside; campaigns like it are submitted, not begun.")
+    clean = _clean(data)
+    definition = drafts.as_data(campaign)
+    for name in OF_ONE_CAMPAIGN:
+        definition.pop(name, None)
+    template = Template(team=campaign.team, definition=definition, made_by=user, **clean)
+    return _saved(template, Action.TEMPLATE_CREATED, user)
+
+
+def said_of(template: Template) -> dict[str, Any]:
+    """Give what people say of a template: what its revision is made of."""
+    return {"name": template.name, "notes": template.notes}
+
+
+def change_template(template: Template, data: Mapping[str, Any], user: User) -> Template:
+    """Give a template another name or other notes. Raise Invalid, NoTemplate."""
+    _require_in_use(template)
+    for name, value in _clean(data).items():
+        setattr(template, name, value)
+    return _saved(template, Action.TEMPLATE_EDITED, user)
+
+
+@transaction.atomic
+def retire_template(template: Template, user: User) -> Template:
+    """Let no further campaign begin with it; those that did still name it."""
+    if Template.objects.filter(pk=template.pk, retired_at=None).update(retired_at=Now()):
+        record(Action.TEMPLATE_RETIRED, user=user, subject=template)
+    template.refresh_from_db()
+    return template
+
+
+@transaction.atomic
+def begin(template: Template, changes: Mapping[str, Any], user: User) -> Campaign:
+    """Make a draft of a template, with other fields where they are sent. Raise Invalid, NoTemplate.
+
+    changes: as the definition has them; parameters are replaced one by one, other fields as a whole.
+    The target is one of the template's team.
+    """
+    _require_in_use(template)
+    data = {**template.definition, **changes}
+    data["parameters"] = {**template.definition["parameters"], **changes.get("parameters", {})}
+    for name in data["factors"]:
+        data["parameters"].pop(name, None)
+    target = data.get("target")
+    known = targets_of(template)
+    if not known.filter(pk=target if isinstance(target, int) else 0).exists():
+        raise Invalid({"target": ["Choose a target of the template's team that is in use."]})
+    campaign = drafts.create(check(data), user)
+    Campaign.objects.filter(pk=campaign.pk).update(template=template)
+    campaign.refresh_from_db()
+    return campaign
+
+
+def targets_of(template: Template) -> QuerySet[Target]:
+    """The targets that campaigns which begin with it may have, by name."""
+    driver = driver_if_known(template.definition["kind"])
+    families = driver.families if driver else ()
+    rows = Target.objects.filter(team=template.team, retired_at=None, family__in=families)
+    return rows.order_by("name")
+
+
+def _require_in_use(template: Template) -> None:
+    if template.retired_at is not None:
+        raise NoTemplate(f"The template “{template.name}” was retired.")
+
+
+def _clean(data: Mapping[str, Any]) -> dict[str, str]:
+    form = TemplateForm(data)
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    return dict(form.cleaned_data)
+
+
+def _saved(template: Template, action: Action, user: User) -> Template:
+    try:
+        with transaction.atomic():
+            template.save()
+            record(action, user=user, subject=template)
+    except IntegrityError:
+        taken = f"The team has a template “{template.name}” already: choose another name."
+        raise Invalid({"name": [taken]}) from None
+    template.refresh_from_db()
+    return template

@@ -1,0 +1,13 @@
+"""Which factors say what work is done: cells that differ in one did other work."""
+
+from campaigns.models import Campaign
+from campaigns.planning.metrics import driver_if_known
+
+
+def work_of(campaign: Campaign) -> tuple[str, ...]:
+    """Names that its kind declares, and those that came with its runs."""
+    driver = driver_if_known(campaign.kind)
+    declared = driver.work if driver else ()
+    if driver is not None and driver.executable:
+        return declared
+    return (*declared, *(each.name for each in campaign.factors.all() if each.is_work))

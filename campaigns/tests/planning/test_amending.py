@@ -1,0 +1,224 @@
+import pytest
+
+from campaigns import analysis
+from campaigns.importers import demonstration
+from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
+from campaigns.models import Campaign, LogLine
+from campaigns.planning import drafts, life
+from campaigns.planning.amending import AMENDABLE, amend
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.checking import check
+from campaigns.tests.people import somebody
+from campaigns.tests.toy import definition
+
+pytestmark = pytest.mark.django_db
+
+EVERY = {
+    "question": "How many workers are enough?",
+    "primary_metric": "rate",
+    "primary_contrast": {"factor": "workers", "candidate": 8, "baseline": 2},
+    "smallest_effect_percent": 2,
+    "margin_percent": 1,
+    "failed_limit_percent": 10,
+    "stop_rule": "precision",
+    "stop_width_percent": 4,
+    "stop_most": 12,
+}
+STORED = {
+    "question": "How many workers are enough?",
+    "primary_metric": "rate",
+    "primary_contrast": {"factor": "workers", "candidate": 8, "baseline": 2, "at": {}},
+    "smallest_effect": 0.02,
+    "margin": 0.01,
+    "failed_limit": 0.1,
+    "stop_rule": "precision",
+    "stop_width": 0.04,
+    "stop_most": 12,
+}
+
+
+@pytest.fixture
+def draft(target):
+    data = {"factors": {"workers": [2, 4, 8]}, "order": "interleaved"}
+    return drafts.create(check(definition(target=target.pk, **data)), None)
+
+
+@pytest.fixture
+def campaign(draft):
+    return life.launch(draft, None)
+
+
+def refused(campaign, changes, reason="agreed"):
+    with pytest.raises(Invalid) as caught:
+        amend(campaign, changes, reason, None)
+    return caught.value.errors
+
+
+def test_everything_that_is_locked_can_be_amended_but_how_pairs_are_made(campaign):
+    assert set(STORED) == set(Campaign.LOCKED) - {"paired_factor", "baseline"}
+    assert set(EVERY) == set(AMENDABLE)
+
+    made = amend(campaign, EVERY, "agreed", None)
+
+    campaign.refresh_from_db()
+    assert {name: getattr(campaign, name) for name in STORED} == STORED
+    assert {row.field: row.after for row in made} == STORED
+
+
+@pytest.mark.parametrize("name", [*AMENDABLE, "repetitions", "order", "paired_factor"])
+def test_no_plain_edit_changes_a_launched_campaign(campaign, name):
+    data = drafts.as_data(campaign) | EVERY | {"repetitions": 9, "stop_most": 20}
+
+    with pytest.raises(drafts.NotADraft, match="its definition is fixed"):
+        drafts.change(campaign, check(data))
+    before = drafts.as_data(campaign).get(name)
+    campaign.refresh_from_db()
+    assert drafts.as_data(campaign).get(name) == before
+
+
+def test_who_when_why_and_from_what_to_what_is_on_record(campaign):
+    ann = somebody("ann")
+
+    (made,) = amend(campaign, {"smallest_effect_percent": "2.5"}, "2.5 % pays already.", ann)
+
+    made.refresh_from_db()
+    assert (made.field, made.before, made.after) == ("smallest_effect", 0.05, 0.025)
+    assert (made.user, made.reason) == (ann, "2.5 % pays already.")
+    assert made.at is not None
+    (line,) = amendments_of(campaign)
+    assert line.remark == (
+        "Amended after launch: smallest effect of interest 5 % → 2.5 %, by ann: 2.5 % pays already."
+    )
+    assert LogLine.objects.filter(text__startswith="amended by ann: smallest effect").exists()
+
+
+def test_what_stays_as_it_is_is_no_amendment(campaign):
+    made = amend(campaign, {"margin_percent": 2, "smallest_effect_percent": 3}, "agreed", None)
+
+    assert [row.field for row in made] == ["smallest_effect"]
+    assert refused(campaign, {"margin_percent": 2.0}) == {
+        "": ["Nothing would change; what you sent is what the campaign has."]
+    }
+    assert refused(campaign, {})[""]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "words"),
+    [
+        ({"question": " "}, "question", "required"),
+        ({"question": "a\u202eb"}, "question", "control character"),
+        ({"question": ["a"]}, "question", "Give one value"),
+        ({"primary_metric": "speed"}, "primary_metric", "“speed” is not a metric with a direction"),
+        ({"primary_metric": None}, "primary_metric", "is not a metric"),
+        ({"smallest_effect_percent": "much"}, "smallest_effect_percent", "Enter a number."),
+        ({"smallest_effect_percent": 0}, "smallest_effect_percent", "greater than or equal"),
+        ({"smallest_effect_percent": float("nan")}, "smallest_effect_percent", "Enter a number."),
+        ({"smallest_effect_percent": 1}, "margin_percent", "wider than the smallest effect"),
+        ({"smallest_effect_percent": ""}, "smallest_effect_percent", "Give a value"),
+        ({"margin_percent": 6}, "margin_percent", "wider than the smallest effect"),
+        ({"stop_rule": "p below 0.05"}, "stop_rule", "Select a valid choice"),
+        ({"stop_rule": "precision", "stop_most": 7}, "stop_most", "greater than or equal to 8"),
+        ({"stop_width_percent": 4}, "stop_width_percent", "Only a stop by precision has it"),
+        ({"primary_contrast": {"factor": "engine"}}, "primary_contrast", "“engine” is none"),
+        ({"repetitions": 9}, "repetitions", "It cannot be amended"),
+        ({"baseline": "old"}, "baseline", "It cannot be amended"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_field_and_nothing_is_changed(campaign, changes, path, words):
+    before = drafts.as_data(campaign)
+
+    errors = refused(campaign, changes)
+
+    assert words in errors[path][0]
+    campaign.refresh_from_db()
+    assert drafts.as_data(campaign) == before
+    assert not campaign.amendments.exists()
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "a\x00b", "x" * 2001])
+def test_a_reason_is_needed(campaign, reason):
+    assert refused(campaign, {"question": "Why?"}, reason)["reason"]
+
+
+def test_a_draft_is_edited(draft):
+    with pytest.raises(NotPossible, match="edit the draft"):
+        amend(draft, {"question": "Why?"}, "agreed", None)
+
+
+def test_blocks_that_are_planned_are_not_taken_back(campaign):
+    amend(campaign, {"stop_rule": "precision", "stop_most": 12}, "agreed", None)
+    campaign = life.extend(campaign, 10, None)
+
+    assert "13 blocks at least" in refused(campaign, {"stop_most": 12 - 1})["stop_most"][0]
+
+
+def test_only_orders_of_blocks_go_on_block_by_block(target):
+    data = {"factors": {"workers": [2, 4]}, "order": "random"}
+    made = drafts.create(check(definition(target=target.pk, **data)), None)
+
+    errors = refused(life.launch(made, None), {"stop_rule": "precision"})
+
+    assert "Only interleaved and paired" in errors["stop_rule"][0]
+
+
+@pytest.mark.parametrize("state", ["finished", "cancelled"])
+def test_a_stop_rule_that_has_ruled_stays(campaign, state):
+    Campaign.objects.filter(pk=campaign.pk).update(state=state)
+
+    with pytest.raises(NotPossible, match="its stop rule has ruled"):
+        amend(campaign, {"stop_rule": "precision"}, "agreed", None)
+    assert amend(campaign, {"margin_percent": 1}, "agreed", None)
+
+
+def test_to_go_on_loading_a_production_server_takes_its_name(campaign):
+    campaign.target.is_production = True
+    campaign.target.save()
+
+    with pytest.raises(NotConfirmed):
+        amend(campaign, {"stop_rule": "precision"}, "agreed", None)
+    assert not campaign.amendments.exists()
+    assert amend(campaign, {"margin_percent": 1}, "agreed", None)
+    assert amend(campaign, {"stop_rule": "precision"}, "agreed", None, campaign.target.name)
+
+
+def test_an_amended_answer_says_so(campaign):
+    ann = somebody("ann")
+    amend(campaign, {"smallest_effect_percent": 2}, "It pays.", ann)
+
+    analysis.analyse(campaign)
+
+    answer = campaign.findings.get(name="answer").result
+    assert answer["amended"] == [
+        "Amended after launch: smallest effect of interest 5 % → 2 %, by ann: It pays."
+    ]
+
+
+def test_looking_at_the_precision_is_paid_for_even_where_the_rule_is_amended(campaign):
+    def alpha():
+        analysis.analyse(campaign)
+        return campaign.findings.get(name="levels").data_hash
+
+    fixed = alpha()
+    amend(campaign, {"stop_rule": "precision"}, "agreed", None)
+    adaptive = alpha()
+    amend(campaign, {"stop_rule": "fixed"}, "no time", None)
+    again = alpha()
+
+    assert len({fixed, adaptive, again}) == 3
+    lines = [(line.before, line.after) for line in amendments_of(campaign)]
+    assert lines == [
+        ("fixed number of blocks", "until precise enough"),
+        ("until precise enough", "fixed number of blocks"),
+    ]
+
+
+def test_an_import_can_be_amended_as_well():
+    campaign, _ = demonstration.published_campaign(None)
+    contrast = {"candidate": 7, "baseline": 5}
+
+    made = amend(campaign, {"primary_contrast": contrast, "margin_percent": 1}, "agreed", None)
+
+    assert {row.field for row in made} == {"primary_contrast", "margin"}
+    analysis.analyse(campaign)
+    sentence = campaign.findings.get(name="answer").result["sentence"]
+    assert sentence.startswith("Concurrency 7 vs. 5: faster, −15.1 % (−20.5 … −9.3 %).")
