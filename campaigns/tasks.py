@@ -24,13 +24,13 @@ from django.db.models.functions import Now
 from campaigns import dispatch as dispatching
 from campaigns import execution
 from campaigns.accounts import notifications, sessions
-from campaigns.importers import waiting
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits
 from campaigns.models import Worker
 from campaigns.planning.analyses import holds_runs_back, request_analysis, request_analysis_after
 from campaigns.results import retention
+from campaigns.results.importing import waiting
 from campaigns.reviews.reopening import look_again
 
 SEEN_SECONDS = 5

@@ -9,7 +9,6 @@ from time import process_time
 from typing import Any
 
 from campaigns import analysis
-from campaigns.importers.demonstration import published_campaign
 from campaigns.kinds.registry import driver_of
 from campaigns.models import (
     Attempt,
@@ -25,6 +24,7 @@ from campaigns.models import (
 from campaigns.planning import checking, drafts
 from campaigns.planning.life.planning import design_of, new_session, store_plan
 from campaigns.planning.plan import plan_runs
+from campaigns.results.importing.demonstration import published_campaign
 
 MANIFESTS, ENGINES = 10, 2
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -21,7 +21,7 @@ from campaigns.kit.charts.formats import amount, counted, percent
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.work import work_of
-from campaigns.queries.environment import Change, stand_ins_of
+from campaigns.results.environment import Change, stand_ins_of
 
 Cells = Mapping[str, Any]
 MOST_FACTS = 4

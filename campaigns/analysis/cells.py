@@ -9,7 +9,7 @@ from typing import Any
 from campaigns.analysis.taken import taken
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.cells import too_many_failures
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.summary import CellSummary, summarise

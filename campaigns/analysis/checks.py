@@ -13,8 +13,8 @@ from campaigns.analysis.confounded import drift_of
 from campaigns.analysis.fidelity import RAW, fidelity_check
 from campaigns.kinds.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
-from campaigns.queries.environment import changes_of, environment_of
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.environment import changes_of, environment_of
+from campaigns.results.values import ObservedRun
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.criteria import Criteria

@@ -12,7 +12,7 @@ import numpy as np
 from campaigns.analysis.fidelity import is_exact
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import is_number, pct_of

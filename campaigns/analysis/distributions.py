@@ -7,7 +7,7 @@ from typing import Any
 
 from campaigns.kit.histogram import Counts, counts_of
 from campaigns.models import Attempt, Campaign, Distribution
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.density import FEWEST, Density, density_of
 from campaigns.stats.percentile_curves import PercentileCurve, curve_of
 

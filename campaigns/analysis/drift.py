@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.analysis.sessions import split_sessions
 from campaigns.models import Campaign
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.logs import pct_of
 

@@ -8,7 +8,7 @@ from campaigns.analysis.levels import compare as compare_levels
 from campaigns.analysis.pairs import compare as compare_pairs
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 
 Compared = Mapping[str, Any] | None

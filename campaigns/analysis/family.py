@@ -16,7 +16,7 @@ from campaigns.analysis.taken import taken
 from campaigns.analysis.whole_plots import hard_factors, places_of
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Cell
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.cells import CellRuns, too_many_failures

@@ -35,10 +35,10 @@ from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Finding, LogLine
 from campaigns.planning.amendments import was_adaptive
 from campaigns.planning.metrics import analysed_metrics_of
-from campaigns.queries.environment import stretches_of
-from campaigns.queries.runs import ObservedRun, observed_runs_by_metric
-from campaigns.queries.surroundings import NAME as SURROUNDINGS
-from campaigns.queries.surroundings import Surroundings, count_surroundings
+from campaigns.results.environment import stretches_of
+from campaigns.results.surroundings import NAME as SURROUNDINGS
+from campaigns.results.surroundings import Surroundings, count_surroundings
+from campaigns.results.values import ObservedRun, observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.methods import METHODS

@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion
 from campaigns.planning import drafts
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 
 NOT_HASHED = frozenset(

@@ -11,7 +11,7 @@ from campaigns.analysis.whole_plots import hard_noise
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.work import work_of
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.comparisons import WITHOUT_NUMBERS, Comparisons, Model
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of

@@ -9,7 +9,7 @@ from campaigns.analysis.groups import MOST_CELLS, Group, comparable_factors, gro
 from campaigns.analysis.whole_plots import fit_for_interaction
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.comparisons import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria

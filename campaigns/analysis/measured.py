@@ -11,7 +11,7 @@ from campaigns.analysis.taken import taken
 from campaigns.kit.units import UNITS, convert
 from campaigns.models import Campaign
 from campaigns.queries.compared import Side
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.cells import CellRuns
 
 Cell = Mapping[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign, Run
 from campaigns.planning.expected import budget_seconds_left
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.stopping import FEWEST, StopRule, half_width, look_ahead
 from campaigns.stats.verdict import Contrast
 

@@ -12,7 +12,7 @@ from campaigns.kinds.base import Metric
 from campaigns.kit.charts.labels import told_apart
 from campaigns.models import Campaign, Cell
 from campaigns.planning.work import work_of
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata

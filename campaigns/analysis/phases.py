@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.models import Attempt, Campaign, Phase
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 
 Table = dict[str, dict[int, list[float]]]
 """Seconds by name and cell."""

@@ -13,7 +13,7 @@ from campaigns.analysis.taken import failing_cells
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Series
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.little import check_little

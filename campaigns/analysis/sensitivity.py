@@ -15,7 +15,7 @@ from campaigns.analysis.whole_plots import hard_factors
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.models import Campaign, Finding
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word
 

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from campaigns.queries.environment import Change, Stretches
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.environment import Change, Stretches
+from campaigns.results.values import ObservedRun
 from campaigns.stats.logs import pct_of
 from campaigns.stats.sessions import SessionFindings, Standing
 from campaigns.stats.verdict import Contrast, interval_of

@@ -8,8 +8,8 @@ from typing import Any
 from campaigns.analysis.sessions import Begun
 from campaigns.kit.charts.formats import counted, number, percent, span_pct
 from campaigns.models import Campaign
-from campaigns.queries.environment import Change
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.environment import Change
+from campaigns.results.values import ObservedRun
 
 Found = Mapping[str, Any] | None
 MOST_TOLD, MOST_FACTS, MOST_LETTERS = 3, 3, 40

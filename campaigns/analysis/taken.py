@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from campaigns.queries.runs import ObservedRun
+from campaigns.results.values import ObservedRun
 from campaigns.stats.cells import CellRuns, too_many_failures
 from campaigns.stats.criteria import Criteria
 

@@ -8,8 +8,6 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api import evidence_outputs as outputs
-from campaigns.api.of_run import RunApi
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -22,7 +20,9 @@ from campaigns.planning import life
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import CampaignApi
 from campaigns.planning.workers import present
-from campaigns.queries.pages import shown_findings
+from campaigns.results.api import evidence_outputs as outputs
+from campaigns.results.api.base import RunApi
+from campaigns.results.pages_data import shown_findings
 
 
 class ExcludeInput(Input):

@@ -11,7 +11,7 @@ from campaigns.kit.api.selection import ByQuery
 from campaigns.kit.api.views import Api
 from campaigns.models import Conclusion
 from campaigns.planning.api.base import TAG, CampaignApi
-from campaigns.queries import exports
+from campaigns.results import exports
 from campaigns.reviews.rows import require_to_see
 from campaigns.web.reports.bundle import ZIP, answered, attachment, concluded
 

@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.definition import keeping
 from campaigns.kit.allowing import team_for
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
@@ -23,7 +22,7 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.queries import records
+from campaigns.results import keeping, records
 
 
 class WholeCampaignApi(CampaignApi):

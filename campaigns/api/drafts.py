@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from campaigns.api.campaigns import WholeCampaignApi
 from campaigns.api.outputs import CampaignDetail
-from campaigns.api.run_outputs import RunOutput
 from campaigns.kit.api import waiting
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import selected
@@ -23,7 +22,8 @@ from campaigns.planning import calibrating, checking, drafts, life, preview, tem
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.queries import records, versions
+from campaigns.results import records, versions
+from campaigns.results.api.run_outputs import RunOutput
 
 
 class Preview(CampaignApi):

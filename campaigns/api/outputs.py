@@ -9,7 +9,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.api.run_outputs import cell_output
 from campaigns.kit.api import shapes
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, LaunchRequest, Target
@@ -17,8 +16,10 @@ from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.queries import environment, live, records, versions
-from campaigns.queries.json_document import finding_entries
+from campaigns.queries import live
+from campaigns.results import environment, records, versions
+from campaigns.results.api.run_outputs import cell_output
+from campaigns.results.json_document import finding_entries
 from campaigns.targets.allowed import names_beside
 
 

@@ -4,9 +4,6 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.of_run import RunApi
-from campaigns.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
-from campaigns.api.submissions import APPENDING, Receiving, append_runs
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -17,7 +14,10 @@ from campaigns.models import LaunchRequest, Run
 from campaigns.planning import life
 from campaigns.planning.api.base import CampaignApi
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.queries import records
+from campaigns.results import records
+from campaigns.results.api.base import RunApi
+from campaigns.results.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
+from campaigns.results.api.submissions import APPENDING, Receiving, append_runs
 
 
 class Runs(CampaignApi, Receiving):

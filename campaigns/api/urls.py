@@ -19,20 +19,16 @@ from campaigns.api import (
     conclusions,
     documents,
     drafts,
-    evidence,
-    exports,
-    history,
-    keeping,
     queues,
     reports,
     runs,
-    submissions,
     talk,
 )
 from campaigns.kinds import api
 from campaigns.kit.api import views
 from campaigns.planning.api import launches, schemas
 from campaigns.planning.api import templates as team_templates
+from campaigns.results.api import evidence, exports, history, keeping, submissions
 from campaigns.targets.api import settings as target_settings
 from campaigns.targets.api import targets
 

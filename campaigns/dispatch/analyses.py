@@ -9,11 +9,11 @@ from datetime import timedelta
 from django.db.models import Case, QuerySet, When
 from django.db.models.functions import Now
 
-from campaigns.importers import waiting
 from campaigns.kit.messages import ANALYSIS
 from campaigns.models import Attempt, Campaign
 from campaigns.planning import workers
 from campaigns.planning.analyses import BESIDE_SECONDS, awaited_by_runs, under_way
+from campaigns.results.importing import waiting
 
 
 def untouched(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:

@@ -12,7 +12,7 @@ from django.db.models import Max, Min, Q
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Proof, Run
 from campaigns.planning.amendments import adaptive_among
-from campaigns.queries.environment import stand_ins
+from campaigns.results.environment import stand_ins
 
 Fact = tuple[str, str]
 """Side, and name, of a fact of the environment."""

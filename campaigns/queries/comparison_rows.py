@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.kit.downloads import lines_of
 from campaigns.models import Campaign
-from campaigns.queries.pages import shown_findings
+from campaigns.results.pages_data import shown_findings
 
 
 def comparison_lines(campaign: Campaign) -> Iterator[str]:

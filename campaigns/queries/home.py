@@ -13,10 +13,10 @@ from campaigns import progress
 from campaigns.kit.network import normalised_address
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.planning.workers import present
-from campaigns.queries.generators import busy_workers
 from campaigns.queries.live import seconds_left
 from campaigns.queries.queues import held_by
 from campaigns.queries.waiting import Wait, waiting_for
+from campaigns.results.generator_list import busy_workers
 from campaigns.targets.allowed import names_beside
 
 PHASES = (

@@ -15,8 +15,8 @@ from django.urls import reverse
 from campaigns.kit.charts.formats import counted, percent
 from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
 from campaigns.planning.amendments import amendments_of
-from campaigns.queries.data_stamp import exclusions_of
-from campaigns.queries.environment import stand_ins_of
+from campaigns.results.data_stamp import exclusions_of
+from campaigns.results.environment import stand_ins_of
 from campaigns.reviews.between import between
 from campaigns.reviews.check import (
     ELSEWHERE,

@@ -4,7 +4,7 @@ from typing import Any
 
 from campaigns.models import Campaign, Conclusion, Finding
 from campaigns.planning.analyses import failure_of
-from campaigns.queries.data_stamp import stamp_of
+from campaigns.results.data_stamp import stamp_of
 from campaigns.reviews.checklist import checks_of, told_as_json
 from campaigns.reviews.errors import AnalysisFailed, NotReady, Outdated
 from campaigns.stats.hashing import hash_together

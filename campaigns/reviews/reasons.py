@@ -6,7 +6,7 @@ from typing import Any
 from campaigns.kit.charts.formats import counted
 from campaigns.models import Amendment, Campaign, Exclusion
 from campaigns.planning.amendments import amendments_of
-from campaigns.queries.data_stamp import attempts_with_values
+from campaigns.results.data_stamp import attempts_with_values
 
 MOST_RUNS = 8
 

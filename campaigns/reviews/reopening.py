@@ -24,7 +24,7 @@ from campaigns.models import (
     Exclusion,
     Finding,
 )
-from campaigns.queries.data_stamp import stamp_of
+from campaigns.results.data_stamp import stamp_of
 from campaigns.reviews.reasons import reasons
 from campaigns.reviews.rows import people_of
 from campaigns.reviews.telling import in_words

@@ -7,8 +7,8 @@ from typing import Any
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign, Finding
 from campaigns.queries.compared import sides_of
-from campaigns.queries.pages import findings_of, shown_findings
 from campaigns.queries.recommended import favoured_by
+from campaigns.results.pages_data import findings_of, shown_findings
 from campaigns.reviews.checking import LONGEST_CLAIM
 from campaigns.reviews.content import Cited, Content
 

@@ -14,7 +14,7 @@ from campaigns.migrations._views import VIEWS, drop_views, make_views
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Measurement, Run
 from campaigns.planning import life
 from campaigns.queries.comparison_rows import comparison_rows
-from campaigns.queries.run_stream import measured_runs
+from campaigns.results.run_stream import measured_runs
 from campaigns.tests.analysis.conftest import interleaved, paired, published, store, target
 from campaigns.tests.views_promised import COLUMNS
 

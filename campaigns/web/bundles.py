@@ -12,7 +12,7 @@ from campaigns.bundles.sending import Ready, bundle_of
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Conclusion
-from campaigns.queries import exports
+from campaigns.results import exports
 from campaigns.reviews.rows import require_to_see
 from campaigns.web.reports.bundle import answered, attachment, concluded
 

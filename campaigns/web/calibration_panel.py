@@ -7,7 +7,7 @@ from typing import Any
 from campaigns.kit.charts.formats import counted, without_sign
 from campaigns.models import Campaign
 from campaigns.planning.noise import calibrations_on
-from campaigns.web.phrases import p_text, percent
+from campaigns.results.phrases import p_text, percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ from django.views.decorators.http import require_GET
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.queries import versions
-from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.pages import findings_of, outline_of
+from campaigns.results import versions
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.phrases import Levels
+from campaigns.results.run_plots import labelled
 from campaigns.web.level_tables import GROUP
 from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown, comes_late
-from campaigns.web.phrases import Levels
 from campaigns.web.plots import CURVE
 from campaigns.web.result import levels_of, main_plot
-from campaigns.web.run_plots import labelled
 from campaigns.web.view import view_of
 from perfdash import __version__
 

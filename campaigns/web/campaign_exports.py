@@ -9,12 +9,12 @@ from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning import drafts
-from campaigns.queries import exports
 from campaigns.queries.comparison_rows import comparison_lines
-from campaigns.queries.pages import findings_of, outline_of
+from campaigns.results import exports
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.phrases import Levels
 from campaigns.web.panels import panel_of
 from campaigns.web.panels.base import Shown
-from campaigns.web.phrases import Levels
 from campaigns.web.view import view_of
 
 

@@ -19,7 +19,8 @@ from campaigns.kit.pages.fields import is_key
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.queries import live, versions
+from campaigns.queries import live
+from campaigns.results import versions
 from campaigns.web import running
 from campaigns.web.run_pages import STOP_POLLING
 

@@ -18,13 +18,14 @@ from campaigns.planning.pages.launches import ANYWAY, failed_try_out
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.planning.pages.plans import plan_view
 from campaigns.planning.preview import preview
-from campaigns.queries import live, versions
-from campaigns.queries.environment import stand_ins_of
+from campaigns.queries import live
 from campaigns.queries.hands import open_requests
-from campaigns.queries.pages import Outline, outline_of
+from campaigns.results import versions
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import Outline, outline_of
+from campaigns.results.phrases import Levels, level_text
 from campaigns.web import result, running
 from campaigns.web.campaign_live import etag_of, progress_version
-from campaigns.web.phrases import Levels, level_text
 
 CANCELLING = "The load is being stopped; the page changes when the target is clean."
 

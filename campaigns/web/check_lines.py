@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.charts.formats import counted
-from campaigns.web.phrases import p_text, percent
+from campaigns.results.phrases import p_text, percent
 
 TONES = {
     "pass": ("pass", "check"),

@@ -11,9 +11,9 @@ from campaigns.analysis.measured import Measured
 from campaigns.charts import levels
 from campaigns.charts.cells import LevelCell, LevelsChart, RunPoint
 from campaigns.kit.charts.figure import Quantity
-from campaigns.web.phrases import inside
+from campaigns.results.phrases import inside
+from campaigns.results.run_plots import Plot, labelled
 from campaigns.web.plots import POINT_STATES
-from campaigns.web.run_plots import Plot, labelled
 
 
 def compare_plot(compared: Compared) -> Plot | None:

@@ -8,7 +8,7 @@ from campaigns.analysis.compared import Against, Compared, Row
 from campaigns.analysis.differences import CAUSE, DESIGN, NOT_RECORDED, TIME, Difference
 from campaigns.charts import strips
 from campaigns.kit.charts import formats
-from campaigns.web.phrases import BADGES, MISSING, amount, p_text, percent
+from campaigns.results.phrases import BADGES, MISSING, amount, p_text, percent
 
 MOST_LISTED = 12
 """Of cells without a counterpart; further ones are counted."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from campaigns.charts import strips
 from campaigns.kit.charts import formats
-from campaigns.web.phrases import (
+from campaigns.results.phrases import (
     BADGES,
     MISSING,
     Levels,

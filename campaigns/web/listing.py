@@ -19,8 +19,8 @@ from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Finding, Target
 from campaigns.planning import drafts
-from campaigns.queries.environment import stand_ins
 from campaigns.queries.home import means_of_cells, measured_runs
+from campaigns.results.environment import stand_ins
 from campaigns.web.sparks import Spark, spark
 
 PAGE_SIZE = 25

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from django.urls import reverse
 
 from campaigns.models import Attempt, Campaign
-from campaigns.queries.rows import RunRow
-from campaigns.web.phrases import Levels, inside, level_text, reason_of, value_text
+from campaigns.results.phrases import Levels, inside, level_text, reason_of, value_text
+from campaigns.results.rows import RunRow
 
 MOST_CELLS = 600
 """More are not drawn at once: repetitions around the one that is on are kept."""

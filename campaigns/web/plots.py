@@ -8,8 +8,8 @@ from campaigns.charts import levels, pairs
 from campaigns.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
 from campaigns.kit.charts.figure import Quantity
 from campaigns.planning.outline import FactorOutline
-from campaigns.web.phrases import Levels, inside, level_text
-from campaigns.web.run_plots import Plot
+from campaigns.results.phrases import Levels, inside, level_text
+from campaigns.results.run_plots import Plot
 from campaigns.web.view import View
 
 CURVE = "curve"

@@ -15,23 +15,31 @@ from campaigns.planning.analyses import failure_of, wait_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.outline import FactorOutline
 from campaigns.planning.pages.limits import limits_of, stopped_of
-from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.pages import Findings, Outline, findings_of
-from campaigns.queries.rows import RunRow
-from campaigns.queries.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
-from campaigns.queries.submissions import came_in
-from campaigns.queries.surroundings import surroundings_of
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages.changes import changed_facts
+from campaigns.results.pages_data import Findings, Outline, findings_of
+from campaigns.results.phrases import (
+    MISSING,
+    Levels,
+    level_text,
+    percent,
+    place,
+    reason_of,
+    value_text,
+)
+from campaigns.results.rows import RunRow
+from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
+from campaigns.results.run_plots import Plot, labelled
+from campaigns.results.submissions import came_in
+from campaigns.results.surroundings import surroundings_of
 from campaigns.templatetags.marks import RUNS
 from campaigns.web.calibration_panel import calibration_panel
-from campaigns.web.changes import changed_facts
 from campaigns.web.check_lines import check_lines
 from campaigns.web.level_tables import LevelTables, excluded_table, level_tables
 from campaigns.web.panels import panels_of
 from campaigns.web.panels.base import Late, Shown, comes_late
 from campaigns.web.panels.matrix import heat_table
-from campaigns.web.phrases import MISSING, Levels, level_text, percent, place, reason_of, value_text
 from campaigns.web.plots import CURVE, levels_plot, levels_title, pairs_plot
-from campaigns.web.run_plots import Plot, labelled
 from campaigns.web.sensitivity_lines import sensitivity_panel
 from campaigns.web.tables import cell_table, strata_table
 from campaigns.web.view import selectors, view_of

@@ -10,10 +10,10 @@ from campaigns.kit.formats import direction, number, observed
 from campaigns.kit.histogram import needs
 from campaigns.models import Attempt, DeletedSamples, Measurement, Phase, Proof
 from campaigns.queries import live
-from campaigns.queries.rows import Standing
+from campaigns.results.phrases import level_text, value_text
+from campaigns.results.rows import Standing
+from campaigns.results.run_plots import Plot, labelled, throughput_plot
 from campaigns.web.generator_lines import GeneratorLine, generator_lines
-from campaigns.web.phrases import level_text, value_text
-from campaigns.web.run_plots import Plot, labelled, throughput_plot
 from campaigns.web.run_samples import (
     FailureLine,
     SampleTable,

@@ -12,9 +12,9 @@ from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning.metrics import metric_of, metrics_of
 from campaigns.planning.outline import factors_of, sample_of
 from campaigns.queries import live
-from campaigns.queries.details import attempts_of, exclusions_of, log_of_run, samples_of
-from campaigns.queries.rows import standing_of, state_of
-from campaigns.web.phrases import PURPOSES, Levels, value_text
+from campaigns.results.details import attempts_of, exclusions_of, log_of_run, samples_of
+from campaigns.results.phrases import PURPOSES, Levels, value_text
+from campaigns.results.rows import standing_of, state_of
 from campaigns.web.run_actions import find_run, page_of
 from campaigns.web.run_details import AttemptView, attempt_view, steps_of
 

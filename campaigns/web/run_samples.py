@@ -7,8 +7,8 @@ from typing import Any
 
 from campaigns.kit.charts import formats
 from campaigns.models import Attempt
-from campaigns.web.phrases import MISSING, inside
-from campaigns.web.run_plots import Plot, samples_plot
+from campaigns.results.phrases import MISSING, inside
+from campaigns.results.run_plots import Plot, samples_plot
 
 TIMES = "_seconds"
 """Columns of samples that end so are times, counted from the start of the sample."""

@@ -8,7 +8,7 @@ from django.core.paginator import Page, Paginator
 
 from campaigns.charts import strips
 from campaigns.kit.charts import formats
-from campaigns.web.phrases import (
+from campaigns.results.phrases import (
     BADGES,
     FLAGS,
     MISSING,

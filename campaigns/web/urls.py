@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from campaigns.accounts.pages import account, activity, teams
 from campaigns.planning.pages import define, launches
 from campaigns.planning.pages import templates as team_templates
+from campaigns.results.pages import importing, keeping
 from campaigns.targets.pages import settings as target_settings
 from campaigns.targets.pages import targets
 from campaigns.web import (
@@ -13,9 +14,7 @@ from campaigns.web import (
     hands,
     health,
     home,
-    importing,
     inbox,
-    keeping,
     listing,
     metrics,
     queues,

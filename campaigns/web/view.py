@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
 from campaigns.planning.outline import FactorOutline
-from campaigns.queries.pages import Findings, Outline
+from campaigns.results.pages_data import Findings, Outline
 
 TOGETHER = "all"
 """As colour: all other factors together make the series. As small multiples: there are none."""

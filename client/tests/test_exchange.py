@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.importers import waiting
 from campaigns.models import Campaign, Submission
+from campaigns.results.importing import waiting
 from perfdash_client.commands import exchange
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from campaigns.tests import readers
+from campaigns.tests.results import readers
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 

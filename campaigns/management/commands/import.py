@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from campaigns.importers.files import About, import_file
-from campaigns.importers.receiving import Received
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Campaign
 from campaigns.planning.analyses import request_analysis
-from campaigns.readers import all_readers
+from campaigns.results.importing.files import About, import_file
+from campaigns.results.importing.receiving import Received
+from campaigns.results.readers import all_readers
 
 
 class Command(RecordedCommand):

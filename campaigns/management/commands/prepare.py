@@ -9,12 +9,12 @@ from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, transaction
 
-from campaigns.importers import demonstration, stand_ins
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team
 from campaigns.planning.analyses import request_outdated
+from campaigns.results.importing import demonstration, stand_ins
 
 
 class Command(RecordedCommand):

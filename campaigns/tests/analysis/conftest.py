@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from campaigns import analysis, results
-from campaigns.importers import demonstration
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Run, Target
 from campaigns.planning import checking, drafts, life
+from campaigns.results.importing import demonstration
 from campaigns.tests.stored import import_run
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ from campaigns.analysis.cells import summarise_cells
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign
 from campaigns.planning import life
-from campaigns.queries.runs import observed_runs_by_metric
+from campaigns.results.values import observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.tests.analysis.conftest import findings, noisy, store
 from campaigns.tests.people import somebody

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.importers import demonstration
 from campaigns.models import Attempt, EnvironmentFact, Proof
+from campaigns.results.importing import demonstration
 from campaigns.tests.analysis.conftest import findings, store
 
 pytestmark = pytest.mark.django_db

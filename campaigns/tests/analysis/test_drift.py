@@ -4,8 +4,8 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from campaigns.importers import demonstration
 from campaigns.models import Run
+from campaigns.results.importing import demonstration
 from campaigns.stats.logs import pct_of
 from campaigns.tests.analysis.conftest import findings, store
 

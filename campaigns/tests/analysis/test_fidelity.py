@@ -3,9 +3,9 @@
 import pytest
 
 from campaigns import analysis
-from campaigns.importers.receiving import create
-from campaigns.importers.submitted import Submitted, SubmittedMetric, SubmittedRun
 from campaigns.models import Campaign
+from campaigns.results.importing.receiving import create
+from campaigns.results.importing.submitted import Submitted, SubmittedMetric, SubmittedRun
 from campaigns.web.check_lines import check_lines
 
 pytestmark = pytest.mark.django_db

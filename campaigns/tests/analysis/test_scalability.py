@@ -5,9 +5,9 @@ import pytest
 
 from campaigns import results
 from campaigns.analysis import scalability
-from campaigns.importers import demonstration
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Measurement, Run, Series
+from campaigns.results.importing import demonstration
 from campaigns.tests.analysis.conftest import START, findings
 from campaigns.tests.stored import import_run
 

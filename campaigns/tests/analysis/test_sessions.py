@@ -8,7 +8,7 @@ from django.db import connection
 from campaigns import analysis
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 from campaigns.queries.compared import sides_of
-from campaigns.queries.environment import environment_of, stretches_of
+from campaigns.results.environment import environment_of, stretches_of
 from campaigns.tests.analysis.conftest import findings, noisy, store
 from campaigns.tests.people import everywhere
 

@@ -6,14 +6,14 @@ import pytest
 from campaigns import analysis
 from campaigns.analysis.compared import compare_campaigns
 from campaigns.analysis.compared_answer import answer_of
-from campaigns.importers.document import read_submission
-from campaigns.importers.files import About, import_file
-from campaigns.importers.receiving import create
 from campaigns.models import Campaign, Run
 from campaigns.queries.compared import sides_of
-from campaigns.queries.pages import findings_of
 from campaigns.queries.recommended import favoured_by
-from campaigns.tests.readers.files import DATA
+from campaigns.results.importing.document import read_submission
+from campaigns.results.importing.files import About, import_file
+from campaigns.results.importing.receiving import create
+from campaigns.results.pages_data import findings_of
+from campaigns.tests.results.readers.files import DATA
 
 pytestmark = pytest.mark.django_db
 ABOVE_60 = {"value": 60, "censored": True}

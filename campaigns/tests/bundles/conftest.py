@@ -10,7 +10,6 @@ import pytest
 
 from campaigns import analysis, results
 from campaigns.bundles import write_bundle
-from campaigns.importers.demonstration import published_campaign
 from campaigns.kinds.base import EffectiveSetting, Proof
 from campaigns.kinds.downloader import steps
 from campaigns.kinds.downloader.engines.summary import Download
@@ -18,6 +17,7 @@ from campaigns.kinds.programs.manifest import Entry
 from campaigns.models import Attempt, Campaign, Run, Target
 from campaigns.planning import checking, drafts, life
 from campaigns.results import storing
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.people import somebody
 
 MANIFEST = "manifest.json"

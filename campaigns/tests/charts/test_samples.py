@@ -3,7 +3,8 @@ import random
 
 import pytest
 
-from campaigns.charts.samples import (
+from campaigns.kit.charts.figure import Quantity
+from campaigns.results.charts.samples import (
     MOST_POINTS,
     Curve,
     SamplesChart,
@@ -12,7 +13,6 @@ from campaigns.charts.samples import (
     percentile,
     title,
 )
-from campaigns.kit.charts.figure import Quantity
 from campaigns.tests.charts.packed import numbers
 
 TIME = Quantity("time", "s", lower_is_better=True)

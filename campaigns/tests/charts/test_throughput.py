@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from campaigns.charts.throughput import ThroughputChart, describe, draw, title
 from campaigns.kit.charts.figure import Quantity
+from campaigns.results.charts.throughput import ThroughputChart, describe, draw, title
 
 FILES = Quantity("files per second", "files/s", lower_is_better=False)
 

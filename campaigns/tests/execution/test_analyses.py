@@ -9,8 +9,6 @@ from django.utils import timezone
 
 from campaigns import analysis, dispatch, execution
 from campaigns.analysis import claiming
-from campaigns.importers.document import read_submission
-from campaigns.importers.receiving import append, create
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
 from campaigns.planning import life
 from campaigns.planning.analyses import (
@@ -19,6 +17,8 @@ from campaigns.planning.analyses import (
     request_analysis_of_received,
 )
 from campaigns.queries.waiting import waiting_for
+from campaigns.results.importing.document import read_submission
+from campaigns.results.importing.receiving import append, create
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from campaigns import importers
 from campaigns.accounts.access import LinkRefused, redeem
 from campaigns.models import ApiToken, Campaign, SignInLink
+from campaigns.results import importing
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
 
-PUBLISHED = Path(importers.__file__).with_name("published_sync_runs.csv")
+PUBLISHED = Path(importing.__file__).with_name("published_sync_runs.csv")
 
 
 @pytest.fixture

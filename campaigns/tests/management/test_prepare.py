@@ -4,7 +4,7 @@ from django.core.management import CommandError
 
 from campaigns.models import Campaign, Finding, Run, Target, Team
 from campaigns.planning import checking, drafts, life, preview
-from campaigns.queries.pages import findings_of
+from campaigns.results.pages_data import findings_of
 from campaigns.targets.servers import retire_target, save_target
 from campaigns.tests.people import somebody
 

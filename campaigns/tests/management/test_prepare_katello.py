@@ -1,8 +1,8 @@
 import pytest
 from django.core.management import CommandError
 
-from campaigns.importers.stand_ins import KATELLO
 from campaigns.models import Target
+from campaigns.results.importing.stand_ins import KATELLO
 from campaigns.targets.servers import as_driver_sees_it, retire_target, save_target
 from sandbox.katello.authority import Authority
 

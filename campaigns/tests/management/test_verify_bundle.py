@@ -3,7 +3,7 @@ from django.core.management import call_command
 
 from campaigns import analysis
 from campaigns.bundles import write_bundle
-from campaigns.importers.demonstration import published_campaign
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.bundles.conftest import MANIFEST, contents, packed, repaired, rows, with_rows
 
 pytestmark = pytest.mark.django_db

@@ -1,13 +1,13 @@
 import pytest
 
 from campaigns import analysis
-from campaigns.importers import demonstration
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, LogLine
 from campaigns.planning import drafts, life
 from campaigns.planning.amending import AMENDABLE, amend
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
+from campaigns.results.importing import demonstration
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 

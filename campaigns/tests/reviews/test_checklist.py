@@ -2,9 +2,9 @@ from datetime import timedelta
 
 import pytest
 
-from campaigns.importers.demonstration import published_campaign
 from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign, Run
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews.checklist import checks_of
 from campaigns.tests.analysis.conftest import noisy, paired, store
 from campaigns.tests.reviews.conftest import LEVELS, finished

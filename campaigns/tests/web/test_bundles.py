@@ -6,8 +6,8 @@ import pytest
 
 from campaigns import analysis
 from campaigns.bundles import verify
-from campaigns.importers.demonstration import published_campaign
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence, Team
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews import sending
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide

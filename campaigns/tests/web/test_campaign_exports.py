@@ -7,10 +7,10 @@ import pytest
 from django.urls import reverse
 
 from campaigns import analysis, results
-from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Campaign, Measurement, Run
 from campaigns.planning import life
-from campaigns.queries import exports
+from campaigns.results import exports
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.web.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db

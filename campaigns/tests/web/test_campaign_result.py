@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from campaigns import analysis
 from campaigns import results as stored_results
-from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Amendment, Campaign, EnvironmentFact, Run
 from campaigns.planning import life
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.stored import import_run
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, finish, launched, outcome, store

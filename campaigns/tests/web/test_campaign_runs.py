@@ -4,10 +4,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from campaigns import results
-from campaigns.importers.demonstration import published_campaign
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, LogLine, Run
 from campaigns.planning import life
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome, store
 

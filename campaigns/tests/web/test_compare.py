@@ -8,10 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from campaigns import analysis
-from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Campaign, EnvironmentFact
 from campaigns.planning import checking, drafts
 from campaigns.queries.compare_choice import MOST_CELLS
+from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import finish, launched, store

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from campaigns import analysis, results
 from campaigns.models import Attempt, EnvironmentFact
-from campaigns.queries.environment import changes_of, environment_of
+from campaigns.results.environment import changes_of, environment_of
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, finish, launched, outcome
 

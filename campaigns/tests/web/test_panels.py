@@ -7,10 +7,10 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.analysis import scalability
-from campaigns.importers import demonstration
 from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
+from campaigns.results.importing import demonstration
 from campaigns.tests.stored import import_run
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import START, finish, launched, store

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.planning import life
-from campaigns.queries.run_list import WITHOUT_VALUE, RunList
+from campaigns.results.run_list import WITHOUT_VALUE, RunList
 from campaigns.tests.people import somebody
 from campaigns.tests.web.measured import launched, store
 

@@ -1,8 +1,8 @@
 import pytest
 
 from campaigns import analysis
-from campaigns.importers.demonstration import published_campaign
 from campaigns.models import Finding
+from campaigns.results.importing.demonstration import published_campaign
 
 pytestmark = pytest.mark.django_db
 

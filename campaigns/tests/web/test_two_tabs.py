@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from campaigns.accounts.notifications.channels import save_channel
 from campaigns.accounts.teams import create_team
-from campaigns.definition import keeping
 from campaigns.models import Comment, Conclusion, Membership, Team
 from campaigns.planning import life, templates
+from campaigns.results import keeping
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.drafting import create
 from campaigns.talk import begin, place_on

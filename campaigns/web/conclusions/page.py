@@ -15,8 +15,8 @@ from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
 from campaigns.queries.conclusions import asked_of, conclusions_seen_by, events_of, former_decisions
-from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.pages import findings_of, outline_of
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import findings_of, outline_of
 from campaigns.reviews.check import CAUSES, Check
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.deciding import approvals, may_confirm

@@ -7,9 +7,9 @@ from typing import Any
 from campaigns.kit.charts import formats
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
-from campaigns.queries.pages import Findings, Outline
-from campaigns.web.phrases import MISSING, Levels
-from campaigns.web.run_plots import Plot, labelled
+from campaigns.results.pages_data import Findings, Outline
+from campaigns.results.phrases import MISSING, Levels
+from campaigns.results.run_plots import Plot, labelled
 from campaigns.web.view import View
 
 MOST_ROWS = 200

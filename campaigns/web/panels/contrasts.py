@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.charts import pairs, slopes
+from campaigns.results.phrases import Levels, level_text
+from campaigns.results.run_plots import Plot
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
-from campaigns.web.phrases import Levels, level_text
 from campaigns.web.plots import quantity_of
-from campaigns.web.run_plots import Plot
 
 FOREST_HOW = (
     ("Each row", "is one comparison; left of 0 the metric went down, right of it up."),

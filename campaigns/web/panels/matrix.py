@@ -6,10 +6,10 @@ from typing import Any
 
 from campaigns.charts import interaction
 from campaigns.kit.charts.formats import counted
+from campaigns.results.phrases import Levels, inside, p_text, percent
+from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_states import CellState
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
-from campaigns.web.phrases import Levels, inside, p_text, percent
-from campaigns.web.run_plots import Plot
 
 SHADES = (5.0, 15.0, 30.0, 50.0)
 """Improvements in % from which a cell is a shade darker; the first shade is any improvement."""

@@ -7,9 +7,9 @@ from campaigns.charts import percentile_curves
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.formats import counted
 from campaigns.planning.outline import sample_of
+from campaigns.results.phrases import inside
+from campaigns.results.run_plots import Plot
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
-from campaigns.web.phrases import inside
-from campaigns.web.run_plots import Plot
 
 MOST_CURVES = 12
 PREFIX = "percentiles:"

@@ -4,9 +4,9 @@ from typing import Any
 
 from campaigns.charts import phases
 from campaigns.kit.charts.formats import counted
+from campaigns.results.phrases import inside
+from campaigns.results.run_plots import Plot
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
-from campaigns.web.phrases import inside
-from campaigns.web.run_plots import Plot
 
 MOST_BARS = 30
 WHAT = {"measure": "parts of the measured time", "attempt": "steps of a run"}

@@ -3,10 +3,10 @@
 from campaigns.charts import run_series
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.formats import counted
-from campaigns.queries.series import RunSeries, series_of_cell
+from campaigns.results.run_plots import Plot, readable_rate
+from campaigns.results.series import RunSeries, series_of_cell
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
 from campaigns.web.plots import in_utc
-from campaigns.web.run_plots import Plot, readable_rate
 
 MOST_RUNS = 24
 HOW = (

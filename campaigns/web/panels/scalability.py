@@ -7,10 +7,10 @@ from campaigns.charts import scalability
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.formats import amount, counted, number
 from campaigns.planning.metrics import metric_of
+from campaigns.results.phrases import inside
+from campaigns.results.run_plots import Plot
 from campaigns.web.panels.base import Chosen, Column, Numbers, Panel, Shown
-from campaigns.web.phrases import inside
 from campaigns.web.plots import run_note
-from campaigns.web.run_plots import Plot
 
 LEFT_OUT = {
     "bound": "the generator was saturated",

@@ -6,10 +6,10 @@ from typing import Any
 
 from campaigns.charts import spread
 from campaigns.kit.charts.formats import counted
+from campaigns.results.phrases import inside
+from campaigns.results.run_plots import Plot
 from campaigns.web.panels.base import Column, Numbers, Panel, Shown
-from campaigns.web.phrases import inside
 from campaigns.web.plots import quantity_of, run_note
-from campaigns.web.run_plots import Plot
 
 MOST_CURVES = 12
 HOW = (

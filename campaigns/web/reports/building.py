@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from django.utils import timezone
 
 from campaigns.models import Campaign, Conclusion, Decision
-from campaigns.queries.pages import findings_of, outline_of
 from campaigns.queries.recommended import Favoured, favoured_by
 from campaigns.queries.snippets import snippets_of
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.phrases import MISSING, Levels
 from campaigns.reviews.reopening import overdue
-from campaigns.web.phrases import MISSING, Levels
 from campaigns.web.reports.checks import check_rows
 from campaigns.web.reports.parts import at, part_of
 from campaigns.web.reports.values import Advice, Part, Report, Signature

@@ -13,11 +13,11 @@ from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.pages.limits import limits_of
-from campaigns.queries.environment import stand_ins_of
-from campaigns.queries.pages import Findings, Outline, findings_of, outline_of
-from campaigns.queries.surroundings import surroundings_of
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import Findings, Outline, findings_of, outline_of
+from campaigns.results.phrases import Levels, amount, level_text
+from campaigns.results.surroundings import surroundings_of
 from campaigns.web.level_tables import level_tables
-from campaigns.web.phrases import Levels, amount, level_text
 from campaigns.web.reports.charts import charts_of
 from campaigns.web.reports.values import Compared, Excluded, Part, Rows
 from campaigns.web.tables import strata_table

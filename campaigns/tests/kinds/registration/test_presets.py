@@ -2,11 +2,11 @@
 
 import pytest
 
-from campaigns.importers import stand_ins
 from campaigns.kinds.api import described
 from campaigns.kinds.registration.driver import driver
 from campaigns.kinds.registration.presets import LEVELS, presets
 from campaigns.models import Campaign, Target
+from campaigns.results.importing import stand_ins
 from campaigns.tests.web.conftest import Page, browser, person
 
 __all__ = ["browser", "person"]

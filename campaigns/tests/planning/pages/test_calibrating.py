@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.importers import demonstration
 from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
+from campaigns.results.importing import demonstration
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import finish, launched, store

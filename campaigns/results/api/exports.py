@@ -1,0 +1,58 @@
+"""A campaign as a file: for spreadsheets, for programs, for data frames. The pages offer the same."""
+
+from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import ByQuery
+from campaigns.models import Campaign
+from campaigns.planning import drafts
+from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.results import exports
+from campaigns.results.exports import FORMATS
+
+
+class ExportQuery(Input):
+    """`?format=csv`, `json` or `parquet`."""
+
+    format = serializers.ChoiceField(choices=list(FORMATS), default="json")
+
+
+class Export(CampaignApi):
+    """GET: the whole campaign, streamed."""
+
+    content_negotiation_class = ByQuery
+
+    @operation(
+        "get_export",
+        TAG,
+        query=ExportQuery,
+        answer={
+            "application/json": OpenApiTypes.OBJECT,
+            "text/csv": OpenApiTypes.STR,
+            "application/vnd.apache.parquet": OpenApiTypes.BINARY,
+        },
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> StreamingHttpResponse:
+        """The campaign as a file, without try-outs.
+
+        `json`: definition, runs with all values, findings, environment. `csv`: one line a run.
+        `parquet`: one row a run and metric.
+        """
+        name = self.read_query(ExportQuery)["format"]
+        found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+        definition = drafts.as_data(found)
+        chosen = exports.FORMATS[name]
+        return StreamingHttpResponse(
+            chosen.pieces(found, definition),
+            content_type=chosen.media_type,
+            headers={
+                "Content-Disposition": exports.attachment(found, name),
+                "ETag": f'W/"{exports.export_version(found, name, definition)}"',
+            },
+        )

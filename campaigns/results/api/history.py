@@ -1,0 +1,89 @@
+"""The values of one series over time, as columns: small, and quick to read."""
+
+import json
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.kit.api import shapes
+from campaigns.kit.api.inputs import Input, Word
+from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable, picked, selected
+from campaigns.models import Campaign, Run
+from campaigns.planning.api.base import CampaignApi
+from campaigns.results.history import history_of
+
+
+class HistoryQuery(Input):
+    """Of which metric and cell, and how many values at most."""
+
+    metric = Word(max_length=50)
+    cell = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    limit = serializers.IntegerField(min_value=1, max_value=10_000, default=1000)
+
+
+def column(child: Any) -> serializers.ListField:
+    """One entry a value."""
+    return serializers.ListField(child=child)
+
+
+class HistoryOutput(Selectable):
+    """Columns of equal length, the oldest value first. `at`: when its run began."""
+
+    metric = serializers.CharField()
+    unit = shapes.text(allow_null=True)
+    lower_is_better = serializers.BooleanField(allow_null=True)
+    at = column(serializers.DateTimeField(allow_null=True))
+    value = column(serializers.FloatField())
+    state = column(serializers.ChoiceField(choices=Run.State.choices))
+    run = column(serializers.IntegerField())
+    cell = column(serializers.IntegerField())
+    censored = column(serializers.BooleanField())
+    bound = column(serializers.BooleanField())
+    excluded = column(serializers.BooleanField())
+
+
+class Written(dict[str, str]):
+    """An answer whose values are JSON already."""
+
+
+class WrittenRenderer(JSONRenderer):
+    """Puts together what is `Written`; anything else, such as a problem, is JSON as everywhere."""
+
+    def render(self, data: Any, *context: Any, **named: Any) -> bytes:
+        """Give it as JSON."""
+        if not isinstance(data, Written):
+            return super().render(data, *context, **named)
+        pairs = [f'"{name}":{text}' for name, text in data.items()]
+        return f"{{{','.join(pairs)}}}".encode()
+
+
+class History(CampaignApi):
+    """GET: values over time."""
+
+    renderer_classes = [WrittenRenderer]
+
+    @operation(
+        "get_history",
+        "evidence",
+        answer=HistoryOutput,
+        query=HistoryQuery,
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """The latest values of a metric (the primary one unless named), of one cell or all."""
+        asked = self.read_query(HistoryQuery)
+        campaign = get_object_or_404(Campaign.objects.only("primary_metric"), pk=pk)
+        metric = asked.get("metric", campaign.primary_metric)
+        found = history_of(campaign, metric, cell=asked.get("cell"), most=asked["limit"])
+        told = {
+            "metric": json.dumps(metric),
+            "unit": json.dumps(found.unit),
+            "lower_is_better": json.dumps(found.lower_is_better),
+            **found.columns,
+        }
+        return Response(Written(picked(told, selected(request, HistoryOutput))))

@@ -1,0 +1,305 @@
+"""Submissions: runs that were measured elsewhere, as JSON or as files that other tools wrote."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from typing import IO, Any
+
+from django.db import transaction
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import status
+from rest_framework.exceptions import ParseError, UnsupportedMediaType, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from campaigns.kit.allowing import team_for
+from campaigns.kit.api import filters
+from campaigns.kit.api.bodies import unpacked
+from campaigns.kit.api.idempotency import Hashed
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.parsing import TooLarge, strict_json
+from campaigns.kit.api.scopes import scopes_of
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import Invalid
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
+from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
+from campaigns.planning.analyses import request_analysis, request_analysis_of_received
+from campaigns.results.api.submission_shapes import (
+    AppendedOutput,
+    DryQuery,
+    FormatOutput,
+    ImportQuery,
+    OfTeamQuery,
+    ReceivedOutput,
+    RunsInput,
+    SubmissionInput,
+    SubmissionOutput,
+    received_data,
+)
+from campaigns.results.importing import waiting
+from campaigns.results.importing.document import read_submission
+from campaigns.results.importing.files import About, import_file
+from campaigns.results.importing.receiving import Received, append, create
+from campaigns.results.readers import all_readers
+
+TAG = "submissions"
+JSON = "application/json"
+MOST_BYTES = 32_000_000
+"""Of a JSON body, unpacked."""
+MOST_PARTS = 2_000_000
+"""Commas and brackets of a JSON body: each may cost a hundred bytes once it is read."""
+MOST_FILE_BYTES = 200_000_000
+FILE = {"application/octet-stream": OpenApiTypes.BINARY}
+"""A file as it is; any other type of content does as well."""
+IN_MEMORY = 4_000_000
+NOT_READ_YET = {
+    "dry_run": False,
+    "made": False,
+    "runs": 0,
+    "values": 0,
+    "cells": 0,
+    "name": "",
+    "question": "",
+    "primary_metric": "",
+}
+DEFINITION = (
+    *("question", "name", "source", "tags", "primary_metric", "order", "paired_factor"),
+    *("baseline", "smallest_effect_percent", "margin_percent", "failed_limit_percent"),
+)
+
+
+class Receiving(Api):
+    """What reads its body by itself: it may be large, and packed."""
+
+    needs = Scope.SUBMIT
+    reads_body = True
+
+    def received(self, act: Callable[[IO[bytes]], HttpResponseBase], most: int) -> HttpResponseBase:
+        """Act on the whole body, unpacked, but answer a repeated Idempotency-Key as before.
+
+        No transaction waits for a slow sender. Raise TooLarge above `most` bytes, ParseError.
+        """
+        body = Hashed(self.request._request)
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+            for piece in unpacked(self.request, body, most):
+                file.write(piece)
+            digest = body.digest()
+            file.seek(0)
+            return self.once(partial(act, file), lambda: digest)
+
+    def json(self, body: IO[bytes]) -> Any:
+        """Read a JSON document. Raise UnsupportedMediaType, ParseError, TooLarge."""
+        said = (self.request.content_type or JSON).partition(";")[0].strip().lower()
+        if said != JSON:
+            raise UnsupportedMediaType(said[:100], f"Send {JSON}, not {said[:100]}.")
+        content = body.read()
+        if sum(map(content.count, (b",", b"[", b"{"))) > MOST_PARTS:
+            raise TooLarge(
+                f"The body has more than {MOST_PARTS:,} values, lists and objects. Send it in several "
+                "parts."
+            )
+        return strict_json(content, names_once=True)
+
+
+class Submissions(Receiving):
+    """GET: what came in. POST: a campaign with its runs."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "list_submissions", TAG, answer=SubmissionOutput, paged=True, filters=filters.Submissions
+    )
+    def get(self, request: Request) -> Response:
+        """What came in, the newest first."""
+        rows = self.visible(Submission.objects.select_related("campaign", "user"))
+        return self.page(rows, SubmissionOutput, "-pk", filters.Submissions)
+
+    @operation(
+        "create_submission",
+        TAG,
+        body=SubmissionInput,
+        query=OfTeamQuery,
+        answer=ReceivedOutput,
+        code=status.HTTP_201_CREATED,
+        also=[status.HTTP_200_OK],
+        refusals=[CONFLICT],
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
+        asked = self.read_query(OfTeamQuery)
+        dry, team = asked["dry_run"], team_for(self.user, asked.get("team"))
+
+        def act(body: IO[bytes]) -> Response:
+            submitted = read_submission(self.json(body))
+            with transaction.atomic():
+                received = create(submitted, self.user, team=team)
+                return _answer(received, request, dry=dry)
+
+        return self.received(act, MOST_BYTES)
+
+
+class OneSubmission(Api):
+    """GET: what came in at once."""
+
+    of = Submission
+
+    def scope_needed(self) -> Scope | None:
+        """Let who may submit see what became of their own."""
+        asked = self.request
+        own = Submission.objects.filter(pk=self.kwargs["pk"], user=asked.user.pk)
+        token = asked.auth
+        submits = isinstance(token, ApiToken) and Scope.SUBMIT in scopes_of(token)
+        return Scope.SUBMIT if submits and own.exists() else super().scope_needed()
+
+    @operation("get_submission", TAG, answer=SubmissionOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One submission: whether it is stored, and what was left out of it."""
+        rows = Submission.objects.select_related("campaign", "user")
+        return self.one(get_object_or_404(rows, pk=pk), SubmissionOutput)
+
+
+class Imports(Receiving):
+    """POST: a file that another tool wrote."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "import_file",
+        TAG,
+        query=ImportQuery,
+        body=FILE,
+        answer=ReceivedOutput,
+        code=status.HTTP_201_CREATED,
+        also=[status.HTTP_200_OK, status.HTTP_202_ACCEPTED],
+        refusals=[CONFLICT],
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        """Store the runs of a file, which is the body, as a finished campaign.
+
+        202: the file is large, and a worker reads it; `submission` says by and by what became of it.
+        """
+        asked = self.read_query(ImportQuery)
+        dry, team = asked.pop("dry_run"), team_for(self.user, asked.pop("team", None))
+        about = about_of(asked)
+
+        def act(file: IO[bytes]) -> Response:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            with transaction.atomic():
+                if size > waiting.READ_AT_ONCE and not dry:
+                    return self._later(file, about, team)
+                return _answer(import_file(file, about, self.user, team), request, dry=dry)
+
+        return self.received(act, MOST_FILE_BYTES)
+
+    def _later(self, file: IO[bytes], about: About, team: Team) -> Response:
+        kept = waiting.keep(file, about, self.user, team)
+        if isinstance(kept, Received):
+            return _answer(kept, self.request, dry=False)
+        transaction.on_commit(lambda: work_waits.send(sender=None))
+        shown = SubmissionOutput(kept, context={"request": self.request}).data
+        return Response(
+            {**NOT_READ_YET, "dropped": [], "factors": [], "submission": shown},
+            status=status.HTTP_202_ACCEPTED,
+            headers={"Location": shown["url"], "Retry-After": "2"},
+        )
+
+
+class Formats(Api):
+    """GET: the formats of files that can be imported."""
+
+    @operation("list_formats", TAG, answer=FormatOutput, whole=True)
+    def get(self, request: Request) -> Response:
+        """Formats of files that can be imported, by their names."""
+        found = [{"name": name, "label": reader.label} for name, reader in all_readers().items()]
+        return self.whole(found, FormatOutput)
+
+
+def append_runs(view: Receiving, request: Request, pk: int) -> HttpResponseBase:
+    """Add runs to a campaign that came from outside: all of them, or none."""
+    dry = view.read_query(DryQuery)["dry_run"]
+
+    def act(body: IO[bytes]) -> Response:
+        try:
+            submitted = read_submission(view.json(body), appended=True)
+        except (Invalid, ParseError):
+            get_object_or_404(Campaign, pk=pk)
+            raise
+        with transaction.atomic():
+            try:
+                received = append(pk, submitted, view.user)
+            except Campaign.DoesNotExist:
+                raise Http404(f"There is no campaign {pk}.") from None
+            if dry:
+                transaction.set_rollback(True)
+            elif received.last:
+                request_analysis_of_received(received.campaign, received.last)
+        data = {
+            "dry_run": dry,
+            "runs": received.runs,
+            "values": received.values,
+            "known": received.known,
+            "first": received.first,
+            "submission": None if dry else received.submission.pk,
+        }
+        made = received.runs and not dry
+        return Response(data, status=status.HTTP_201_CREATED if made else status.HTTP_200_OK)
+
+    return view.received(act, MOST_BYTES)
+
+
+APPENDING = operation(
+    "append_runs",
+    TAG,
+    body=RunsInput,
+    query=DryQuery,
+    answer=AppendedOutput,
+    code=status.HTTP_201_CREATED,
+    also=[status.HTTP_200_OK],
+    refusals=[NOT_FOUND, CONFLICT],
+)
+
+
+def about_of(asked: dict[str, Any]) -> About:
+    """Take what was said of a file. Raise ValidationError."""
+    return About(
+        filename=asked.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
+        format=asked.get("format", ""),
+        definition={name: asked[name] for name in DEFINITION if asked.get(name)},
+        context={name: str(value) for name, value in _object(asked, "context").items()},
+        mapping=_object(asked, "mapping"),
+        fidelity=asked.get("fidelity", ""),
+    )
+
+
+def _object(asked: dict[str, Any], name: str) -> dict[str, Any]:
+    given = asked.get(name)
+    if not given:
+        return {}
+    try:
+        read = json.loads(given)
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise ValidationError({name: ["Send a JSON object: {“name”: “value”}."]})
+    return read
+
+
+def _answer(received: Received, request: Request, *, dry: bool) -> Response:
+    """Answer in the transaction that it belongs to; of a dry run nothing stays."""
+    data = received_data(received, request, dry=dry)
+    if dry:
+        transaction.set_rollback(True)
+        return Response(data)
+    if not received.made:
+        return Response(data)
+    request_analysis(received.campaign)
+    location = reverse("api-campaign", [received.campaign.pk], request=request)
+    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": location})

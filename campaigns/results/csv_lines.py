@@ -1,0 +1,117 @@
+"""Runs and comparisons as lines of CSV. Values are exact.
+
+The first columns of imported durations of whole seconds are those of the published tables: h:mm:ss,
+one row a run, the average on the last row of each level.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models.functions import Floor
+
+from campaigns.kinds.base import Metric
+from campaigns.kit.downloads import lines_of
+from campaigns.models import Campaign, Measurement
+from campaigns.planning.metrics import metric_of
+from campaigns.planning.outline import FactorOutline
+from campaigns.results.pages_data import findings_of
+from campaigns.results.rows import RunRow, Standing
+from campaigns.results.run_stream import MeasuredRun, measured_runs, units_of
+
+IMPORTED = "external"
+
+
+def csv_lines(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[str]:
+    """Write the header and one line a run, ordered by cell and position; no try-outs.
+
+    Columns: the factors, the primary metric's average and value, start and finish, then state,
+    block, position, purpose, reason and what stood in for the target, then every metric in its unit.
+    """
+    yield from lines_of(_rows(campaign, factors))
+
+
+def _rows(campaign: Campaign, factors: tuple[FactorOutline, ...]) -> Iterator[list[Any]]:
+    metric = metric_of(campaign, campaign.primary_metric)
+    published = _is_published(campaign, metric)
+    units = units_of(campaign)
+    names = sorted(units, key=lambda name: (name != metric.name, name))
+    yield [
+        *(factor.name for factor in factors),
+        f"avg {metric.name}",
+        metric.name,
+        "start",
+        "finish",
+        *("state", "block", "position", "purpose", "reason", "stand_in"),
+        *(f"{name} ({units[name]})" if units[name] else name for name in names),
+    ]
+    averages = _averages(campaign)
+    for run, following in _with_next(measured_runs(campaign, by_cell=True)):
+        row = run.row
+        is_last = following is None or following.row.cell != row.cell
+        mean = averages.get(row.cell) if is_last else None
+        yield [
+            *(row.levels.get(factor.name, "") for factor in factors),
+            *_in_words(row, mean, published=published),
+            *(row.state, row.block, row.position, row.purpose, _reason(row), row.stand_in),
+            *(_exact(run.values.get(name)) for name in names),
+        ]
+
+
+def _is_published(campaign: Campaign, metric: Metric) -> bool:
+    """Whether values came in as clocks tell them: seconds, and never a part of one."""
+    if campaign.kind != IMPORTED or metric.unit != "s":
+        return False
+    values = Measurement.objects.filter(attempt__run__campaign=campaign, metric=metric.name)
+    return not values.exclude(value=Floor("value")).exists()
+
+
+def _with_next(runs: Iterable[MeasuredRun]) -> Iterator[tuple[MeasuredRun, MeasuredRun | None]]:
+    before: MeasuredRun | None = None
+    for run in runs:
+        if before is not None:
+            yield before, run
+        before = run
+    if before is not None:
+        yield before, None
+
+
+def _averages(campaign: Campaign) -> dict[int, float | None]:
+    cells = findings_of(campaign, campaign.primary_metric).cells
+    return {cell["cell"]: cell["summary"]["mean"] for cell in cells["cells"]} if cells else {}
+
+
+def _in_words(row: RunRow, mean: float | None, *, published: bool) -> list[Any]:
+    """Average, value, start and finish."""
+    value = row.measured.value if row.measured else None
+    if published:
+        return [_clock(mean), _clock(value), _instant(row.started_at), _instant(row.finished_at)]
+    return [
+        "" if mean is None else repr(mean),
+        "" if value is None else repr(value),
+        row.started_at.astimezone(UTC).isoformat() if row.started_at else "",
+        row.finished_at.astimezone(UTC).isoformat() if row.finished_at else "",
+    ]
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+def _instant(moment: datetime | None) -> str:
+    if moment is None:
+        return ""
+    moment = moment.astimezone(UTC)
+    return f"{moment:%Y-%m-%d} {moment.hour}:{moment:%M:%S}"
+
+
+def _reason(row: RunRow) -> str:
+    return f"excluded by {row.excluded_by}: {row.excluded_why}" if row.excluded_by else row.reason
+
+
+def _exact(value: Standing | None) -> str:
+    return "" if value is None else repr(value.value)

@@ -1,0 +1,48 @@
+"""Everything that is known of one run."""
+
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from campaigns.models import Attempt, Exclusion, LogLine, RawSamples, Run
+from campaigns.results.generator_list import of_attempts
+
+MOST_SAMPLES = 200_000
+"""More are not opened for a page."""
+
+
+def attempts_of(run: Run) -> list[Attempt]:
+    """Every attempt with all that it observed, the first one first."""
+    return list(
+        run.attempts.order_by("number").prefetch_related(
+            "measurements",
+            "phases",
+            "proofs",
+            "effective_settings",
+            "environment",
+            "series",
+            "distributions",
+            "deleted_samples",
+            of_attempts(),
+        )
+    )
+
+
+def samples_of(attempt: Attempt) -> dict[str, list[Any]]:
+    """The samples of an attempt as columns; empty where there are none, or too many for a page."""
+    stored = RawSamples.objects.filter(attempt=attempt, count__lte=MOST_SAMPLES).first()
+    if stored is None:
+        return {}
+    columns: dict[str, list[Any]] = json.loads(zlib.decompress(stored.columns))
+    return columns
+
+
+def exclusions_of(run: Run) -> Sequence[Exclusion]:
+    """Who took the run out, why, and whether that still holds; the latest first."""
+    return list(run.exclusions.select_related("user").order_by("-at"))
+
+
+def log_of_run(run: Run) -> Sequence[LogLine]:
+    """The lines of a run, the oldest first."""
+    return list(run.log.order_by("pk"))

@@ -1,0 +1,50 @@
+"""A campaign as files, for pages and REST alike: each format with its media type and its bytes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.text import slugify
+
+from campaigns.kit.downloads import gathered
+from campaigns.models import Campaign
+from campaigns.planning.outline import factors_of
+from campaigns.results.csv_lines import csv_lines
+from campaigns.results.json_document import json_pieces
+from campaigns.results.parquet import parquet_pieces
+from campaigns.results.versions import fingerprint, whole_version
+from perfdash import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files. `pieces` takes a campaign and its definition, as it can be sent again."""
+
+    media_type: str
+    pieces: Callable[[Campaign, Mapping[str, Any]], Iterator[bytes]]
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format(
+        "text/csv; charset=utf-8",
+        lambda campaign, _: gathered(csv_lines(campaign, factors_of(campaign))),
+    ),
+    "json": Format(
+        "application/json", lambda campaign, told: gathered(json_pieces(campaign, told))
+    ),
+    "parquet": Format(
+        "application/vnd.apache.parquet", lambda campaign, _: parquet_pieces(campaign)
+    ),
+}
+
+
+def attachment(campaign: Campaign, ending: str) -> str:
+    """Say in a header how the file is called."""
+    name = slugify(campaign.name)[:60].strip("-") or "campaign"
+    return f'attachment; filename="{campaign.pk}-{name}.{ending}"'
+
+
+def export_version(campaign: Campaign, name: str, definition: Mapping[str, Any]) -> str:
+    """Text that changes whenever what a file holds does."""
+    amended = campaign.amendments.count()
+    return fingerprint(name, __version__, whole_version(campaign), definition, amended)

@@ -1,0 +1,124 @@
+"""The definition of a campaign whose runs were made elsewhere: from what was said, and what came."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.registry import driver_of
+from campaigns.kit.errors import Invalid
+from campaigns.kit.forms import Text
+from campaigns.models import Campaign
+from campaigns.planning import checking
+from campaigns.planning.contrasts import read_contrast
+from campaigns.results.importing.submitted import Submitted
+
+KIND = "external"
+SEED = 1
+"""No order is drawn, and equal data have equal bootstraps."""
+ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+
+
+def source_of(submitted: Submitted) -> str:
+    given = str(submitted.definition.get("source") or submitted.filename or "REST API")
+    try:
+        return str(Text(max_length=300).clean(given))
+    except ValidationError as error:
+        raise Invalid({"source": error.messages}) from None
+
+
+def definition_of(submitted: Submitted) -> checking.Definition:
+    """Check what people wrote as the form does, then add what only an import can have."""
+    given = submitted.definition
+    order = given.get("order") or Campaign.Order.BLOCKED
+    if order not in ORDERS:
+        raise Invalid({"order": [f"“{str(order)[:40]}” is none; there are {', '.join(ORDERS)}."]})
+    plain = (
+        "question",
+        "name",
+        "tags",
+        "smallest_effect_percent",
+        "margin_percent",
+        "failed_limit_percent",
+    )
+    checked = checking.check(
+        {
+            "kind": KIND,
+            "order": Campaign.Order.BLOCKED,
+            "repetitions": 1,
+            "seed": SEED,
+            **{name: given[name] for name in plain if given.get(name) not in (None, "")},
+            "question": given.get("question", ""),
+        }
+    )
+    factors = _factors(submitted)
+    errors: dict[str, list[str]] = {}
+    if unknown := [name for name in submitted.work if name not in factors]:
+        errors["campaign.work"] = [
+            f"“{unknown[0]}” does not vary; what varies is {', '.join(factors) or 'nothing'}."
+        ]
+    paired = _paired(given, order, factors, errors)
+    primary = _primary(given, submitted, errors)
+    contrast = None
+    if not errors:
+        cells = list({str(run.levels): run.levels for run in submitted.runs}.values())
+        asked = given.get("primary_contrast")
+        kind, work = driver_of(KIND), submitted.work
+        contrast = read_contrast(asked, kind, factors, cells, paired, errors, work)
+    if errors:
+        raise Invalid(errors)
+    return replace(
+        checked,
+        order=order,
+        paired_factor=paired[0],
+        baseline=paired[1],
+        primary_metric=primary,
+        primary_contrast=contrast,
+    )
+
+
+def _factors(submitted: Submitted) -> dict[str, list[Any]]:
+    """Levels by factor: in the order that was given, then as they are met."""
+    found: dict[str, list[Any]] = {name: list(levels) for name, levels in submitted.factors.items()}
+    seen = {name: set(map(repr, levels)) for name, levels in found.items()}
+    for run in submitted.runs:
+        for name, level in run.levels.items():
+            if repr(level) not in seen.setdefault(name, set()):
+                seen[name].add(repr(level))
+                found.setdefault(name, []).append(level)
+    return found
+
+
+def _paired(
+    given: Mapping[str, Any], order: str, factors: Mapping[str, list[Any]], errors: dict[str, Any]
+) -> tuple[str, Any]:
+    if order != Campaign.Order.PAIRED:
+        if given.get("paired_factor") or given.get("baseline") not in (None, ""):
+            errors["paired_factor"] = ["Only the order “paired” has pairs: send it as `order`."]
+        return "", None
+    two = [name for name, levels in factors.items() if len(levels) == 2]
+    factor = given.get("paired_factor") or (two[0] if len(two) == 1 else "")
+    if factor not in two:
+        known = ", ".join(two) or "none has"
+        errors["paired_factor"] = [f"Name a factor of two levels to compare: {known}."]
+        return "", None
+    asked = given.get("baseline")
+    same = [level for level in factors[factor] if str(level) == str(asked)]
+    if not same and asked not in (None, ""):
+        known = ", ".join(str(level) for level in factors[factor])
+        errors["baseline"] = [f"“{str(asked)[:60]}” is no level of {factor}; there are {known}."]
+    return str(factor), same[0] if same else factors[factor][0]
+
+
+def _primary(given: Mapping[str, Any], submitted: Submitted, errors: dict[str, Any]) -> str:
+    directed = [each.name for each in submitted.metrics if each.lower_is_better is not None]
+    asked = given.get("primary_metric")
+    if asked and asked not in directed:
+        errors["primary_metric"] = [
+            f"“{str(asked)[:60]}” is not among the metrics that have a direction; there are "
+            f"{', '.join(directed[:20]) or 'none'}."
+        ]
+    elif not directed:
+        errors["metrics"] = ["Say of at least one metric which way is better (lower_is_better)."]
+    return str(asked or (directed[0] if directed else ""))

@@ -1,0 +1,103 @@
+"""What a newcomer finds: an imported campaign with its answer, and a draft that can be launched."""
+
+from pathlib import Path
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.models import Campaign, Target
+from campaigns.planning import checking, drafts
+from campaigns.results.importing.files import About, import_file
+from campaigns.results.importing.stand_ins import paused_where_it_was
+from campaigns.targets import servers
+
+PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
+PUBLISHED_SOURCE = (
+    "Published raw data of the Pulp 3 download_concurrency experiment, July 2020; "
+    "instants as published, taken as UTC"
+)
+SANDBOX = "sandbox"
+REPOSITORY = "repo/files=200/size=20kB/latency=20/PULP_MANIFEST"
+FEW, MANY = 2, 20
+PAIRS = 6
+"""200 files that the sandbox answers after 20 ms take 2 s two at a time and 0.2 s twenty at a time: enough
+for an answer on a machine that is busy with something else, too."""
+
+
+def published_campaign(author: User | None) -> tuple[Campaign, bool]:
+    """Give the campaign of the 18 published sync runs, and whether it was imported just now."""
+    found = Campaign.objects.filter(kind="external", source=PUBLISHED_SOURCE).first()
+    if found is not None:
+        return found, False
+    about = About(
+        filename=PUBLISHED.name,
+        definition={
+            "question": "Which download_concurrency should be the default of a Pulp sync?",
+            "name": "Pulp 3 sync: download_concurrency",
+            "source": PUBLISHED_SOURCE,
+            "tags": ["published", "pulp"],
+        },
+        context={
+            "content": "CentOS 7 os/x86_64, policy immediate, over the Internet",
+            "cpu": "i7-6700",
+            "disk": "7200 rpm",
+            "memory": "32 GB",
+            "network": "900 Mbit/s",
+            "software": "pulpcore and pulp_rpm of 2020-07-25",
+        },
+    )
+    with PUBLISHED.open("rb") as file:
+        return import_file(file, about, author).campaign, True
+
+
+@transaction.atomic
+def sandbox_target(base_url: str, author: User | None) -> str:
+    """Make the target `sandbox` with its draft, or bring its address up to date. Say what was done.
+
+    Both are made once: an owner who retires the target or deletes the draft is not given them
+    again. The address stays while a campaign is measuring it, or where somebody gave the name to a
+    server of their own. Raise Invalid where the installation's rules do not allow the address.
+    """
+    found = Target.objects.filter(name=SANDBOX, retired_at=None).first()
+    if found is None:
+        if Target.objects.filter(name__startswith=f"{SANDBOX} (retired ").exists():
+            return ""
+        target = servers.save_target(_server(base_url))
+        drafts.create(checking.check(_comparison(target)), author)
+        return f"Made the target {SANDBOX} at {base_url}, and a draft that measures it."
+    taken_over = found.family != "http" or found.username or found.password
+    if taken_over or found.base_url == base_url:
+        return ""
+    if said := paused_where_it_was(found, base_url):
+        return said
+    kept = {name: getattr(found, name) for name in servers.OWNERS_LIMITS}
+    servers.save_target(_server(base_url, found.notes) | kept, found)
+    return f"The target {SANDBOX} is at {base_url} now."
+
+
+def _server(base_url: str, notes: str = "") -> dict[str, object]:
+    return {
+        "name": SANDBOX,
+        "family": "http",
+        "base_url": base_url,
+        "notes": notes or "A simulator that comes with perfdash. Its front page explains its URLs.",
+        "confirm_address": True,
+    }
+
+
+def _comparison(target: Target) -> dict[str, object]:
+    """A comparison with a large effect that takes about half a minute."""
+    return {
+        "kind": "downloader",
+        "question": f"Is it faster to download {MANY} files at a time than {FEW}?",
+        "name": f"{MANY} files at a time vs. {FEW}",
+        "target": target.pk,
+        "parameters": {"manifest": REPOSITORY},
+        "factors": {"concurrency": [FEW, MANY]},
+        "order": Campaign.Order.PAIRED,
+        "paired_factor": "concurrency",
+        "baseline": str(FEW),
+        "repetitions": PAIRS,
+        "seed": 2,
+        "tags": ["demo"],
+    }

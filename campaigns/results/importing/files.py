@@ -1,0 +1,157 @@
+"""Files that other tools wrote: read, and stored as a campaign. All of a file, or nothing."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.kit.redaction import storable
+from campaigns.models import Campaign, Submission, Team
+from campaigns.models.campaigns import METRIC_LETTERS
+from campaigns.models.teams import default_team
+from campaigns.results import readers
+from campaigns.results.importing.fields import MOST_UNITS
+from campaigns.results.importing.receiving import Received, create
+from campaigns.results.importing.submitted import Submitted, SubmittedMetric, SubmittedRun
+from campaigns.results.importing.turns import wait_for_turn
+from campaigns.results.readers.base import Read, ReadRun
+
+PIECE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a person says of a file; what is left out is taken from the file.
+
+    definition: fields of the campaign, such as its question. context: facts of the environment, by
+    name. mapping: of columns, for a plain CSV. fidelity: of all values, where the file is not the
+    one that the tool wrote.
+    """
+
+    filename: str = ""
+    format: str = ""
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, str] = field(default_factory=dict)
+    mapping: Mapping[str, Any] = field(default_factory=dict)
+    fidelity: str = ""
+
+
+@transaction.atomic
+def import_file(
+    content: IO[bytes], about: About, author: User | None, team: Team | None = None
+) -> Received:
+    """Read a file and store it as a finished campaign of a team (the default one unless given); one that is stored already is given.
+
+    Raise readers.BadFile where it cannot be read, Invalid where what was said of it cannot
+    be a campaign.
+    """
+    digest = digest_of(content, about)
+    wait_for_turn(f"file {digest}")
+    known = stored_already(digest, team)
+    if known is not None:
+        return known
+    read = readers.read(content, about.filename, about.format, about.mapping)
+    return create(submitted_of(read, about, digest), author, team=team)
+
+
+def digest_of(content: IO[bytes], about: About) -> str:
+    """SHA-256 of a file and of what was said of it; the file is at its beginning afterwards."""
+    told = (about.format, about.definition, about.context, about.mapping, about.fidelity)
+    hashed = hashlib.sha256(repr([_plain(each) for each in told]).encode())
+    while piece := content.read(PIECE):
+        hashed.update(piece)
+    content.seek(0)
+    return hashed.hexdigest()
+
+
+def stored_already(digest: str, team: Team | None) -> Received | None:
+    """Find the same file, said the same of, that was stored before for a team (default: None)."""
+    stored = Submission.objects.filter(
+        digest=digest, state=Submission.State.STORED, team=team.pk if team else default_team()
+    )
+    found = stored.exclude(format="").select_related("campaign").first()
+    if found is None or found.campaign is None:
+        return None
+    return Received(found.campaign, found, 0, 0, found.runs, made=False)
+
+
+def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
+    """Give what was read as it is stored; what a person said of it comes first."""
+    directed = [metric.name for metric in read.metrics if metric.lower_is_better is not None]
+    primary = read.primary_metric if read.primary_metric in directed else "".join(directed[:1])
+    suggested = {
+        "question": read.question,
+        "name": read.name[:120],
+        "tags": [tag[:40] for tag in read.tags],
+        "primary_metric": primary,
+        "source": f"{about.filename or 'a file'} ({read.label})"[:300],
+    }
+    blocks = blocks_of(read.runs)
+    if any(blocks):
+        suggested["order"] = Campaign.Order.INTERLEAVED
+    said = {name: value for name, value in about.definition.items() if value not in (None, "", [])}
+    context = {name[:100]: storable(value) for name, value in read.facts.items()}
+    return Submitted(
+        runs=[
+            _run(run, {**context, **about.context}, block)
+            for run, block in zip(read.runs, blocks, strict=True)
+        ],
+        metrics=[
+            SubmittedMetric(
+                name=metric.name[:METRIC_LETTERS],
+                label=metric.label[:100],
+                unit=metric.unit[:20],
+                lower_is_better=metric.lower_is_better,
+                fidelity=about.fidelity or metric.fidelity,
+            )
+            for metric in read.metrics
+        ],
+        definition={**suggested, **said},
+        factors=read.factors,
+        work=read.work,
+        info={name: storable(value) for name, value in read.info.items()},
+        digest=digest,
+        format=read.format,
+        filename=about.filename[:200],
+        dropped=read.dropped,
+    )
+
+
+def blocks_of(runs: Sequence[ReadRun]) -> list[int | None]:
+    """Number the rounds of a file whose runs took turns, each setting once a round; None where they did not.
+
+    Runs are in the order of the file; where it has their instants, these have to be in that order.
+    """
+    none: list[int | None] = [None] * len(runs)
+    settings = [repr(sorted(run.levels.items())) for run in runs]
+    size = len(set(settings))
+    if size < 2 or len(runs) < 2 * size or len(runs) % size:
+        return none
+    rounds = [settings[first : first + size] for first in range(0, len(runs), size)]
+    instants = [instant for run in runs if (instant := run.started_at or run.finished_at)]
+    if instants != sorted(instants) or any(len(set(each)) < size for each in rounds):
+        return none
+    return [place // size + 1 for place in range(len(runs))]
+
+
+def _run(run: ReadRun, context: Mapping[str, str], block: int | None) -> SubmittedRun:
+    return SubmittedRun(
+        levels=run.levels,
+        values=run.values,
+        censored=run.censored,
+        failed=run.state != "ok",
+        reason=storable(run.reason) or ("" if run.state == "ok" else run.state.replace("_", " ")),
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        units_done=min(run.units_done, MOST_UNITS),
+        units_failed=min(run.units_failed, MOST_UNITS),
+        context=context,
+        block=block,
+    )
+
+
+def _plain(each: Any) -> Any:
+    return sorted(each.items()) if isinstance(each, Mapping) else each

@@ -1,0 +1,248 @@
+"""Finds the cell, block and position of runs that came from outside, and makes what is missing."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from campaigns import results
+from campaigns.kit.errors import Invalid
+from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
+from campaigns.planning.levels import MOST_BYTES
+from campaigns.planning.parts import MOST_CELLS, MOST_FACTORS
+from campaigns.results.importing.submitted import Scalar, Submitted, SubmittedRun
+
+FEW_CELLS = 20
+"""So many are looked up by their levels; for more, all cells of the campaign are read."""
+Errors = dict[str, list[str]]
+_ENCODER = json.JSONEncoder(sort_keys=True)
+
+
+class Places:
+    """Of one campaign, which is locked. Nothing is stored before `store`.
+
+    submitted: what brings its runs: its factors have levels in the order in which they shall be
+    shown, and others come as they are met; its `work` are those that say what is done.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        submitted: Submitted,
+    ) -> None:
+        self.campaign = campaign
+        self._cells: dict[str, Cell] = {}
+        self._is_whole = False
+        self._last_cell = 0
+        self._names: list[str] = []
+        self._order, self._work = submitted.factors, submitted.work
+        self._blocks: dict[int, Block] = {}
+        self._changed: dict[str, Cell] = {}
+        self._sent_blocks = {run.block for run in submitted.runs if run.block}
+        self.last_position = _newest(campaign)
+        wanted = _few_levels(submitted.runs)
+        if wanted is None:
+            self._read_whole()
+        else:
+            self._know(campaign.cells.filter(levels_by_factor__in=wanted))
+
+    def place(self, number: int, run: SubmittedRun, errors: Errors) -> tuple[Cell, Block, int]:
+        """Give cell, block and position; note at `runs.<number>` what is wrong with its place."""
+        cell = self._cell(number, run, errors)
+        cell.received += 1
+        block = self._block(number, run, cell, errors)
+        self.last_position += 1
+        return cell, block, self.last_position
+
+    def store(self) -> None:
+        """Make factors, levels, cells and blocks that are missing, and count the runs of cells."""
+        new = [cell for cell in self._changed.values() if cell._state.adding]
+        known = [cell for cell in self._changed.values() if not cell._state.adding]
+        if new:
+            self._check(new)
+            self._store_cells(new)
+        results.count_received(known)
+        self._store_blocks()
+
+    def _cell(self, number: int, run: SubmittedRun, errors: Errors) -> Cell:
+        key = _key(run.levels)
+        cell = self._cells.get(key)
+        if cell is None and not self._is_whole:
+            self._read_whole()
+            cell = self._cells.get(key)
+        if cell is None:
+            self._check_names(number, run, errors)
+            self._last_cell += 1
+            levels = {name: run.levels[name] for name in self._names if name in run.levels}
+            cell = Cell(campaign=self.campaign, position=self._last_cell, levels_by_factor=levels)
+            self._cells[key] = cell
+        self._changed[key] = cell
+        return cell
+
+    def _read_whole(self) -> None:
+        """Know all of the campaign: a cell may be new to it."""
+        self._is_whole = True
+        self._know(self.campaign.cells.all())
+        self._last_cell = len(self._cells)
+        self._names = [factor.name for factor in self.campaign.factors.all()]
+        if not self._cells:
+            self._names = list(self._order)
+
+    def _know(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            self._cells.setdefault(_key(cell.levels_by_factor), cell)
+
+    def _check_names(self, number: int, run: SubmittedRun, errors: Errors) -> None:
+        """Every run has a level of every factor."""
+        if not self._cells and not self._names:
+            self._names = list(run.levels)
+        missing = [name for name in self._names if name not in run.levels]
+        unknown = [name for name in run.levels if name not in self._names]
+        if missing:
+            errors[f"runs.{number}.tags"] = [
+                f"It has no {', '.join(missing)}; every run has a level of each factor. Send “none” "
+                "where there is none."
+            ]
+        elif unknown:
+            errors[f"runs.{number}.tags"] = [
+                f"{', '.join(unknown)} does not vary in this campaign ({', '.join(self._names) or 'nothing does'}). "
+                "Send it with every run of a new campaign, or as `info`."
+            ]
+
+    def _block(self, number: int, run: SubmittedRun, cell: Cell, errors: Errors) -> Block:
+        in_blocks = self.campaign.order != Campaign.Order.BLOCKED
+        if run.block is None and in_blocks:
+            errors[f"runs.{number}.block"] = [
+                f"In the order “{self.campaign.order}” each run says in which block it was made: send "
+                "a number."
+            ]
+        place = run.block or cell.received
+        if place not in self._blocks:
+            self._blocks[place] = Block(campaign=self.campaign, number=place, repetition=place)
+        if in_blocks and run.block is not None:
+            cells = self._taken[place]
+            key = _key(run.levels)
+            if key in cells:
+                errors[f"runs.{number}.block"] = [
+                    f"Block {place} has a run of these levels already; a block holds one of each."
+                ]
+            cells.add(key)
+        return self._blocks[place]
+
+    @cached_property
+    def _taken(self) -> defaultdict[int, set[str]]:
+        """Cells that have a run, by the number of the block, of those blocks that are sent."""
+        runs = self.campaign.runs.filter(block__number__in=self._sent_blocks)
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        for number, levels in runs.values_list("block__number", "cell__levels_by_factor"):
+            found[number].add(_key(levels))
+        return found
+
+    def _check(self, new: Sequence[Cell]) -> None:
+        """Raise Invalid where the cells are too many, or their levels too long."""
+        if len(self._names) > MOST_FACTORS:
+            raise Invalid(
+                {"factors": [f"{len(self._names)} factors; at most {MOST_FACTORS} vary."]}
+            )
+        if len(self._cells) > MOST_CELLS:
+            raise Invalid(
+                {
+                    "factors": [
+                        f"That makes {len(self._cells):,} cells; a campaign has {MOST_CELLS} at most. "
+                        "What names a build or a run belongs into `info`, tests of one build are "
+                        "metrics of one run."
+                    ]
+                }
+            )
+        for cell in new:
+            if len(json.dumps(cell.levels_by_factor, ensure_ascii=False).encode()) > MOST_BYTES:
+                raise Invalid(
+                    {"factors": [f"The levels of a cell have more than {MOST_BYTES:,} bytes."]}
+                )
+
+    def _store_cells(self, new: Sequence[Cell]) -> None:
+        levels = self._store_levels(new)
+        by_order = sorted(new, key=lambda cell: self._rank(cell, levels)) if self._is_new else new
+        for position, cell in enumerate(by_order, start=self._last_cell - len(new) + 1):
+            cell.position = position
+        Cell.objects.bulk_create(by_order)
+        through = Cell.levels.through
+        through.objects.bulk_create(
+            through(cell_id=cell.pk, level_id=levels[name, json.dumps(level)].pk)
+            for cell in new
+            for name, level in cell.levels_by_factor.items()
+        )
+
+    @property
+    def _is_new(self) -> bool:
+        return all(cell._state.adding for cell in self._cells.values())
+
+    def _rank(self, cell: Cell, levels: Mapping[tuple[str, str], Level]) -> tuple[int, ...]:
+        found = (levels[name, json.dumps(level)] for name, level in cell.levels_by_factor.items())
+        return tuple(level.position for level in found)
+
+    def _store_levels(self, new: Sequence[Cell]) -> dict[tuple[str, str], Level]:
+        known: dict[tuple[str, str], Level] = {}
+        for position, name in enumerate(self._names, start=1):
+            factor, _ = Factor.objects.get_or_create(
+                campaign=self.campaign,
+                name=name,
+                defaults={"position": position, "is_work": name in self._work},
+            )
+            stored = {json.dumps(level.value): level for level in factor.levels.all()}
+            met = [cell.levels_by_factor[name] for cell in new]
+            made = []
+            for value in [*self._order.get(name, ()), *_sorted(met)]:
+                text = json.dumps(value)
+                if text not in stored and value in met:
+                    stored[text] = Level(factor=factor, position=len(stored) + 1, value=value)
+                    made.append(stored[text])
+            Level.objects.bulk_create(made)
+            known |= {(name, text): level for text, level in stored.items()}
+        return known
+
+    def _store_blocks(self) -> None:
+        stored = {
+            block.number: block for block in self.campaign.blocks.filter(number__in=self._blocks)
+        }
+        new = []
+        for number, block in self._blocks.items():
+            if number in stored:
+                block.pk = stored[number].pk
+            else:
+                new.append(block)
+        if new:
+            session = self.campaign.sessions.earliest("number")
+            for block in new:
+                block.session = session
+            Block.objects.bulk_create(new)
+
+
+def _few_levels(runs: Sequence[SubmittedRun]) -> list[Mapping[str, Scalar]] | None:
+    """The combinations of levels that are sent; None: more than a few."""
+    found: dict[str, Mapping[str, Scalar]] = {}
+    for run in runs:
+        found[_key(run.levels)] = run.levels
+        if len(found) > FEW_CELLS:
+            return None
+    return list(found.values())
+
+
+def _newest(campaign: Campaign) -> int:
+    """Its last position. What comes from outside is never tried out."""
+    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).order_by("-position")
+    return runs.values_list("position", flat=True).first() or 0
+
+
+def _key(levels: Mapping[str, Any]) -> str:
+    """Of a combination of levels: what is equal to the database is equal here."""
+    return _ENCODER.encode(levels)
+
+
+def _sorted(levels: Sequence[Any]) -> list[Any]:
+    """Numbers by size; anything else as it was met."""
+    found = list({json.dumps(level): level for level in levels}.values())
+    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in found):
+        return sorted(found)
+    return found

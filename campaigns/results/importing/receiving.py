@@ -1,0 +1,288 @@
+"""Stores submitted runs: as a new campaign, or at the end of one. All of them, or nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns import results
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.errors import Differs, Invalid, NotPossible
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
+from campaigns.models.teams import default_team
+from campaigns.planning import drafts
+from campaigns.results.importing.defining import KIND, definition_of, source_of
+from campaigns.results.importing.known import new_among
+from campaigns.results.importing.places import Places
+from campaigns.results.importing.submitted import (
+    MOST_METRICS,
+    MOST_RUNS,
+    Submitted,
+    SubmittedMetric,
+    SubmittedRun,
+)
+from campaigns.results.importing.turns import wait_for_turn
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What became of a submission. known: runs that were there already, exactly as they were sent.
+
+    first, last: positions of the first and the last new run; None where there is none.
+    """
+
+    campaign: Campaign
+    submission: Submission
+    runs: int
+    values: int
+    known: int
+    made: bool
+    first: int | None = None
+    last: int | None = None
+
+
+@transaction.atomic
+def create(
+    submitted: Submitted,
+    author: User | None,
+    waiting: Submission | None = None,
+    team: Team | None = None,
+) -> Received:
+    """Store runs as a finished campaign of the kind `external`, of a team: the default one unless given.
+
+    One that was submitted before under its external_id is given as it is. waiting: what was noted
+    of them when they came, while nobody had read them yet. Raise Differs where it was another one,
+    Invalid with the path of everything that is wrong.
+    """
+    team = team or Team.objects.get(pk=default_team())
+    if submitted.external_id:
+        wait_for_turn(f"submission {team.pk} {submitted.external_id}")
+        found = Campaign.objects.filter(team=team, external_id=submitted.external_id).first()
+        if found is not None:
+            return _submitted_before(found, submitted)
+    _require_metrics(submitted.metrics)
+    campaign = drafts.create(definition_of(submitted), author, with_cells=False, team=team)
+    campaign.state, campaign.external_id = Campaign.State.FINISHED, submitted.external_id
+    campaign.source = source_of(submitted)
+    campaign.launched_at = Now()
+    campaign.save(update_fields=["state", "external_id", "source", "launched_at"])
+    Session.objects.create(campaign=campaign, number=1, kind=Session.Kind.IMPORT, user=author)
+    received = _add(campaign, submitted, author, Places(campaign, submitted), waiting)
+    _note_beginning(campaign, submitted)
+    return replace(received, made=True)
+
+
+def append(key: int, submitted: Submitted, author: User | None) -> Received:
+    """Add runs to a campaign that came from outside, in the transaction that the caller holds.
+
+    Runs that were sent before under their external_id, and are the same, are left as they are. Raise
+    Campaign.DoesNotExist, Differs, NotExternal or Invalid: the caller then undoes all of it.
+    """
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=key)
+    require_right(author, campaign, Right.WRITE)
+    if campaign.kind != KIND:
+        raise NotExternal(
+            f"“{campaign.name}” is measured by perfdash; runs from outside belong to a campaign of "
+            "the kind External. Send them as a submission of their own, and compare the two."
+        )
+    if campaign.state != Campaign.State.FINISHED:
+        raise NotExternal(
+            f"“{campaign.name}” is a {campaign.state}: nothing came in with it yet. Send a submission, "
+            "and append to the campaign that it makes."
+        )
+    return _add(campaign, submitted, author, Places(campaign, submitted))
+
+
+class NotExternal(NotPossible):
+    """The campaign takes no runs from outside."""
+
+
+def _add(
+    campaign: Campaign,
+    submitted: Submitted,
+    author: User | None,
+    places: Places,
+    waiting: Submission | None = None,
+) -> Received:
+    metrics = _declare(campaign, submitted)
+    runs, known = new_among(campaign, submitted.runs)
+    _require_room(places.last_position + len(runs))
+    errors: dict[str, list[str]] = {}
+    placed = [places.place(number, run, errors) for number, run in runs]
+    for number, run in runs:
+        if unknown := [name for name in run.values if name not in metrics]:
+            errors[f"runs.{number}.values.{unknown[0]}"] = [
+                f"There is no metric “{unknown[0]}” in this campaign. Declare it under `metrics`, "
+                "with its unit and which way is better."
+            ]
+    if errors:
+        raise Invalid(errors)
+    places.store()
+    moment = database_now()
+    values = results.store_received(
+        campaign,
+        [
+            _received(run, cell.pk, block.pk, position, metrics)
+            for (_, run), (cell, block, position) in zip(runs, placed, strict=True)
+        ],
+        moment,
+    )
+    submission = waiting or Submission(user=author, filename=submitted.filename)
+    submission.campaign, submission.state = campaign, Submission.State.STORED
+    submission.team = campaign.team
+    submission.format, submission.digest = submitted.format, submitted.digest
+    submission.runs, submission.values = len(runs), values
+    submission.dropped, submission.info = list(submitted.dropped), dict(submitted.info)
+    submission.done_at = moment
+    submission.save()
+    record(
+        Action.RESULTS_RECEIVED,
+        user=author,
+        campaign=campaign,
+        runs=len(runs),
+        values=values,
+        format=submission.format,
+        filename=submission.filename,
+    )
+    finished = [run.finished_at or run.started_at for _, run in runs]
+    latest = max((each for each in finished if each), default=moment)
+    if campaign.closed_at is None or latest > campaign.closed_at:
+        campaign.closed_at = latest
+        Campaign.objects.filter(pk=campaign.pk).update(closed_at=latest)
+    first, last = (placed[0][2], placed[-1][2]) if placed else (None, None)
+    return Received(
+        campaign, submission, len(runs), values, known, made=False, first=first, last=last
+    )
+
+
+def _received(
+    run: SubmittedRun, cell: int, block: int, position: int, metrics: Mapping[str, DeclaredMetric]
+) -> results.ReceivedRun:
+    values = []
+    for name, value in run.values.items():
+        metric = metrics[name]
+        values.append(
+            results.Value(
+                metric=name,
+                value=value,
+                unit=metric.unit,
+                lower_is_better=metric.lower_is_better,
+                fidelity=metric.fidelity,
+                censored=name in run.censored,
+            )
+        )
+    return results.ReceivedRun(
+        cell=cell,
+        block=block,
+        position=position,
+        values=values,
+        failed=run.failed,
+        lost=run.lost,
+        reason=run.reason,
+        external_id=run.external_id,
+        info=run.info or None,
+        context=run.context,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        units_done=run.units_done,
+        units_failed=run.units_failed,
+    )
+
+
+def _submitted_before(campaign: Campaign, submitted: Submitted) -> Received:
+    first = campaign.submissions.order_by("pk").first()
+    if first is None or first.digest != submitted.digest:
+        raise Differs(
+            f"“{submitted.external_id}” was submitted before, with other content: it is campaign "
+            f"{campaign.pk}. What is stored is not overwritten; append runs to that campaign, or "
+            "send this one under an id of its own.",
+            campaign.pk,
+        )
+    return Received(campaign, first, 0, 0, len(submitted.runs), made=False)
+
+
+def _declare(campaign: Campaign, submitted: Submitted) -> dict[str, DeclaredMetric]:
+    """Give the metrics that are sent by name, with those that are new to it. Raise Differs."""
+    stored = campaign.metrics.all()
+    if not submitted.metrics:
+        stored = stored.filter(name__in={name for run in submitted.runs for name in run.values})
+    known = {metric.name: metric for metric in stored}
+    new = []
+    for metric in submitted.metrics:
+        former = known.get(metric.name)
+        if former is None:
+            new.append(
+                DeclaredMetric(
+                    campaign=campaign,
+                    position=len(known) + 1,
+                    name=metric.name,
+                    label=metric.label,
+                    unit=metric.unit,
+                    lower_is_better=metric.lower_is_better,
+                    fidelity=metric.fidelity,
+                )
+            )
+            known[metric.name] = new[-1]
+        elif (former.unit, former.lower_is_better, former.fidelity) != (
+            *(metric.unit, metric.lower_is_better, metric.fidelity),
+        ):
+            raise Differs(
+                f"The metric {metric.name} of this campaign is in {former.unit}, "
+                f"{_direction(former.lower_is_better)}, {former.fidelity}; it was sent as "
+                f"{metric.unit}, {_direction(metric.lower_is_better)}, {metric.fidelity}. Send it in "
+                "the same way, or under another name.",
+                campaign.pk,
+            )
+    if new and len(known) > MOST_METRICS:
+        raise Invalid(
+            {"metrics": [f"That makes {len(known):,} metrics; a campaign has {MOST_METRICS:,}."]}
+        )
+    if new:
+        DeclaredMetric.objects.bulk_create(new)
+    return known
+
+
+def _direction(lower_is_better: bool | None) -> str:
+    if lower_is_better is None:
+        return "without a direction"
+    return "lower is better" if lower_is_better else "higher is better"
+
+
+def _require_metrics(metrics: Sequence[SubmittedMetric]) -> None:
+    if not metrics:
+        raise Invalid(
+            {"metrics": ["Declare at least one metric, with its unit and which way is better."]}
+        )
+
+
+def _require_room(runs: int) -> None:
+    if runs > MOST_RUNS:
+        raise Invalid(
+            {
+                "runs": [
+                    f"That makes {runs:,} runs; a campaign has {MOST_RUNS:,} at most. Send them as "
+                    "several campaigns, or several tests of one build as metrics of one run."
+                ]
+            }
+        )
+
+
+def _note_beginning(campaign: Campaign, submitted: Submitted) -> None:
+    """Take instants, repetitions and fidelity from what came in; say so in its log."""
+    starts = [run.started_at or run.finished_at for run in submitted.runs]
+    known = [start for start in starts if start]
+    campaign.launched_at = min(known) if known else database_now()
+    campaign.repetitions = max(campaign.cells.values_list("received", flat=True), default=1)
+    of = {metric.name: metric.fidelity for metric in submitted.metrics}
+    campaign.fidelity = of[campaign.primary_metric]
+    campaign.save(update_fields=["launched_at", "repetitions", "fidelity"])
+    campaign.sessions.update(started_at=campaign.launched_at)
+    LogLine.objects.create(
+        campaign=campaign,
+        text=f"imported: {len(submitted.runs)} runs, source: {campaign.source}",
+    )

@@ -1,0 +1,124 @@
+"""Files that take long to read: they wait in the database, in parts, until a worker reads them."""
+
+import logging
+import tempfile
+from dataclasses import asdict
+from datetime import timedelta
+from typing import IO
+
+from django.contrib.auth.models import User
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import BadFile, Invalid
+from campaigns.kit.rights import NotAllowed, NotVisible
+from campaigns.models import Submission, SubmissionPart, Team
+from campaigns.models.teams import default_team
+from campaigns.results import readers
+from campaigns.results.importing.files import PIECE, About, digest_of, stored_already, submitted_of
+from campaigns.results.importing.receiving import Received, create
+from campaigns.results.importing.turns import wait_for_turn
+
+log = logging.getLogger(__name__)
+
+READ_AT_ONCE = 2_000_000
+"""Bytes of a file that whoever sends it waits for; a larger one is a worker's."""
+READING_SECONDS = 300
+"""After so long, what was sent to a worker is sent again."""
+
+
+@transaction.atomic
+def keep(
+    content: IO[bytes], about: About, author: User | None, team: Team | None = None
+) -> Submission | Received:
+    """Keep a file until a worker reads it; one that is stored already is given as it is."""
+    digest = digest_of(content, about)
+    known = stored_already(digest, team)
+    if known is not None:
+        return known
+    kept = Submission.objects.create(
+        team_id=team.pk if team else default_team(),
+        user=author,
+        state=Submission.State.WAITING,
+        format=about.format,
+        filename=about.filename[:200],
+        digest=digest,
+        options=asdict(about),
+    )
+    number = 0
+    while piece := content.read(PIECE):
+        SubmissionPart.objects.create(submission=kept, number=number, content=piece)
+        number += 1
+    record(Action.RESULTS_KEPT, user=author, subject=kept, filename=kept.filename)
+    return kept
+
+
+def due(most: int) -> list[int]:
+    """Files that a worker shall read now, at most so many; each is noted as sent."""
+    waiting = Submission.objects.filter(state=Submission.State.WAITING).exclude(_sent())
+    keys = list(waiting.order_by("pk").values_list("pk", flat=True)[: max(0, most)])
+    Submission.objects.filter(pk__in=keys).update(sent_at=Now())
+    return keys
+
+
+def being_read() -> int:
+    """How many files were sent to a worker."""
+    return Submission.objects.filter(_sent(), state=Submission.State.WAITING).count()
+
+
+def forget_sent() -> None:
+    """Have every file sent again that waits."""
+    Submission.objects.filter(state=Submission.State.WAITING).update(sent_at=None)
+
+
+def _sent() -> Q:
+    return Q(sent_at__isnull=False, sent_at__gt=Now() - timedelta(seconds=READING_SECONDS))
+
+
+@transaction.atomic
+def read_waiting(key: int) -> Received | None:
+    """Read a file and store it, or note why it cannot be; None where somebody else did, or that."""
+    locked = Submission.objects.select_for_update(skip_locked=True, of=("self",))
+    kept = locked.filter(pk=key, state=Submission.State.WAITING).first()
+    if kept is None:
+        return None
+    wait_for_turn(f"file {kept.digest}")
+    known = stored_already(kept.digest, kept.team)
+    if known is not None:
+        kept.campaign, kept.state, kept.done_at = known.campaign, Submission.State.STORED, Now()
+        kept.save(update_fields=["campaign", "state", "done_at"])
+        kept.parts.all().delete()
+        return None
+    about = About(**kept.options)
+    received = None
+    try:
+        with tempfile.TemporaryFile() as file, transaction.atomic():
+            for content in kept.parts.values_list("content", flat=True).iterator(chunk_size=4):
+                file.write(content)
+            file.seek(0)
+            read = readers.read(file, about.filename, about.format, about.mapping)
+            received = create(submitted_of(read, about, kept.digest), kept.user, kept, kept.team)
+    except (BadFile, Invalid) as problem:
+        _refuse(kept, str(problem))
+    except (NotAllowed, NotVisible):
+        _refuse(kept, "Whoever sent it may not write in the team any more.")
+    except (OperationalError, InterfaceError):  # the database is away: it is sent again
+        raise
+    except Exception as bug:
+        log.exception("The file of submission %s cannot be stored.", key)
+        _refuse(
+            kept,
+            f"Internal error in perfdash ({type(bug).__name__}); the log of the worker has the details.",
+        )
+    kept.parts.all().delete()
+    return received
+
+
+def _refuse(kept: Submission, problem: str) -> None:
+    """Note why; whatever was begun has been taken back."""
+    kept.refresh_from_db()
+    kept.state, kept.problem = Submission.State.REFUSED, problem
+    kept.save(update_fields=["state", "problem"])
+    record(Action.RESULTS_REFUSED, user=None, subject=kept, filename=kept.filename)

@@ -1,0 +1,138 @@
+"""A campaign as one JSON document, in pieces: definition, runs with all values, findings, environment."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
+
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign, Finding
+from campaigns.planning.amendments import amendments_of
+from campaigns.results.environment import changes_of, environment_of, stand_ins_of
+from campaigns.results.pages_data import outline_of, shown_findings
+from campaigns.results.run_stream import MeasuredRun, Value, measured_runs
+
+FORMAT = "perfdash campaign 1"
+
+
+def json_pieces(campaign: Campaign, definition: Mapping[str, Any]) -> Iterator[str]:
+    """Write it, a line a run. No secret is in it; `definition`: as it can be sent again."""
+    facts = environment_of(campaign)
+    yield f'{{"format": {_json(FORMAT)}'
+    yield f',\n"campaign": {_json(_about(campaign))}'
+    yield f',\n"definition": {_json(definition)}'
+    yield f',\n"amendments": {_json([asdict(each) for each in amendments_of(campaign)])}'
+    yield from _listed("runs", (_json(_entry(run)) for run in measured_runs(campaign)))
+    yield from _listed("findings", _findings(campaign))
+    yield from _listed("environment", (_json(asdict(fact)) for fact in facts))
+    changes = (_json(asdict(change)) for change in changes_of(campaign, facts))
+    yield from _listed("environment_changes", changes)
+    yield "}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, cls=DjangoJSONEncoder)
+
+
+def _listed(name: str, entries: Iterable[str]) -> Iterator[str]:
+    yield f',\n"{name}": ['
+    between = "\n"
+    for entry in entries:
+        yield between + entry
+        between = ",\n"
+    yield "]"
+
+
+def _about(campaign: Campaign) -> dict[str, Any]:
+    outline, target = outline_of(campaign), campaign.target
+    return {
+        "id": campaign.pk,
+        "state": campaign.state,
+        "state_reason": campaign.state_reason,
+        "author": campaign.author.get_username() if campaign.author else None,
+        "target": {"name": target.name, "family": target.family} if target else None,
+        "source": campaign.source,
+        "fidelity": campaign.fidelity,
+        "stand_in": stand_ins_of(campaign),
+        "created_at": campaign.created_at,
+        "launched_at": campaign.launched_at,
+        "closed_at": campaign.closed_at,
+        "sessions": outline.sessions,
+        "primary_metric": described(outline.metric),
+    }
+
+
+def described(metric: Metric) -> dict[str, Any]:
+    """A metric as a document names it."""
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.direction,
+    }
+
+
+def _entry(run: MeasuredRun) -> dict[str, Any]:
+    row = run.row
+    excluded = {"by": row.excluded_by, "reason": row.excluded_why} if row.excluded_by else None
+    return {
+        "position": row.position,
+        "purpose": row.purpose,
+        "levels": row.levels,
+        "block": row.block,
+        "repetition": row.repetition,
+        "session": run.session,
+        "state": row.state,
+        "reason": row.reason,
+        "stand_in": row.stand_in,
+        "worker": run.worker,
+        "attempts": row.tries,
+        "started_at": row.started_at,
+        "finished_at": row.finished_at,
+        "excluded": excluded,
+        "measurements": {name: _measurement(value) for name, value in run.values.items()},
+    }
+
+
+def _measurement(value: Value) -> dict[str, Any]:
+    return {
+        "value": value.value,
+        "unit": value.unit,
+        "lower_is_better": value.lower_is_better,
+        "censored": value.censored,
+        "bound": value.bound,
+        "fidelity": value.fidelity,
+    }
+
+
+def finding_entries(campaign: Campaign) -> list[dict[str, Any]]:
+    """Every finding that may be shown, as it is stored; but what is there twice, for pages."""
+    return [{**about, "result": finding.result} for finding, about in _told(_stored(campaign))]
+
+
+def _findings(campaign: Campaign) -> Iterator[str]:
+    """The same as text, one at a time: results of megabytes are passed on as the database has them."""
+    stored = _stored(campaign).defer("result").annotate(text=Cast("result", TextField()))
+    for finding, about in _told(stored.iterator(chunk_size=1)):
+        yield f'{_json(about)[:-1]}, "result": {finding.text}}}'
+
+
+def _stored(campaign: Campaign) -> QuerySet[Finding]:
+    return shown_findings(campaign).exclude(name__startswith="brief:").order_by("name")
+
+
+def _told(findings: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    for finding in findings:
+        yield (
+            finding,
+            {
+                "name": finding.name,
+                "data_hash": finding.data_hash,
+                "versions": finding.versions,
+                "computed_at": finding.computed_at,
+            },
+        )

@@ -1,0 +1,54 @@
+"""Changes of the environment within a campaign, in words."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from campaigns.models import EnvironmentFact
+from campaigns.results.environment import Change
+
+MOST_CHANGES = 3
+"""Of one fact; further ones are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """From what to what a fact changed, and at which runs."""
+
+    before: str
+    after: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """A fact with its first changes. `more`: how many are left out."""
+
+    name: str
+    side: str
+    lines: tuple[ChangeLine, ...]
+    more: int
+
+
+def changed_facts(changes: Iterable[Change]) -> list[ChangedFact]:
+    """Gather the changes by fact, in their order."""
+    by_fact: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        by_fact.setdefault((change.side, change.name), []).append(change)
+    return [
+        ChangedFact(
+            name=name,
+            side=EnvironmentFact.Side(side).label,
+            lines=tuple(
+                ChangeLine(change.before, change.after, _where(change))
+                for change in found[:MOST_CHANGES]
+            ),
+            more=max(0, len(found) - MOST_CHANGES),
+        )
+        for (side, name), found in by_fact.items()
+    ]
+
+
+def _where(change: Change) -> str:
+    if change.last_run_before == change.first_run_after:
+        return f"during run {change.last_run_before}"
+    return f"between run {change.last_run_before} and run {change.first_run_after}"

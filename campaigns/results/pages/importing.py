@@ -1,0 +1,270 @@
+"""Import a file: look what is in it, have it stored, wait where a worker reads it."""
+
+import json
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django import forms
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from campaigns.kit.allowing import team_for
+from campaigns.kit.errors import BadFile, Invalid
+from campaigns.kit.events import work_waits
+from campaigns.kit.formats import direction
+from campaigns.kit.forms import Text
+from campaigns.kit.pages.fields import Field, from_form
+from campaigns.kit.pages.people import takes, team_field, user_of
+from campaigns.kit.rights import Right, visible
+from campaigns.models import Campaign, Submission
+from campaigns.planning.analyses import request_analysis
+from campaigns.results.importing import waiting
+from campaigns.results.importing.files import About, import_file
+from campaigns.results.importing.receiving import Received
+from campaigns.results.readers import all_readers
+
+SHOWN = 20
+WAY = {
+    Campaign.Fidelity.RAW: "one number a run, as measured",
+    Campaign.Fidelity.AGGREGATED: "of many samples, aggregated by the tool",
+    Campaign.Fidelity.ROUNDED: "rounded by the tool",
+}
+
+
+class ImportForm(forms.Form):
+    """What a person says of a file; all of it may be left out."""
+
+    format = forms.ChoiceField(
+        choices=[("", "As it looks"), *((n, r.label) for n, r in all_readers().items())],
+        required=False,
+        help_text="Only needed where it cannot be determined.",
+    )
+    question = Text(max_length=500, required=False, help_text="What shall it answer?")
+    name = Text(max_length=120, required=False, help_text="For lists; else the file's own.")
+    tags = Text(max_length=500, required=False, help_text="Words with commas between them.")
+    primary_metric = Text(
+        max_length=100, required=False, help_text="The one that answers the question."
+    )
+    facts = forms.CharField(
+        max_length=20_000,
+        required=False,
+        label="Environment",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One fact a line: cpu = EPYC 7543. What the file says itself is read.",
+    )
+    mapping = forms.CharField(
+        max_length=20_000,
+        required=False,
+        label="Columns of a plain CSV",
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono"}),
+        help_text="A JSON object with factors and metrics: see “Import a file” in the manual.",
+    )
+
+    def clean_facts(self) -> dict[str, str]:
+        """Read one fact a line. Raise ValidationError that names the line."""
+        found = {}
+        for number, line in enumerate(self.cleaned_data["facts"].splitlines(), start=1):
+            name, separator, value = (part.strip() for part in line.partition("="))
+            if not line.strip():
+                continue
+            if not (separator and name and value) or len(name) > 100:
+                raise forms.ValidationError(f"Line {number} is not written as name = value.")
+            found[name] = value
+        return found
+
+    def clean_mapping(self) -> dict[str, Any]:
+        """Read a JSON object. Raise ValidationError."""
+        text = self.cleaned_data["mapping"].strip()
+        try:
+            read = json.loads(text) if text else {}
+        except (ValueError, RecursionError) as error:
+            raise forms.ValidationError(f"This is not JSON: {error}") from None
+        if not isinstance(read, dict):
+            raise forms.ValidationError("Give an object: {“factors”: […], “metrics”: {…}}.")
+        return read
+
+    def about(self, filename: str) -> About:
+        """What was said, as an import takes it."""
+        clean = self.cleaned_data
+        return About(
+            filename=filename,
+            format=clean["format"],
+            definition={
+                name: clean[name]
+                for name in ("question", "name", "tags", "primary_metric")
+                if clean[name]
+            },
+            context=clean["facts"],
+            mapping=clean["mapping"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is in a file. rows: of metrics: label, name, unit, direction, what its numbers are."""
+
+    campaign: Campaign
+    received: Received
+    tool: str
+    factors: tuple[tuple[str, int], ...]
+    rows: tuple[tuple[str, str, str, str, str], ...]
+    more: int
+
+
+@require_http_methods(["GET", "POST"])
+@takes(Right.WRITE)
+def import_page(request: HttpRequest) -> HttpResponse:
+    """The form; a POST stores the file, or says what is wrong with it."""
+    if request.method != "POST":
+        return render(
+            request,
+            "results/imports/form.html",
+            {"fields": _fields(request, ImportForm()), **_last(request)},
+        )
+    form, file, problems = _sent(request)
+    if not problems and form.is_valid() and file is not None:
+        try:
+            return _imported(request, file, form.about(file.name or ""))
+        except (BadFile, Invalid) as problem:
+            problems = _words(problem)
+    context = {"fields": _fields(request, form), "problems": problems, **_last(request)}
+    return render(request, "results/imports/form.html", context, status=422)
+
+
+@require_POST
+@takes(Right.WRITE)
+def import_preview(request: HttpRequest) -> HttpResponse:
+    """What would be stored, for the part of the page below the form. Nothing is stored."""
+    form, file, problems = _sent(request)
+    context: dict[str, Any] = {"problems": problems, "fields": []}
+    if not problems and file is not None:
+        if not form.is_valid():
+            context["problems"] = [
+                f"{name}: {' '.join(map(str, words))}" for name, words in form.errors.items()
+            ]
+        elif (file.size or 0) > waiting.READ_AT_ONCE:
+            context["large"] = True
+        else:
+            try:
+                context["look"] = _look(request, file, form.about(file.name or ""))
+            except (BadFile, Invalid) as problem:
+                context["problems"] = _words(problem)
+    return render(request, "results/imports/_look.html", context)
+
+
+@require_GET
+@takes(Right.SEE, Submission)
+def import_wait(request: HttpRequest, pk: int) -> HttpResponse:
+    """How far a large file is; leads to its campaign as soon as there is one."""
+    kept = get_object_or_404(Submission.objects.exclude(filename=""), pk=pk)
+    if kept.state == Submission.State.STORED:
+        address = reverse("campaign", args=[kept.campaign_id])
+        if "HX-Request" in request.headers:
+            return HttpResponse(headers={"HX-Redirect": address})
+        return redirect(address)
+    part = "HX-Request" in request.headers
+    return render(
+        request,
+        "results/imports/_waiting.html" if part else "results/imports/wait.html",
+        {"kept": kept},
+    )
+
+
+def _sent(request: HttpRequest) -> tuple[ImportForm, UploadedFile | None, list[str]]:
+    form = ImportForm(request.POST)
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        return form, None, ["Choose a file."]
+    if not file.size:
+        return form, file, [f"“{file.name}” is empty."]
+    return form, file, []
+
+
+def _imported(request: HttpRequest, file: UploadedFile, about: About) -> HttpResponse:
+    user, content = user_of(request), _content(file)
+    team = team_for(user, request.POST.get("team"))
+    if (file.size or 0) > waiting.READ_AT_ONCE:
+        kept = waiting.keep(content, about, user, team)
+        if isinstance(kept, Submission):
+            work_waits.send(sender=None)
+            return redirect("import-wait", kept.pk)
+        received = kept
+    else:
+        with transaction.atomic():
+            received = import_file(content, about, user, team)
+            if received.made:
+                request_analysis(received.campaign)
+        work_waits.send(sender=None)
+    if not received.made:
+        messages.info(request, f"“{about.filename}” was imported before: this is its campaign.")
+    return HttpResponseRedirect(reverse("campaign", args=[received.campaign.pk]))
+
+
+def _look(request: HttpRequest, file: UploadedFile, about: About) -> Look:
+    """Store it, and take that back. Raise BadFile, Invalid."""
+    user = user_of(request)
+    team = team_for(user, request.POST.get("team"))
+    with transaction.atomic():
+        received = import_file(_content(file), about, user, team)
+        campaign = received.campaign
+        metrics = list(campaign.metrics.all())
+        look = Look(
+            campaign=campaign,
+            received=received,
+            tool=all_readers()[received.submission.format].label,
+            factors=tuple(
+                (factor.name, factor.levels.count()) for factor in campaign.factors.all()
+            ),
+            rows=tuple(
+                (
+                    metric.label,
+                    metric.name,
+                    metric.unit,
+                    direction(metric.lower_is_better),
+                    WAY[Campaign.Fidelity(metric.fidelity)],
+                )
+                for metric in metrics[:SHOWN]
+            ),
+            more=max(0, len(metrics) - SHOWN),
+        )
+        transaction.set_rollback(True)
+    return look
+
+
+def _content(file: UploadedFile) -> IO[bytes]:
+    file.seek(0)
+    return file.file if file.file is not None else file
+
+
+def _words(problem: BadFile | Invalid) -> list[str]:
+    if isinstance(problem, BadFile):
+        return [f"{where}: {what}" if where else what for where, what in problem.problems]
+    return [
+        f"{path.replace('_', ' ')}: {message}" if path else message
+        for path, found in problem.errors.items()
+        for message in found
+    ]
+
+
+def _fields(request: HttpRequest, form: ImportForm) -> list[Field]:
+    errors = {name: [str(each) for each in words] for name, words in form.errors.items()}
+    return [
+        *team_field(request),
+        *(
+            from_form(name, field, form.data.get(name, ""), errors.get(name, ()))
+            for name, field in form.fields.items()
+        ),
+    ]
+
+
+def _last(request: HttpRequest) -> dict[str, Any]:
+    """The files that came in last, and whose campaign each is."""
+    files = visible(Submission.objects.exclude(filename=""), user_of(request)).select_related(
+        "campaign", "user"
+    )
+    return {"last": files[:10], "tools": [reader.label for reader in all_readers().values()]}

@@ -1,0 +1,178 @@
+"""How levels, values, verdicts and phases of a campaign are put into words. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.kit.charts import formats
+from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.pages.fields import as_text
+from campaigns.planning.outline import FactorOutline
+from campaigns.results.rows import RunRow, Standing
+
+MISSING = "—"
+MINUS = "\u2212"
+
+FLAGS = {
+    "empty": "not measured",
+    "all_failed": "every run failed",
+    "single_run": "one run, so no interval",
+    "two_runs": "two runs, so a wide interval",
+    "zero_variance": "all values are equal: suspect the clock",
+    "median_ci_below_confidence": "",
+    "not_positive": "a value of 0 or less, so no geometric mean",
+    "invalid_values": "a value that is no number",
+    "has_censored": "no mean, since runs timed out",
+    "has_bounds": "",
+    "too_many_failures": "too much failed for a mean of the rest",
+}
+BADGES = {
+    "real_below_margin": "real, but below the margin",
+    "no_worse_than_m": "not worse than the margin",
+    "lost_in_family": "lost in the family of comparisons",
+    "tests_disagree": "rank test disagrees",
+    "zero_variance": "no variance: suspect the clock",
+    "pooled_noise": "noise of all strata pooled",
+    "unequal_noise": "a noisy level: judged by the two alone",
+    "two_sessions": "holds for these two sessions",
+}
+STANDINGS = {
+    "one_session": "one session",
+    "confirmed": "confirmed",
+    "not_confirmed": "not confirmed",
+}
+REASONS = {
+    "sessions_disagree": "the sessions disagree",
+    "not_enough_sessions": "not enough sessions",
+    "across_sessions": "measured in different sessions",
+}
+PURPOSES = {"warm_up": "warm-up", "trial": "try-out", "measured": ""}
+
+
+def inside(label: str) -> str:
+    """Write a label as it stands inside a sentence; abbreviations keep their capitals."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def level_text(value: Any) -> str:
+    """Write a level as one would say it."""
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return as_text(value)
+
+
+class Levels:
+    """Writes the levels of a campaign: long ones are shortened to the part that tells them apart.
+
+    block: what a block of the campaign is called.
+    """
+
+    def __init__(self, factors: Sequence[FactorOutline], block: str = "block") -> None:
+        self.factors, self.block = tuple(factors), block
+        self._short = {
+            factor.name: told_apart([level_text(level) for level in factor.levels])
+            for factor in factors
+        }
+        self._labels = {factor.name: factor.label for factor in factors}
+
+    def short(self, name: str, value: Any) -> str:
+        """One level, shortened where it is long."""
+        text = level_text(value)
+        return self._short.get(name, {}).get(text, text)
+
+    def one_each(self, levels: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """(short, whole) text of each factor's level, in the order of the factors."""
+        return tuple(
+            (self.short(factor.name, levels[factor.name]), level_text(levels[factor.name]))
+            for factor in self.factors
+            if factor.name in levels
+        )
+
+    def sentence(self, levels: Mapping[str, Any], *, without: str = "") -> str:
+        """Levels with their factors: “concurrency 15, engine asyncio”."""
+        parts = [
+            f"{inside(self._labels[factor.name])} {self.short(factor.name, levels[factor.name])}"
+            for factor in self.factors
+            if factor.name in levels and factor.name != without
+        ]
+        return ", ".join(parts)
+
+    def values(self, levels: Mapping[str, Any], *, without: str = "") -> str:
+        """Levels without their factors: “asyncio, 15”."""
+        return ", ".join(
+            self.short(factor.name, levels[factor.name])
+            for factor in self.factors
+            if factor.name in levels and factor.name != without
+        )
+
+
+def value_text(measured: Standing | None) -> str:
+    """Write the value of a run: “above” where it timed out, “at most” where it is a bound."""
+    if measured is None:
+        return MISSING
+    text = formats.amount(measured.value, measured.unit)
+    if measured.censored:
+        return f"above {text}"
+    if measured.bound:
+        return f"at {'most' if measured.lower_is_better else 'least'} {text}"
+    return text
+
+
+def amount(value: float | None, unit: str) -> str:
+    """Write a value with its unit."""
+    return MISSING if value is None else formats.amount(value, unit)
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """Write a change that is in percent, with its sign."""
+    return MISSING if value is None else formats.percent(value, digits)
+
+
+def span(interval: Sequence[float] | None, unit: str) -> str:
+    """Write an interval in a metric's unit."""
+    if interval is None:
+        return MISSING
+    low, high = interval
+    return f"{formats.amount(low, unit)} … {formats.amount(high, unit)}"
+
+
+def p_text(p: float | None) -> str:
+    """Write a p value: three decimals, powers of ten below 0.001."""
+    if p is None:
+        return MISSING
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}".replace("e-0", f"e{MINUS}").replace("-", MINUS)
+
+
+def standing_text(standing: Mapping[str, Any]) -> str:
+    """Say whether a verdict holds beyond one session, and why not."""
+    said = STANDINGS.get(standing["standing"], standing["standing"])
+    reason = REASONS.get(standing["reason"], standing["reason"])
+    return f"{said}: {reason}" if reason else said
+
+
+def session_remarks(standing: Mapping[str, Any]) -> list[str]:
+    """Say what stands below a verdict of several sessions: what each says, or what is within them."""
+    if standing["sessions"] == 2:
+        return [f"each session: {', '.join(percent(each) for each in standing['each_pct'])}"]
+    within = standing.get("within")
+    if standing.get("between") and within:
+        bounds = formats.span_pct(within["ci_pct"])
+        return [f"within these sessions: {percent(within['pct_change'])} ({bounds} %)"]
+    return []
+
+
+def place(row: RunRow, block: str) -> str:
+    """Say where a run stands in the plan; block: what one is called."""
+    if row.purpose in ("warm_up", "trial"):
+        return PURPOSES[row.purpose]
+    return f"{block} {row.block}"
+
+
+def reason_of(row: RunRow) -> str:
+    """Say why a run is not simply done, or what else there is to know."""
+    if row.excluded_by:
+        return f"Excluded by {row.excluded_by}: {row.excluded_why}"
+    if row.state == "bound":
+        return row.reason or "The generator was saturated; the value is a bound."
+    return row.reason

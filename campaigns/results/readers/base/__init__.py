@@ -1,0 +1,54 @@
+"""What every reader needs: the seam (`values`), the bounded file (`source`), and the parts.
+
+`documents` looks into JSON, `building` gathers runs, `streams` makes figures of single requests,
+`metrics` names what tools have in common.
+"""
+
+from campaigns.kit.errors import BadFile
+from campaigns.results.readers.base.building import MOST_CELLS, Builder, varying
+from campaigns.results.readers.base.documents import MOST_VALUES, Node, documents, parsed
+from campaigns.results.readers.base.problems import refuse
+from campaigns.results.readers.base.source import (
+    MOST_BYTES,
+    MOST_DOCUMENT_BYTES,
+    MOST_LINE_BYTES,
+    Source,
+)
+from campaigns.results.readers.base.values import (
+    NOT_SET,
+    UNKNOWN_UNIT,
+    Fidelity,
+    Options,
+    Read,
+    Reader,
+    ReadMetric,
+    ReadRun,
+    Scalar,
+    State,
+)
+
+__all__ = [
+    "MOST_BYTES",
+    "MOST_CELLS",
+    "MOST_DOCUMENT_BYTES",
+    "MOST_LINE_BYTES",
+    "MOST_VALUES",
+    "NOT_SET",
+    "UNKNOWN_UNIT",
+    "BadFile",
+    "Builder",
+    "Fidelity",
+    "Node",
+    "Options",
+    "Read",
+    "ReadMetric",
+    "ReadRun",
+    "Reader",
+    "Scalar",
+    "Source",
+    "State",
+    "documents",
+    "parsed",
+    "refuse",
+    "varying",
+]

@@ -1,0 +1,83 @@
+"""CSV, read strictly and line by line."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+
+from campaigns.results.readers.base.problems import refuse
+from campaigns.results.readers.base.source import Source
+from campaigns.results.readers.base.texts import clean, number_of
+
+MOST_COLUMNS = 200
+
+
+def rows(
+    source: Source, delimiter: str = ",", most: int | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """Give “line n” and the fields of each line that is not empty.
+
+    Raise BadFile for what is no CSV, and for more lines than `most`.
+    """
+    table = csv.reader((line for _, line in source.lines()), delimiter=delimiter, strict=True)
+    try:
+        for fields in table:
+            if most is not None and table.line_num > most:
+                refuse("", f"The file has more than {most:,} lines; split it.")
+            if len(fields) > MOST_COLUMNS:
+                refuse(f"line {table.line_num}", f"More than {MOST_COLUMNS} columns.")
+            if any(fields):
+                yield f"line {table.line_num}", fields
+    except csv.Error as error:
+        refuse(f"line {table.line_num}", f"This is not CSV: {error}.")
+
+
+class Table:
+    """The columns of a table, found by their names."""
+
+    def __init__(self, header: Sequence[str]) -> None:
+        self.names = [name.strip() for name in header]
+        for name in self.names:
+            if name and self.names.count(name) > 1:
+                refuse("line 1", f"The column “{name[:80]}” is there twice.")
+
+    def need(self, names: Iterable[str], remedy: str) -> None:
+        """Raise BadFile where one of the names is no column."""
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            columns = clean(", ".join(missing), 200)
+            refuse("line 1", f"There is no column {columns}; {remedy}")
+
+    def place(self, name: str) -> int | None:
+        """Say which column that is, from 0; None where there is none."""
+        return self.names.index(name) if name in self.names else None
+
+    def check(self, where: str, fields: list[str]) -> None:
+        """Raise BadFile where there are more or fewer fields than columns."""
+        if len(fields) != len(self.names):
+            refuse(
+                where,
+                f"{len(fields)} fields; there are {len(self.names)} columns. Is the file whole?",
+            )
+
+    def record(self, where: str, fields: list[str]) -> dict[str, str]:
+        """Give the fields by name. Raise BadFile where there are more or fewer than columns."""
+        self.check(where, fields)
+        return dict(zip(self.names, fields, strict=True))
+
+
+def number(record: dict[str, str], column: str, where: str) -> float:
+    """Give a number from 0. Raise BadFile for anything else."""
+    text = record.get(column)
+    if text is None:
+        refuse("line 1", f"There is no column “{column}”.")
+    found = number_of(text)
+    if found is None or found < 0:
+        refuse(where, f"{column}: “{text[:40]}” is no number from 0.")
+    return found
+
+
+def count(record: dict[str, str], column: str, where: str) -> int:
+    """Give a whole number from 0. Raise BadFile for anything else."""
+    found = number(record, column, where)
+    if found != int(found) or found > 1e15:
+        refuse(where, f"{column}: {found:g} is no count; counts are whole numbers from 0.")
+    return int(found)

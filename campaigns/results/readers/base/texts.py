@@ -1,0 +1,72 @@
+"""Texts, numbers and instants as tools write them."""
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from campaigns.results.readers.base.problems import refuse
+
+MOST_LETTERS = 2000
+LEVEL_LETTERS = 500
+EARLIEST, LATEST = 631_152_000, 4_102_444_800  # 1990, 2100
+INSTANT = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,12})?(Z|[+-]\d\d:?\d\d)?", re.ASCII
+)
+NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def clean(text: str, most: int = MOST_LETTERS) -> str:
+    """Take out what cannot be shown or stored, and shorten."""
+    return "".join(letter if letter.isprintable() else " " for letter in text[: most * 2]).strip()[
+        :most
+    ]
+
+
+def number_of(text: str) -> float | None:
+    """Read a finite decimal number, at most 1e300; None for anything else."""
+    if not NUMBER.fullmatch(text.strip()):
+        return None
+    value = float(text)
+    return value if math.isfinite(value) and abs(value) <= 1e300 else None
+
+
+def number_from_0(text: str, where: str) -> float:
+    """Read a finite decimal number, at least 0. Raise BadFile for anything else."""
+    number = number_of(text)
+    if number is None or number < 0:
+        refuse(where, f"“{text[:40]}” is no number from 0.")
+    return number
+
+
+def instant_of(text: str) -> datetime | None:
+    """Read an ISO 8601 instant (without offset: UTC) of the years 1990 to 2099; None otherwise."""
+    found = INSTANT.fullmatch(text.strip())
+    if found is None:
+        return None
+    day, time, fraction, zone = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{time}{zone or '+00:00'}")
+        moment = moment.replace(microsecond=int(((fraction or ".") + "000000")[1:7]))
+        return moment if EARLIEST <= moment.timestamp() < LATEST else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def instant_at(seconds: float) -> datetime | None:
+    """Give the instant so many seconds after 1970, of the years 1990 to 2099; None otherwise."""
+    if not EARLIEST <= seconds < LATEST:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def outputs(text: str, begin: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, str]]:
+    """Cut a text where `begin` is found; give the match, its part, and “line n” for messages."""
+    found = begin.search(text)
+    line, counted = 1, 0
+    while found:
+        following = begin.search(text, found.end())
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
+        yield found, text[found.start() : following.start() if following else None], f"line {line}"
+        found = following

@@ -1,0 +1,100 @@
+"""What a reader gives, and what it raises. Knows no Django and no database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from campaigns.results.readers.base.source import Source
+
+Scalar = str | int | float | bool
+Fidelity = Literal["raw", "aggregated", "rounded"]
+State = Literal["ok", "failed", "timed_out"]
+
+UNKNOWN_UNIT = "unknown"
+"""The unit of a number that the file gives without one."""
+
+NOT_SET = "none"
+"""The level of a factor that the file does not give for a run, where it does for another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMetric:
+    """What one number of a run means.
+
+    unit: one of campaigns.kit.units, or as the file calls it, or UNKNOWN_UNIT. lower_is_better: None
+    where neither way is better. fidelity: `raw` as measured, `aggregated` from many samples by the
+    tool, `rounded` by the tool as well. latency: how long one request, or item, took.
+    """
+
+    name: str
+    label: str
+    unit: str
+    lower_is_better: bool | None
+    fidelity: Fidelity
+    latency: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """One repetition.
+
+    levels: by factor. values: by metric name; one that is not there was not observed. reason: in
+    words, where the state is not `ok`, or what has to be known of the value. started_at, finished_at: aware, None where the file does not
+    say. censored: metrics whose value is a lower limit. units_done, units_failed: requests or items.
+    """
+
+    levels: Mapping[str, Scalar]
+    values: Mapping[str, float]
+    state: State = "ok"
+    reason: str = ""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    censored: frozenset[str] = frozenset()
+    units_done: int = 0
+    units_failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """All that a file says.
+
+    name, question: suggestions. factors: levels in order, by name. facts: of the environment, as
+    text. info: what else was noted, as text. dropped: sentences on what was left out, and why.
+    work: factors whose levels are different tests or requests, which are not compared.
+    """
+
+    format: str
+    label: str
+    name: str
+    question: str
+    metrics: tuple[ReadMetric, ...]
+    primary_metric: str
+    factors: Mapping[str, tuple[Scalar, ...]]
+    runs: tuple[ReadRun, ...]
+    facts: Mapping[str, str]
+    info: Mapping[str, str]
+    tags: tuple[str, ...]
+    dropped: tuple[str, ...]
+    work: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a person says of a file. mapping: of columns, for plain CSV only."""
+
+    filename: str = ""
+    mapping: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Reader(Protocol):
+    """Reads one format. `name` is the module's name, `label` the tool's."""
+
+    name: str
+    label: str
+
+    def detects(self, head: bytes, filename: str) -> bool:
+        """Say whether the first 64 KiB look like this format."""
+
+    def read(self, source: Source, options: Options) -> Read:
+        """Read a whole file. Raise BadFile, and nothing else."""

@@ -1,0 +1,173 @@
+"""Google Benchmark, `--benchmark_out_format=json`: one run for each repetition, in seconds."""
+
+import re
+
+from campaigns.results.readers.base import (
+    UNKNOWN_UNIT,
+    Builder,
+    Node,
+    Options,
+    Read,
+    ReadMetric,
+    Scalar,
+    Source,
+    documents,
+    refuse,
+    varying,
+)
+from campaigns.results.readers.base.metrics import DURATION
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+TIMES = {
+    "real_time": ReadMetric(DURATION.name, "Time per iteration", "s", True, "aggregated"),
+    "cpu_time": ReadMetric("cpu_time", "Processor time per iteration", "s", True, "aggregated"),
+}
+RATES = {
+    "bytes_per_second": ReadMetric("throughput", "Throughput", "B/s", False, "aggregated"),
+    "items_per_second": ReadMetric("item_rate", "Items per second", "1/s", False, "aggregated"),
+}
+ITS_OWN = {
+    *("family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads"),
+    *("iterations", *TIMES, *RATES),
+}
+"""Numbers that are no counter of the benchmark's author."""
+OURS = {metric.name for metric in (*TIMES.values(), *RATES.values())}
+RUNTIME = re.compile(r"(min_time|min_warmup_time|iterations|repeats|threads):[\d.s]{1,20}")
+CLOCKS = ("real_time", "process_time", "manual_time")
+FACTS = ("num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "library_build_type", "library_version")
+VOLATILE = ("date", "load_avg", "caches", "json_schema_version")
+
+
+class GoogleBenchmark:
+    """The benchmark is a factor where there are several; so are its arguments and threads."""
+
+    name = "google_benchmark"
+    label = "Google Benchmark"
+
+    def detects(self, head: bytes, filename: str) -> bool:
+        """The times that every benchmark has."""
+        return all(key in head for key in (b'"real_time"', b'"cpu_time"', b'"time_unit"'))
+
+    def read(self, source: Source, options: Options) -> Read:
+        """Read the repetitions; the means of them, where the file has nothing else."""
+        builder = Builder(self.name, self.label, work=("benchmark",))
+        builder.declare(*TIMES.values(), *RATES.values())
+        outputs = documents(source.text())
+        found = [
+            (each, context)
+            for output in outputs
+            for context in [_context(output)]
+            for each in output.at("benchmarks").elements()
+        ]
+        chosen = [pair for pair in found if _kind(pair[0]) == "iteration"]
+        if not chosen:
+            chosen = [pair for pair in found if _kind(pair[0]) == "mean"]
+            builder.drop(
+                "The file has no repetitions: each benchmark is one run with its mean. Measure again without "
+                "--benchmark_report_aggregates_only."
+            )
+        elif len(chosen) < len(found):
+            builder.drop("Means, medians and deviations are left out: they are those of the runs.")
+        levels, shared = varying({**context, **_levels(each)} for each, context in chosen)
+        for (each, _), differing in zip(chosen, levels, strict=True):
+            _run(builder, each, differing)
+        for name, value in shared.items():
+            (builder.fact if name == "host name" else builder.note)(name, value)
+        for output in outputs:
+            _about(builder, output)
+        builder.drop("When each repetition began is not in the file.")
+        return builder.build(
+            name=f"Google Benchmark: {shared.get('benchmark', 'several')}",
+            question="How long does each benchmark take, and what changes it?",
+            primary=[DURATION.name],
+            tags=("google-benchmark",),
+        )
+
+
+def _kind(benchmark: Node) -> str:
+    """`iteration`, or the name of an aggregate; versions before 1.5 do not say."""
+    if "run_type" not in benchmark:
+        return "iteration"
+    kind = benchmark.at("run_type").text()
+    return benchmark.at("aggregate_name").text() if kind == "aggregate" else kind
+
+
+def _levels(benchmark: Node) -> dict[str, Scalar]:
+    """The name without what says how long to measure; arguments by their name, or by their place."""
+    full = benchmark.at("run_name" if "run_name" in benchmark else "name").text()
+    first, *parts = _parts(full)
+    levels: dict[str, Scalar] = {"benchmark": first}
+    for part in parts:
+        if part in CLOCKS or RUNTIME.fullmatch(part):
+            continue
+        key, _, value = part.partition(":")
+        named = bool(key and value) and key not in levels
+        levels[key if named else f"argument {len(levels)}"] = value if named else part
+    if "threads" in benchmark:
+        levels["threads"] = benchmark.at("threads").count()
+    if "label" in benchmark:
+        levels.setdefault("label", benchmark.at("label").text())
+    return levels
+
+
+def _parts(name: str) -> list[str]:
+    """Cut at slashes outside of template arguments."""
+    depth, cut = 0, ""
+    for letter in name:
+        depth += (letter == "<") - (letter == ">")
+        cut += "\n" if letter == "/" and depth <= 0 else letter
+    return cut.split("\n")
+
+
+def _run(builder: Builder, benchmark: Node, levels: dict[str, Scalar]) -> None:
+    if "error_occurred" in benchmark and benchmark.at("error_occurred").value:
+        message = benchmark.at("error_message").text() if "error_message" in benchmark else ""
+        builder.run(levels, {}, reason=message or "the benchmark failed", units_failed=1)
+        return
+    if "skipped" in benchmark and benchmark.at("skipped").value:
+        builder.drop("Benchmarks that skipped themselves are left out.")
+        return
+    unit = benchmark.at("time_unit").text()
+    if unit not in SECONDS:
+        refuse(benchmark.path, f"The time unit “{unit[:20]}” is none of {', '.join(SECONDS)}.")
+    values = {
+        metric.name: benchmark.at(key).seconds(SECONDS[unit])
+        for key, metric in TIMES.items()
+        if key in benchmark
+    }
+    values |= {
+        metric.name: benchmark.at(key).seconds()
+        for key, metric in RATES.items()
+        if key in benchmark
+    }
+    for key, value in benchmark.items():
+        if key not in ITS_OWN and isinstance(value.value, int | float):
+            name = f"counter_{key}" if key in OURS else key
+            counter = ReadMetric(name[:80], key[:80], UNKNOWN_UNIT, None, "aggregated")
+            builder.declare(counter)
+            values[counter.name] = value.number()
+    done = benchmark.at("iterations").count() if "iterations" in benchmark else 0
+    builder.run(levels, values, units_done=done)
+
+
+def _context(output: Node) -> dict[str, Scalar]:
+    """What tells outputs apart that were put together: host, executable, and --benchmark_context."""
+    context = output.get("context")
+    given = context.items() if context is not None else ()
+    return {
+        key.replace("_", " "): value.scalar()
+        for key, value in given
+        if key not in (*FACTS, *VOLATILE)
+    }
+
+
+def _about(builder: Builder, output: Node) -> None:
+    context = output.get("context")
+    for key in FACTS:
+        if context is not None and key in context:
+            builder.fact(key.replace("_", " "), context.at(key).scalar())
+    if context is not None and "date" in context:
+        builder.note("saved at", context.at("date").scalar())
+
+
+reader = GoogleBenchmark()

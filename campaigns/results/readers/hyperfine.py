@@ -1,0 +1,179 @@
+"""hyperfine, `--export-json`: every run of every command, in seconds; `--export-csv`: their summaries."""
+
+import re
+from collections import Counter
+
+from campaigns.results.readers.base import (
+    MOST_VALUES,
+    Builder,
+    Node,
+    Options,
+    Read,
+    ReadMetric,
+    Scalar,
+    Source,
+    documents,
+)
+from campaigns.results.readers.base.metrics import DURATION
+from campaigns.results.readers.base.problems import refuse
+from campaigns.results.readers.base.tables import Table, number, rows
+
+ZERO = (
+    "0 after hyperfine subtracted the start of its shell; measure again with --shell=none (-N), "
+    "which subtracts nothing"
+)
+CSV = b"command,mean,stddev,median,user,system,min,max"
+PARAMETER = "parameter_"
+SUMMARY = {
+    "mean": ("duration_mean", "Mean duration"),
+    "median": ("duration_median", "Median duration"),
+    "min": ("duration_min", "Shortest duration"),
+    "max": ("duration_max", "Longest duration"),
+    "stddev": ("duration_stddev", "Standard deviation of duration"),
+    "user": ("user_time_mean", "Mean user time"),
+    "system": ("system_time_mean", "Mean system time"),
+}
+MEMORY = ReadMetric("memory", "Peak memory", "B", lower_is_better=True, fidelity="raw")
+
+
+class Hyperfine:
+    """Parameters are factors; the command is one where several were run."""
+
+    name = "hyperfine"
+    label = "hyperfine"
+
+    def detects(self, head: bytes, filename: str) -> bool:
+        """Results that have a command and times, or the columns of summaries."""
+        return head.startswith(CSV) or (
+            head.lstrip().startswith(b"{") and b'"command"' in head and b'"times"' in head
+        )
+
+    def read(self, source: Source, options: Options) -> Read:
+        """Read the results; of CSV the summaries, which are all that it has."""
+        builder = Builder(self.name, self.label)
+        commands = (
+            _summaries(builder, source) if source.head.startswith(CSV) else _all(builder, source)
+        )
+        builder.note("commands", "; ".join(commands))
+        return builder.build(
+            name=f"hyperfine: {commands[0] if commands else ''}",
+            question="Which command is faster, and by how much?",
+            primary=["duration", "duration_mean"],
+            tags=("hyperfine",),
+        )
+
+
+def _all(builder: Builder, source: Source) -> list[str]:
+    """Read every run from JSON; give the commands."""
+    builder.declare(DURATION, MEMORY)
+    results = [each for file in documents(source.text()) for each in file.at("results").elements()]
+    found = [(result.at("command").text(), _parameters(result)) for result in results]
+    for levels, result in zip(_levels(found), results, strict=True):
+        _runs(builder, levels, result)
+    builder.drop(
+        "User and system time are left out: hyperfine gives only their means over all runs."
+    )
+    return list(dict.fromkeys(command for command, _ in found))
+
+
+def _summaries(builder: Builder, source: Source) -> list[str]:
+    """Read a run for each command from CSV; give the commands."""
+    builder.declare(
+        *(ReadMetric(name, label, "s", True, "aggregated") for name, label in SUMMARY.values())
+    )
+    lines = rows(source, most=MOST_VALUES)
+    table = Table(next(lines, ("", [""]))[1])
+    records = [(where, table.record(where, fields)) for where, fields in lines]
+    found: list[tuple[str, dict[str, Scalar]]] = [
+        (
+            record["command"],
+            {
+                name.removeprefix(PARAMETER): value
+                for name, value in record.items()
+                if name.startswith(PARAMETER)
+            },
+        )
+        for _, record in records
+    ]
+    for levels, (where, record) in zip(_levels(found), records, strict=True):
+        values = {
+            name: number(record, column, where)
+            for column, (name, _) in SUMMARY.items()
+            if record.get(column)
+        }
+        builder.run(levels, values)
+    builder.drop(
+        "CSV holds no single times and no exit codes: each command is one run with its summary. "
+        "Export with --export-json, which has both."
+    )
+    return list(dict.fromkeys(command for command, _ in found))
+
+
+def _parameters(result: Node) -> dict[str, Scalar]:
+    parameters = result.get("parameters")
+    return {name: value.scalar() for name, value in parameters.items()} if parameters else {}
+
+
+def _runs(builder: Builder, levels: dict[str, Scalar], result: Node) -> None:
+    times = result.at("times").elements()
+    codes = _matching(result, "exit_codes", len(times))
+    memory = _matching(result, "memory_usage_byte", len(times))
+    if codes is None:
+        builder.drop("The file has no exit codes: every run is taken as one that went well.")
+    durations = [time.seconds() for time in times]
+    if zeros := durations.count(0):
+        builder.drop(
+            f"{zeros} of {len(times)} times of “{result.at('command').text()}” are {ZERO}. hyperfine "
+            "warns of commands that take less than 5 ms."
+        )
+    for index, duration in enumerate(durations):
+        values = {"duration": duration}
+        if memory is not None and memory[index].value is not None:
+            values["memory"] = memory[index].number()
+        reason = _reason(codes[index]) if codes is not None else ""
+        if reason or duration:
+            builder.run(levels, values, reason=reason)
+        else:
+            builder.run(levels, values, reason=f"The time is {ZERO}.", state="ok")
+
+
+def _matching(result: Node, key: str, length: int) -> list[Node] | None:
+    found = result.get(key)
+    if found is None:
+        return None
+    elements = found.elements()
+    if len(elements) != length:
+        refuse(found.path, f"There are {len(elements)} elements for {length} times.")
+    return elements
+
+
+def _reason(code: Node) -> str:
+    if code.value is None:
+        return "ended by a signal"
+    number = code.number()
+    return f"exit code {number:g}" if number else ""
+
+
+def _levels(results: list[tuple[str, dict[str, Scalar]]]) -> list[dict[str, Scalar]]:
+    """Parameters; and the command, where the same parameters are there more than once."""
+    found = [parameters for _, parameters in results]
+    different = {(command, repr(parameters)) for command, parameters in results}
+    if max(Counter(key for _, key in different).values(), default=1) == 1 and all(found):
+        return found
+    commands = [command for command, _ in results]
+    templates = [_template(*pair) for pair in results]
+    pairs = {(template, repr(levels)) for template, levels in zip(templates, found, strict=True)}
+    names = templates if len(pairs) == len(different) else commands
+    return [{"command": name, **levels} for name, levels in zip(names, found, strict=True)]
+
+
+def _template(command: str, levels: dict[str, Scalar]) -> str:
+    """Put the names of parameters back in place of their values."""
+    for name, value in levels.items():
+        if str(value):
+            pattern = rf"(?<!\w){re.escape(str(value))}(?!\w)"
+            command = re.sub(pattern, lambda _, name=name: f"{{{name}}}", command)  # type: ignore[misc]
+    return command
+
+
+reader = Hyperfine()

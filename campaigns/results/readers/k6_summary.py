@@ -1,0 +1,237 @@
+"""k6, the summary at the end: `--summary-export`, `handleSummary`, and the machine-readable one."""
+
+import re
+from datetime import datetime, timedelta
+
+from campaigns.results.readers.base import (
+    UNKNOWN_UNIT,
+    Builder,
+    Node,
+    Options,
+    Read,
+    ReadMetric,
+    Source,
+    documents,
+)
+from campaigns.results.readers.base import metrics as common
+from campaigns.results.readers.base.texts import instant_of
+
+STATISTIC = re.compile(r"p\(?(\d{1,2}(?:\.\d{1,6})?)\)?", re.ASCII)
+PLAIN = {"avg": "mean", "med": "p50", "max": "max"}
+PARTS = ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving")
+BUILT_IN_TIMES = ("http_req_", "iteration_duration", "group_duration", "grpc_req_", "ws_")
+SKIPPED = ("checks", "checks_total", "checks_failed", "checks_succeeded", "vus", "vus_max")
+OURS = ("latency", "request", "transfer")
+"""What names of metrics begin with here that k6 measures itself; a script may use the same words."""
+
+
+class K6Summary:
+    """One run a summary, of the whole test."""
+
+    name = "k6_summary"
+    label = "k6, summary"
+
+    def detects(self, head: bytes, filename: str) -> bool:
+        """Metrics with k6's own names, in one object."""
+        known = b'"iteration_duration"' in head or b'"http_req_duration"' in head
+        summary = b'"metrics"' in head and (known or b'"root_group"' in head)
+        return head.lstrip().startswith(b"{") and (
+            (summary and b'"type":"Point"' not in head) or b'"k6_version"' in head
+        )
+
+    def read(self, source: Source, options: Options) -> Read:
+        """Read every summary in the file, of whichever of the three formats."""
+        builder = Builder(self.name, self.label)
+        builder.declare(*_declared())
+        summaries = documents(source.text())
+        for document in summaries:
+            _run(builder, document)
+        if len(summaries) > 1:
+            builder.drop("k6 writes no setting: all summaries in the file are runs of one setting.")
+        return builder.build(
+            name="k6",
+            question="How fast does the server answer?",
+            primary=[common.percentile(95), common.MEAN, common.RATE],
+            tags=("k6",),
+        )
+
+
+def _run(builder: Builder, document: Node) -> None:
+    results = document.get("results")
+    found = _listed(results.at("metrics")) if results is not None else _named(document)
+    seconds = _duration(document)
+    values: dict[str, float] = {}
+    failed, total = 0, 0
+    for name, metric in found.items():
+        if "{" in name:
+            builder.drop(
+                "Metrics of a part (with a tag in braces) are left out; the single samples "
+                "(--out json) give them by scenario and request."
+            )
+        elif name.removeprefix("http_req_") in PARTS:
+            builder.drop("The parts of a request (blocked, connecting, waiting …) are left out.")
+        elif name == "http_req_failed":
+            failed, total = _failures(metric)
+        elif name == "http_reqs":
+            total = total or metric.count("count")
+            values |= metric.rate(common.RATE, seconds)
+        elif name not in SKIPPED:
+            values |= _values(builder, metric, seconds)
+    if total:
+        values[common.FAILED_SHARE] = failed / total
+    _about(builder, document, found)
+    ended = _ended(document)
+    builder.run(
+        {},
+        values,
+        reason="every request failed" if total and failed == total else "",
+        started_at=ended - timedelta(seconds=seconds) if ended and seconds else None,
+        finished_at=ended,
+        units_done=total - failed,
+        units_failed=failed,
+    )
+
+
+class _Metric:
+    """One metric: its name, what it contains (`time`, `data`, or empty), and its numbers."""
+
+    def __init__(self, name: str, contains: str, values: Node) -> None:
+        self.name, self.contains, self.values = name, contains, values
+
+    def number(self, key: str) -> float | None:
+        found = self.values.get(key)
+        return found.number() if found is not None else None
+
+    def count(self, key: str) -> int:
+        found = self.values.get(key)
+        return found.count() if found is not None else 0
+
+    def rate(self, name: str, seconds: float) -> dict[str, float]:
+        """The rate, as it is there, or worked out from the count and the length of the test."""
+        rate = self.number("rate")
+        if rate is None and seconds > 0:
+            rate = self.count("count") / seconds
+        return {} if rate is None else {name: rate}
+
+
+def _named(document: Node) -> dict[str, _Metric]:
+    """The older formats: an object of metrics, whose numbers are beside the type, or in it."""
+    found = {}
+    for name, node in document.at("metrics").items():
+        contains = node.at("contains").text() if "contains" in node else _guessed(name)
+        found[name[:200]] = _Metric(name[:200], contains, node.get("values") or node)
+    return found
+
+
+def _listed(nodes: Node) -> dict[str, _Metric]:
+    """The machine-readable format: a list of metrics."""
+    found = {}
+    for node in nodes.elements():
+        name = node.at("name").text()[:200]
+        contains = node.at("contains").text() if "contains" in node else ""
+        found[name] = _Metric(name, contains, node.at("values"))
+    return found
+
+
+def _guessed(name: str) -> str:
+    if name.startswith(BUILT_IN_TIMES) and name != "http_req_failed":
+        return "time"
+    return "data" if name in ("data_received", "data_sent") else ""
+
+
+def _failures(metric: _Metric) -> tuple[int, int]:
+    """Failed requests, and all of them. Of this metric a “pass” is a request that failed."""
+    if "total" in metric.values:
+        failed, total = metric.count("matches"), metric.count("total")
+    else:
+        failed = metric.count("passes")
+        total = failed + metric.count("fails")
+    return min(failed, total), total
+
+
+def _values(builder: Builder, metric: _Metric, seconds: float) -> dict[str, float]:
+    if "count" in metric.values:
+        return _counter(builder, metric, seconds)
+    if "avg" not in metric.values and "med" not in metric.values:
+        builder.drop(f"{metric.name} is left out: only trends and counters are read.")
+        return {}
+    values = {}
+    for key, node in metric.values.items():
+        statistic = PLAIN.get(key) or _percentile(key)
+        if statistic is None:
+            continue
+        time = metric.contains == "time"
+        request = metric.name == "http_req_duration"
+        name = f"{'latency' if request else _own(metric.name)}_{statistic}"
+        label = f"{'Latency' if request else metric.name}, {statistic}"
+        unit = "s" if time else "B" if metric.contains == "data" else UNKNOWN_UNIT
+        better = True if time else None
+        builder.declare(ReadMetric(name, label, unit, better, "aggregated", latency=request))
+        values[name] = node.number() / 1000 if time else node.number()
+        if unit == UNKNOWN_UNIT:
+            builder.drop(f"The file does not give the unit of {metric.name}.")
+    return values
+
+
+def _counter(builder: Builder, metric: _Metric, seconds: float) -> dict[str, float]:
+    if metric.name == "data_received":
+        return metric.rate(common.TRANSFER, seconds)
+    if metric.name == "dropped_iterations":
+        builder.note(metric.name, metric.count("count"))
+        return {}
+    if metric.contains == "data":
+        return {}
+    name = f"{_own(metric.name)}_rate"
+    builder.declare(ReadMetric(name, f"{metric.name} per second", "1/s", None, "aggregated"))
+    return metric.rate(name, seconds)
+
+
+def _own(name: str) -> str:
+    """Name what a script measures, apart from what k6 does."""
+    return f"script_{name}" if name in OURS else name
+
+
+def _percentile(key: str) -> str | None:
+    found = STATISTIC.fullmatch(key)
+    return f"p{found[1]}".replace(".", "_") if found else None
+
+
+def _declared() -> list[ReadMetric]:
+    return [
+        *common.latency("aggregated"),
+        common.rate("aggregated"),
+        common.failed_share("aggregated"),
+        common.transfer("aggregated"),
+    ]
+
+
+def _duration(document: Node) -> float:
+    """How long the test took, in seconds; 0 where the file does not say."""
+    state, config = document.get("state"), document.get("config")
+    if state is not None and "testRunDurationMs" in state:
+        return min(state.at("testRunDurationMs").seconds(1e-3), 1e9)
+    if config is not None and "duration" in config:
+        return min(config.at("duration").seconds(), 1e9)
+    return 0.0
+
+
+def _ended(document: Node) -> datetime | None:
+    metadata = document.get("metadata")
+    generated = metadata.get("generated_at") if metadata is not None else None
+    return instant_of(generated.text()) if generated is not None else None
+
+
+def _about(builder: Builder, document: Node, found: dict[str, _Metric]) -> None:
+    metadata = document.get("metadata")
+    if metadata is not None and "k6_version" in metadata:
+        builder.fact("k6", metadata.at("k6_version").scalar())
+    for name in ("vus", "vus_max"):
+        if name in found and (most := found[name].number("max")) is not None:
+            builder.note(f"{name}, most", f"{most:g}")
+    checks = found.get("checks")
+    if checks is not None:
+        builder.note("checks failed", checks.count("fails"))
+    builder.drop("Checks, groups and thresholds are left out: they are no measurements.")
+
+
+reader = K6Summary()

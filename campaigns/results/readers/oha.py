@@ -1,0 +1,110 @@
+"""oha, `--output-format json` (`--json` before 1.9): summaries, in seconds and bytes."""
+
+import re
+
+from campaigns.results.readers.base import Builder, Node, Options, Read, Source, documents
+from campaigns.results.readers.base import metrics as common
+
+CUT = "aborted due to deadline"
+"""What oha counts beside errors: requests that were under way when its time was over."""
+
+NUMBERS = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99.9": 99.9}
+
+
+class Oha:
+    """One run a summary, of all requests."""
+
+    name = "oha"
+    label = "oha"
+
+    def detects(self, head: bytes, filename: str) -> bool:
+        """A summary with oha's own names."""
+        return b'"latencyPercentiles"' in head or (
+            b'"successRate"' in head and b'"requestsPerSec"' in head
+        )
+
+    def read(self, source: Source, options: Options) -> Read:
+        """Read every summary in the file."""
+        builder = Builder(self.name, self.label)
+        builder.declare(
+            *common.latency("aggregated", NUMBERS.values()),
+            common.rate("aggregated"),
+            common.failed_share("aggregated"),
+            common.transfer("aggregated"),
+        )
+        summaries = documents(source.text())
+        for document in summaries:
+            _run(builder, document)
+        builder.drop("Histograms and the details of connections are left out.")
+        if len(summaries) > 1:
+            builder.drop(
+                "oha writes no setting: all summaries in the file are runs of one setting."
+            )
+        return builder.build(
+            name="oha",
+            question="How fast does the server answer?",
+            primary=[common.percentile(95), common.MEAN, common.RATE],
+            tags=("oha",),
+        )
+
+
+def _run(builder: Builder, document: Node) -> None:
+    summary = document.at("summary")
+    answered = _sum(document.get("statusCodeDistribution"))
+    wrong = _sum(document.get("statusCodeDistribution"), least=400)
+    broken = _sum(document.get("errorDistribution"))
+    values = _values(document, summary)
+    if answered + broken:
+        values[common.FAILED_SHARE] = (wrong + broken) / (answered + broken)
+    for key in ("total", "slowest", "fastest"):
+        if key in summary:
+            builder.note(f"{key} seconds", summary.at(key).scalar())
+    _distributions(builder, document)
+    builder.run(
+        {},
+        values,
+        reason="no request succeeded" if answered == wrong else "",
+        units_done=answered - wrong,
+        units_failed=wrong + broken,
+    )
+
+
+def _values(document: Node, summary: Node) -> dict[str, float]:
+    values = {}
+    for key, name in (
+        ("average", common.MEAN),
+        ("requestsPerSec", common.RATE),
+        ("sizePerSec", common.TRANSFER),
+    ):
+        if key in summary:
+            values[name] = summary.at(key).seconds()
+    percentiles = document.get("latencyPercentiles")
+    for key, number in NUMBERS.items():
+        if percentiles is not None and key in percentiles:
+            values[common.percentile(number)] = percentiles.at(key).seconds()
+    return values
+
+
+def _sum(counts: Node | None, least: int = 0) -> int:
+    """Add up counts, of the status codes from `least` on."""
+    if counts is None:
+        return 0
+    return sum(
+        each.count()
+        for key, each in counts.items()
+        if key != CUT and (not least or _code(key) >= least)
+    )
+
+
+def _code(key: str) -> int:
+    return int(key) if re.fullmatch(r"\d{1,9}", key, re.ASCII) else 0
+
+
+def _distributions(builder: Builder, document: Node) -> None:
+    for key, name in (("statusCodeDistribution", "status"), ("errorDistribution", "error")):
+        counts = document.get(key)
+        for what, count in list(counts.items())[:20] if counts is not None else ():
+            builder.note(f"{name} {what}", count.count())
+
+
+reader = Oha()

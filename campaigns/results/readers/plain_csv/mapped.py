@@ -1,0 +1,171 @@
+"""What the columns of a CSV mean, as a person says it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from campaigns.kit.units import UNITS, convert
+from campaigns.results.readers.base import Builder, Fidelity, ReadMetric, Scalar, refuse
+from campaigns.results.readers.base.tables import count
+from campaigns.results.readers.base.texts import clean, instant_at, instant_of, number_of
+
+BASES = {unit.dimension: unit.symbol for unit in UNITS.values() if unit.factor == 1.0}
+CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:\.\d{1,9})?)", re.ASCII)
+FIDELITIES: tuple[Fidelity, ...] = ("raw", "aggregated", "rounded")
+PLACES = ("started_at", "finished_at", "units_done", "units_failed")
+KEYS = {"factors", "work", "metrics", "state", "delimiter", *PLACES}
+METRIC_KEYS = {"unit", "lower_is_better", "label", "written", "fidelity", "latency"}
+MOST_METRICS = 50
+UNIT_LETTERS = 20
+
+Converting = Callable[[str], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A checked mapping. metrics: by column, with what reads a field. good: words that mean ok."""
+
+    factors: tuple[str, ...]
+    work: tuple[str, ...]
+    metrics: Mapping[str, tuple[ReadMetric, Converting]]
+    places: Mapping[str, str]
+    state: str
+    good: frozenset[str]
+    delimiter: str
+
+    def columns(self) -> list[str]:
+        """Every column that it names."""
+        named = (*self.factors, *self.metrics, *self.places.values(), self.state)
+        return [name for name in dict.fromkeys(named) if name]
+
+    def run(self, builder: Builder, record: dict[str, str], where: str) -> None:
+        """Add the run of one line. Raise BadFile that names the column."""
+        levels: dict[str, Scalar] = {name: record[name].strip() for name in self.factors}
+        values = {}
+        for column, (metric, converting) in self.metrics.items():
+            if record[column].strip():
+                found = converting(record[column].strip())
+                if found is None:
+                    refuse(
+                        where, f"{column}: “{record[column][:40]}” is not written as it should be."
+                    )
+                values[metric.name] = found
+        word = record[self.state].strip() if self.state else ""
+        bad = bool(self.state) and word.lower() not in self.good
+        builder.run(
+            levels,
+            values,
+            reason=(word or "no state") if bad else "" if values else "no value",
+            started_at=self._instant(record, "started_at", where),
+            finished_at=self._instant(record, "finished_at", where),
+            units_done=self._count(record, "units_done", where),
+            units_failed=self._count(record, "units_failed", where),
+        )
+
+    def _instant(self, record: dict[str, str], place: str, where: str) -> datetime | None:
+        text = record[self.places[place]].strip() if place in self.places else ""
+        if not text:
+            return None
+        seconds = number_of(text)
+        found = instant_at(seconds) if seconds is not None else instant_of(text)
+        if found is None:
+            refuse(
+                where,
+                f"{self.places[place]}: “{text[:40]}” is no instant of the years 1990 to 2099, "
+                "as YYYY-MM-DD HH:MM:SS or in seconds since 1970.",
+            )
+        return found
+
+    def _count(self, record: dict[str, str], place: str, where: str) -> int:
+        column = self.places.get(place)
+        return count(record, column, where) if column and record[column].strip() else 0
+
+
+def mapping_of(given: Mapping[str, Any]) -> Mapped:
+    """Check a mapping. Raise BadFile that names what is wrong."""
+    _known(given, KEYS, "mapping")
+    factors = given.get("factors", [])
+    if not isinstance(factors, list | tuple) or not all(isinstance(each, str) for each in factors):
+        refuse("mapping.factors", "This must be a list of names of columns.")
+    work = given.get("work", [])
+    if not isinstance(work, list | tuple) or not all(each in factors for each in work):
+        refuse("mapping.work", "This must be a list of those factors that name what is done.")
+    metrics = given.get("metrics")
+    if not isinstance(metrics, Mapping) or not 0 < len(metrics) <= MOST_METRICS:
+        refuse("mapping.metrics", f"Name the columns with values, 1 to {MOST_METRICS} of them.")
+    places = {key: given[key] for key in PLACES if given.get(key)}
+    for key, column in places.items():
+        if not isinstance(column, str):
+            refuse(f"mapping.{key}", "This must be the name of a column.")
+    state = given.get("state") or {}
+    if not isinstance(state, Mapping) or (state and not isinstance(state.get("column"), str)):
+        refuse("mapping.state", 'This must be like {"column": "status", "ok": ["passed"]}.')
+    words = state.get("ok", ["ok"])
+    delimiter = given.get("delimiter", ",")
+    if delimiter not in (",", ";", "\t", "|"):
+        refuse("mapping.delimiter", "The delimiter is a comma, a semicolon, a bar or a tab.")
+    if not isinstance(words, list | tuple):
+        refuse("mapping.state.ok", "This must be a list of words.")
+    return Mapped(
+        factors=tuple(dict.fromkeys(factors)),
+        work=tuple(dict.fromkeys(work)),
+        metrics={str(name): _metric(str(name), said) for name, said in metrics.items()},
+        places=places,
+        state=state.get("column", ""),
+        good=frozenset(str(word).lower() for word in words),
+        delimiter=delimiter,
+    )
+
+
+def _metric(column: str, said: Any) -> tuple[ReadMetric, Converting]:
+    where = f"mapping.metrics.{clean(column, 80)}"
+    if not isinstance(said, Mapping):
+        refuse(where, 'This must be like {"unit": "s", "lower_is_better": true}.')
+    _known(said, METRIC_KEYS, where)
+    unit = said.get("unit")
+    if not isinstance(unit, str) or not 0 < len(clean(unit)) <= UNIT_LETTERS:
+        refuse(f"{where}.unit", f"Give the unit, in up to {UNIT_LETTERS} letters.")
+    better = said.get("lower_is_better")
+    if better not in (True, False, None):
+        refuse(f"{where}.lower_is_better", "This is true, false, or null where neither is better.")
+    fidelity = said.get("fidelity", "raw")
+    if fidelity not in FIDELITIES:
+        refuse(f"{where}.fidelity", f"This is one of {', '.join(FIDELITIES)}.")
+    written = said.get("written", "number")
+    if written not in ("number", "H:MM:SS"):
+        refuse(f"{where}.written", "This is “number” or “H:MM:SS”.")
+    base = BASES[UNITS[unit].dimension] if unit in UNITS else clean(unit)
+    metric = ReadMetric(
+        name=re.sub(r"\W+", "_", column.strip().lower(), flags=re.ASCII).strip("_")[:60] or "value",
+        label=clean(str(said.get("label") or column), 100),
+        unit="s" if written == "H:MM:SS" else base,
+        lower_is_better=better,
+        fidelity=fidelity,
+        latency=said.get("latency") is True,
+    )
+    if written == "H:MM:SS":
+        return metric, _clock
+    return metric, _converter(unit, base)
+
+
+def _converter(unit: str, base: str) -> Converting:
+    def converting(text: str) -> float | None:
+        number = number_of(text)
+        if number is None or unit not in UNITS:
+            return number
+        return convert(number, unit, base)
+
+    return converting
+
+
+def _clock(text: str) -> float | None:
+    found = CLOCK.fullmatch(text)
+    return int(found[1]) * 3600 + int(found[2]) * 60 + float(found[3]) if found else None
+
+
+def _known(given: Mapping[str, Any], keys: set[str], where: str) -> None:
+    for key in given:
+        if key not in keys:
+            refuse(where, f"“{clean(str(key), 80)}” is none of {', '.join(sorted(keys))}.")

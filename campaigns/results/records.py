@@ -1,0 +1,79 @@
+"""Stored campaigns and runs as the REST API lists them. Reads only."""
+
+from collections.abc import Sequence
+
+from django.db.models import BigIntegerField, Case, Count, F, Prefetch, Q, QuerySet, Value, When
+
+from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
+from campaigns.models.runs import RunQuerySet
+from campaigns.results.generator_list import of_attempts
+
+STATES = tuple(Run.State.values)
+AFTER_ALL = 10**10
+"""Places of try-outs come after those of any run."""
+
+
+def campaigns() -> QuerySet[Campaign]:
+    """All campaigns."""
+    return Campaign.objects.select_related("target", "author")
+
+
+def runs_by_state(campaigns: Sequence[int]) -> dict[int, dict[str, int]]:
+    """How many runs of each campaign are in which state, without try-outs; by their keys."""
+    counts = {pk: dict.fromkeys(STATES, 0) for pk in campaigns}
+    rows = (
+        Run.objects.filter(campaign__in=campaigns)
+        .exclude(purpose=Run.Purpose.TRIAL)
+        .order_by()
+        .values_list("campaign", "state")
+        .annotate(Count("pk"))
+    )
+    for pk, state, count in rows:
+        counts[pk][state] = count
+    return counts
+
+
+def runs(campaign: Campaign, *, observed: bool = True) -> RunQuerySet:
+    """All runs in the order of their positions, try-outs last, with attempts and measurements.
+
+    Attempts know `proofs_all` and `proofs_ok`, and of their measurements those `that_count` for the
+    run; exclusions that stand are `standing_exclusions`.
+    Without `observed` none of these is read. `place` is unique, and in this order.
+    """
+    found = (
+        campaign.runs.select_related("cell", "block__session")
+        .annotate(
+            place=Case(
+                When(purpose=Run.Purpose.TRIAL, then=F("position") + Value(AFTER_ALL)),
+                default=F("position"),
+                output_field=BigIntegerField(),
+            )
+        )
+        .order_by("place")
+    )
+    if not observed:
+        return found
+    attempts = Attempt.objects.order_by("number").annotate(
+        proofs_all=Count("proofs"), proofs_ok=Count("proofs", filter=Q(proofs__ok=True))
+    )
+    measurements = Measurement.objects.that_count()
+    exclusions = Exclusion.objects.filter(withdrawn_at=None).select_related("user")
+    return found.prefetch_related(
+        Prefetch("attempts", queryset=attempts),
+        Prefetch("attempts__measurements", queryset=measurements, to_attr="that_count"),
+        Prefetch("exclusions", queryset=exclusions, to_attr="standing_exclusions"),
+    )
+
+
+def order_of_runs(campaign: Campaign) -> str:
+    """The column that orders them: without try-outs their position does, and has an index."""
+    tried = campaign.runs.filter(purpose=Run.Purpose.TRIAL).exists()
+    return "place" if tried else "position"
+
+
+def with_evidence(campaign: Campaign) -> RunQuerySet:
+    """All runs, with all that their attempts observed."""
+    evidence = ("measurements", "proofs", "phases", "effective_settings", "environment")
+    return runs(campaign).prefetch_related(
+        *(f"attempts__{name}" for name in evidence), of_attempts("attempts__generators")
+    )

@@ -1,0 +1,111 @@
+"""Runs with all their values, one after another: memory stays flat, however many there are."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from django.db.models import Max, OuterRef, Subquery
+
+from campaigns.models import Attempt, Campaign, Measurement, Run
+from campaigns.models.evidence import MeasurementQuerySet
+from campaigns.results.rows import Around, ReadRun, RunRow, Standing, read_runs
+
+CHUNK = 2000
+"""Rows that the database hands over at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Standing):
+    """A measurement that counts for a run, how exact it came in, and the worker that made it."""
+
+    fidelity: str
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """A run with the values that count for it, by metric, in the order of their names.
+
+    state: as it is stored; that of `row` is what pages call it. worker: of the last attempt.
+    """
+
+    row: RunRow
+    state: str
+    session: int
+    worker: str
+    values: Mapping[str, Value]
+
+
+class _Place(NamedTuple):
+    """Where a run stands in the stream; `pk` is last, since positions are unique."""
+
+    cell: int
+    position: int
+    pk: int
+
+
+def measured_runs(campaign: Campaign, *, by_cell: bool = False) -> Iterator[MeasuredRun]:
+    """Give every run but try-outs in the order of positions, or of cells and positions within."""
+    every = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
+    newest = (
+        every.aggregate(pk=Max("pk"))["pk"] or 0
+    )  # the cells and blocks of later ones are not read
+    runs = every.filter(pk__lte=newest)
+    around = Around.of(campaign, runs)
+    sessions = dict(campaign.blocks.values_list("number", "session__number"))
+    last = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number").values("worker")[:1]
+    order = ["cell__position", "position"] if by_cell else ["position"]
+    read = read_runs(runs.order_by(*order), Subquery(last)).iterator(chunk_size=CHUNK)
+    values = _Values(_standing(campaign, by_cell=by_cell))
+    for *told, worker in read:
+        run = ReadRun._make(told)
+        cell = around.cells[run.cell_id][0] if by_cell else 0
+        found = values.of(_Place(cell, run.position, run.pk))
+        row = around.row(run, found.get(campaign.primary_metric))
+        yield MeasuredRun(row, run.state, sessions[row.block], worker or "", found)
+
+
+def units_of(campaign: Campaign) -> dict[str, str]:
+    """The unit of every metric of which a run, try-outs aside, has a value, by its name."""
+    found = _values(campaign).order_by("metric").values("metric").annotate(one=Max("unit"))
+    return dict(found.values_list("metric", "one"))
+
+
+class _Values:
+    """The values of runs that are asked for in the order in which they come."""
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._groups = groupby(rows, key=lambda row: _Place(*row[:3]))
+        self._place, self._held = self._next()
+
+    def of(self, place: _Place) -> dict[str, Value]:
+        """Give those of a run; between two looks at the database, there may be more or fewer runs."""
+        while self._place is not None and self._place < place:
+            self._place, self._held = self._next()
+        return self._held if self._place == place else {}
+
+    def _next(self) -> tuple[_Place | None, dict[str, Value]]:
+        for place, rows in self._groups:
+            return place, {row[3]: Value(*row[4:]) for row in rows}
+        return None, {}
+
+
+def _standing(campaign: Campaign, *, by_cell: bool) -> Iterator[tuple[Any, ...]]:
+    cell = ["attempt__run__cell__position"] if by_cell else []
+    found = (
+        _values(campaign)
+        .that_count(*cell, "attempt__run__position")
+        .values_list(
+            "attempt__run__cell__position", "attempt__run__position", "attempt__run_id", "metric",
+            "value", "unit", "lower_is_better", "censored", "bound", "fidelity", "attempt__worker",
+        )
+        .iterator(chunk_size=CHUNK)
+    )  # fmt: skip
+    return found if by_cell else ((0, *row[1:]) for row in found)
+
+
+def _values(campaign: Campaign) -> MeasurementQuerySet:
+    return Measurement.objects.filter(
+        attempt__run__campaign=campaign, attempt__state__in=Attempt.WITH_VALUES
+    ).exclude(attempt__run__purpose=Run.Purpose.TRIAL)
