@@ -4,7 +4,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from campaigns import dispatch
+from campaigns.execution import dispatch
 from campaigns.kit.events import data_changed, work_waits
 from campaigns.models import Campaign
 from campaigns.reviews import reopening

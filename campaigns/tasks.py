@@ -21,9 +21,9 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.db.models.functions import Now
 
-from campaigns import dispatch as dispatching
 from campaigns import execution
 from campaigns.accounts import notifications, sessions
+from campaigns.execution import dispatch as dispatching
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import idempotency, kernel, log_context
 from campaigns.kit.events import work_waits

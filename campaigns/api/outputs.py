@@ -9,6 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
+from campaigns.execution import live
 from campaigns.kit.api import shapes
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, LaunchRequest, Target
@@ -16,7 +17,6 @@ from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.queries import live
 from campaigns.results import environment, records, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries

@@ -19,11 +19,10 @@ from campaigns.api import (
     conclusions,
     documents,
     drafts,
-    queues,
     reports,
-    runs,
     talk,
 )
+from campaigns.execution.api import queues, runs
 from campaigns.kinds import api
 from campaigns.kit.api import views
 from campaigns.planning.api import launches, schemas

@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from campaigns import progress
+from campaigns.execution import progress
 from campaigns.execution.gathered import Gathered, added_progress
 from campaigns.execution.keeper import Keeper, LeaseLost
 from campaigns.execution.parcels import Order, TooLarge, pack_order

@@ -15,8 +15,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from campaigns import progress
-from campaigns.execution import machine
+from campaigns.execution import machine, progress
 from campaigns.execution.claim import lease_host
 from campaigns.execution.generator_hold import Hold
 from campaigns.execution.parcels import TooLarge, pack_outcome, unpack_order

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
-from campaigns import progress
+from campaigns.execution import progress
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import redaction
 from campaigns.kit.units import written

@@ -7,13 +7,13 @@ from time import monotonic
 from django.db.models import F
 from django.db.models.functions import Now
 
+from campaigns.execution.restorations import MOST_TRIES
 from campaigns.execution.server_steps import Workbench
 from campaigns.execution.set_levels import set_one, value_of
 from campaigns.kinds.base import Cancelled, DriverError
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.redaction import storable
 from campaigns.models import FoundSetting, HandRequest, LogLine, Target
-from campaigns.queries.restorations import MOST_TRIES
 from campaigns.targets.actions import HAND
 from campaigns.targets.reaching import apply_of, seconds_to_set, server_of
 

@@ -9,13 +9,13 @@ from django.db.models import Count, Max, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import progress
+from campaigns.execution import progress
+from campaigns.execution.live import seconds_left
+from campaigns.execution.queues import held_by
+from campaigns.execution.waiting import Wait, waiting_for
 from campaigns.kit.network import normalised_address
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.planning.workers import present
-from campaigns.queries.live import seconds_left
-from campaigns.queries.queues import held_by
-from campaigns.queries.waiting import Wait, waiting_for
 from campaigns.results.generator_list import busy_workers
 from campaigns.targets.allowed import names_beside
 

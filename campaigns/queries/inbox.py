@@ -22,10 +22,10 @@ from django.db.models import (
 from django.db.models.expressions import Combinable, RawSQL
 from django.db.models.functions import Coalesce
 
+from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
 from campaigns.queries.conclusions import conclusions_seen_by, mine, waiting_for
-from campaigns.queries.hands import open_requests
 
 MOST = 200
 State = Conclusion.State

@@ -15,14 +15,14 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
+from campaigns.execution import live
+from campaigns.execution.pages.run import STOP_POLLING
 from campaigns.kit.pages.fields import is_key
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.queries import live
 from campaigns.results import versions
 from campaigns.web import running
-from campaigns.web.run_pages import STOP_POLLING
 
 TICK_SECONDS = 5
 """Elapsed times go on where nothing else changes."""

@@ -7,6 +7,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from campaigns.execution import live
+from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
@@ -18,8 +20,6 @@ from campaigns.planning.pages.launches import ANYWAY, failed_try_out
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.planning.pages.plans import plan_view
 from campaigns.planning.preview import preview
-from campaigns.queries import live
-from campaigns.queries.hands import open_requests
 from campaigns.results import versions
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import Outline, outline_of

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
+from campaigns.execution.pages import queues, run, run_actions
 from campaigns.planning.pages import actions as actions
 from campaigns.planning.pages import amending, calibrating
-from campaigns.web import bundles, queues, run_actions, run_pages, talk
+from campaigns.web import bundles, talk
 from campaigns.web import campaign_charts as charts
 from campaigns.web import campaign_exports as exports
 from campaigns.web import campaign_live as live
@@ -37,13 +38,13 @@ urlpatterns = [
     path("charts/<slug:chart>.csv", exports.chart_csv, name="campaign-chart-csv"),
     path("bundle.zip", bundles.campaign_bundle, name="campaign-bundle"),
     path("campaign.json", exports.document, name="campaign-json"),
-    path("runs/<int:position>/", run_pages.run, name="run"),
-    path("runs/<int:position>/status/", run_pages.status, name="run-status"),
+    path("runs/<int:position>/", run.run, name="run"),
+    path("runs/<int:position>/status/", run.status, name="run-status"),
     path("runs/<int:position>/cancel/", run_actions.cancel, name="run-cancel"),
     path("runs/<int:position>/again/", run_actions.again, name="run-again"),
     path("runs/<int:position>/exclude/", run_actions.exclude, name="run-exclude"),
     path("runs/<int:position>/include/", run_actions.include, name="run-include"),
-    path("try/<int:position>/", run_pages.trial, name="trial"),
-    path("try/<int:position>/status/", run_pages.trial_status, name="trial-status"),
+    path("try/<int:position>/", run.trial, name="trial"),
+    path("try/<int:position>/status/", run.trial_status, name="trial-status"),
     path("try/<int:position>/cancel/", run_actions.cancel_trial, name="trial-cancel"),
 ]

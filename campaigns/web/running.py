@@ -8,20 +8,20 @@ from typing import Any
 
 from django.utils import timezone
 
+from campaigns.execution import live
+from campaigns.execution.manual_steps import open_requests
+from campaigns.execution.pages.matrix import matrix_of
+from campaigns.execution.pages.run_details import _first, steps_of
+from campaigns.execution.queues import place_of
 from campaigns.kit.charts import formats
 from campaigns.kit.formats import about
 from campaigns.models import Campaign
 from campaigns.planning.outline import factors_of, rate_of, sample_of
-from campaigns.queries import live
-from campaigns.queries.hands import open_requests
-from campaigns.queries.queues import place_of
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import findings_of
 from campaigns.results.phrases import MISSING, Levels, reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
-from campaigns.web.matrix import matrix_of
-from campaigns.web.run_details import _first, steps_of
 from campaigns.web.tables import cell_table
 
 

@@ -7,7 +7,8 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.definition import hands
+from campaigns.execution import hands
+from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.views import Api
@@ -15,7 +16,6 @@ from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import HandRequest, Setting, SshLogin, Target, TargetStep
-from campaigns.queries.hands import open_requests
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.api.setting_outputs import (

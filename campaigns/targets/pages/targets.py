@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from campaigns.execution.queues import queue_of
 from campaigns.kit import encryption
 from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import Invalid
@@ -23,7 +24,6 @@ from campaigns.planning.forms import TargetForm
 from campaigns.planning.pages.calibrating import noise_of_kinds
 from campaigns.planning.pages.limits import quiet_of, zones
 from campaigns.queries.home import TargetRow, target_rows
-from campaigns.queries.queues import queue_of
 from campaigns.targets import servers
 from campaigns.targets.pages.setting_rows import settings_context
 from campaigns.targets.probes import request_probe

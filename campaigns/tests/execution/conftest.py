@@ -8,7 +8,7 @@ from django import forms
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import dispatch
+from campaigns.execution import dispatch
 from campaigns.kinds import registry
 from campaigns.kinds.base import (
     Driver,

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import F
 
-from campaigns import dispatch, execution
+from campaigns import execution
+from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.models import Attempt, Campaign
 

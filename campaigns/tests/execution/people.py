@@ -1,6 +1,6 @@
 """What people do with campaigns, chosen by numbers, so that a test can choose at random."""
 
-from campaigns import dispatch as dispatching
+from campaigns.execution import dispatch as dispatching
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Run, Target
 from campaigns.planning import checking, drafts, life

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from campaigns import analysis, dispatch, execution
+from campaigns import analysis, execution
 from campaigns.analysis import findings as storing
+from campaigns.execution import dispatch
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run

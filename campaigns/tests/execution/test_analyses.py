@@ -7,8 +7,10 @@ from celery import current_app
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import analysis, dispatch, execution
+from campaigns import analysis, execution
 from campaigns.analysis import claiming
+from campaigns.execution import dispatch
+from campaigns.execution.waiting import waiting_for
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
 from campaigns.planning import life
 from campaigns.planning.analyses import (
@@ -16,7 +18,6 @@ from campaigns.planning.analyses import (
     request_analysis_after,
     request_analysis_of_received,
 )
-from campaigns.queries.waiting import waiting_for
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.receiving import append, create
 

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from campaigns import dispatch, execution
-from campaigns.execution import keeper
+from campaigns import execution
+from campaigns.execution import dispatch, keeper
 from campaigns.execution.claim import claim
+from campaigns.execution.waiting import waiting_for
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.planning import life
 from campaigns.planning.expected import expected_seconds
-from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.going_on import back_date, claimed, execute_next, quiet_from, run_all
 

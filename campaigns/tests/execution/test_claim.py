@@ -7,9 +7,10 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import dispatch, results
-from campaigns.dispatch import queueing
+from campaigns import results
+from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
+from campaigns.execution.dispatch import queueing
 from campaigns.models import (
     Attempt,
     Campaign,

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
-from campaigns import dispatch
+from campaigns.execution import dispatch
 from campaigns.kit.database_clock import database_now
 from campaigns.models import (
     Attempt,

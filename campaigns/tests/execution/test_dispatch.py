@@ -9,11 +9,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from campaigns import analysis, dispatch, execution
+from campaigns import analysis, execution
 from campaigns.analysis import findings
-from campaigns.dispatch import closing
-from campaigns.dispatch.analyses import untouched
+from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
+from campaigns.execution.dispatch import closing
+from campaigns.execution.dispatch.analyses import untouched
 from campaigns.kit import messages as sending
 from campaigns.kit.activity import Action
 from campaigns.models import (

@@ -6,7 +6,8 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 
-from campaigns import dispatch, execution
+from campaigns import execution
+from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.keeper import NOT_RENEWED, Keeper
 from campaigns.kinds.programs.deadline import monotonic

@@ -7,15 +7,15 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import dispatch, execution, results
-from campaigns.dispatch import generators
-from campaigns.execution import gathering
+from campaigns import execution, results
+from campaigns.execution import dispatch, gathering
 from campaigns.execution.claim import claim
+from campaigns.execution.dispatch import generators
 from campaigns.execution.gathered import added_progress
+from campaigns.execution.waiting import waiting_for
 from campaigns.kit import encryption, histogram
 from campaigns.models import Attempt, Generator, GeneratorLease, Run, TargetLease, Worker
 from campaigns.planning import life
-from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.together import run_together, together, until, workers
 
 __all__ = ["run_together", "together", "workers"]

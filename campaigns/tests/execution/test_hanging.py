@@ -9,8 +9,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.db.models import F
 
-from campaigns import dispatch, execution
-from campaigns.execution import keeper, running, steps
+from campaigns import execution
+from campaigns.execution import dispatch, keeper, running, steps
 from campaigns.execution.steps import LOOK_AGAIN_SECONDS, SLACK_SECONDS
 from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
 

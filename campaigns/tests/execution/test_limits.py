@@ -2,11 +2,11 @@
 
 import pytest
 
-from campaigns import dispatch
-from campaigns.dispatch import queueing
+from campaigns.execution import dispatch
+from campaigns.execution.dispatch import queueing
+from campaigns.execution.waiting import waiting_for
 from campaigns.models import Attempt, Campaign, Run, Target
 from campaigns.planning import life
-from campaigns.queries.waiting import waiting_for
 from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,8 +5,8 @@ import logging
 import pytest
 from django.db import OperationalError
 
-from campaigns import dispatch, execution, tasks
-from campaigns.execution import keeper, running
+from campaigns import execution, tasks
+from campaigns.execution import dispatch, keeper, running
 from campaigns.execution.keeper import Keeper
 from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import log_context

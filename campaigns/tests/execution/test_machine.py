@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns import dispatch, execution
-from campaigns.execution import machine
+from campaigns import execution
+from campaigns.execution import dispatch, machine
 from campaigns.execution.machine import MIB, Machine, judge
 from campaigns.models import Attempt
 

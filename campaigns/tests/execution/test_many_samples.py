@@ -4,7 +4,8 @@ import tracemalloc
 
 import pytest
 
-from campaigns import dispatch, execution
+from campaigns import execution
+from campaigns.execution import dispatch
 from campaigns.kinds.base import Health, Measured
 from campaigns.models import Attempt, Run
 

@@ -7,7 +7,8 @@ import pytest
 from django.db.models import F
 from django.db.models.functions import Now
 
-from campaigns import dispatch, execution, tasks
+from campaigns import execution, tasks
+from campaigns.execution import dispatch
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.targets import probing
 from campaigns.targets.probes import request_probe

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from campaigns import dispatch, execution
+from campaigns import execution
+from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, Run, TargetLease

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from cryptography.fernet import Fernet
 
-from campaigns import dispatch, execution
+from campaigns import execution
+from campaigns.execution import dispatch
 from campaigns.kinds.base import EffectiveSetting, Health, Proof
 from campaigns.kit import encryption
 from campaigns.models import Attempt, LogLine, Run, Target

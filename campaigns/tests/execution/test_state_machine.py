@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from campaigns import dispatch as dispatching
+from campaigns.execution import dispatch as dispatching
 from campaigns.models import Campaign, Run, Target, TargetLease
 from campaigns.planning import life
 from campaigns.targets import servers

@@ -6,9 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
-from campaigns import dispatch, execution
-from campaigns.definition import hands
-from campaigns.dispatch.restoring import claim_restorations
+from campaigns import execution
+from campaigns.execution import dispatch, hands
+from campaigns.execution.dispatch.restoring import claim_restorations
+from campaigns.execution.manual_steps import open_requests
+from campaigns.execution.waiting import waiting_for
 from campaigns.kit.errors import NotPossible
 from campaigns.models import (
     Attempt,
@@ -20,8 +22,6 @@ from campaigns.models import (
     TargetLease,
 )
 from campaigns.planning import life
-from campaigns.queries.hands import open_requests
-from campaigns.queries.waiting import waiting_for
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of

@@ -9,7 +9,7 @@ from celery import current_app
 from django.db import OperationalError
 
 from campaigns import analysis, tasks
-from campaigns import dispatch as dispatching
+from campaigns.execution import dispatch as dispatching
 from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.planning import life
 from campaigns.planning.analyses import request_analysis

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from campaigns import dispatch, execution
-from campaigns.execution import gathering, generator_hold, keeper
+from campaigns import execution
+from campaigns.execution import dispatch, gathering, generator_hold, keeper
 from campaigns.execution.generating import generate
 from campaigns.kinds import registry
 from campaigns.kinds.base import Measured, parts_of

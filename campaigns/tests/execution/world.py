@@ -14,8 +14,9 @@ from django.db.models import DateTimeField, F
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from campaigns import dispatch, execution, results, tasks
-from campaigns import dispatch as dispatching
+from campaigns import execution, results, tasks
+from campaigns.execution import dispatch
+from campaigns.execution import dispatch as dispatching
 from campaigns.execution import keeper as keeping
 from campaigns.execution.claim import claim
 from campaigns.execution.running import _store as store

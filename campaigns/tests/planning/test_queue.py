@@ -6,13 +6,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from campaigns import dispatch
-from campaigns.definition import queue
+from campaigns.execution import dispatch, queue, queues
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, LogLine
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
-from campaigns.queries import queues
 from campaigns.targets import servers
 from campaigns.tests.people import everywhere, somebody
 from campaigns.tests.toy import definition, worker

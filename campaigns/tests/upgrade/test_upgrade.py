@@ -8,7 +8,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from campaigns import analysis, dispatch
+from campaigns import analysis
+from campaigns.execution import dispatch
 from campaigns.kit import encryption
 from campaigns.models import Attempt, Campaign, Exclusion, Finding, Run, Target, Worker
 from campaigns.planning import life

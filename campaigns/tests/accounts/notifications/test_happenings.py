@@ -4,8 +4,8 @@ import pytest
 from django.db import transaction
 from django.db.models.functions import Now
 
-from campaigns import dispatch
 from campaigns.accounts.notifications.messages import HAPPENED
+from campaigns.execution import dispatch
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Run
 from campaigns.planning import drafts, life

@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from campaigns import dispatch
 from campaigns.accounts.access import make_token
+from campaigns.execution import dispatch
 from campaigns.kit.api import idempotency
 from campaigns.models import Campaign, KeptAnswer, Run, Team
 from campaigns.tests.people import somebody

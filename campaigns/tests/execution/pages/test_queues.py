@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns import dispatch
+from campaigns.execution import dispatch
 from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check

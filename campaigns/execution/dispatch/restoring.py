@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from campaigns.execution.restorations import due
 from campaigns.models import FoundSetting, Target, TargetLease
-from campaigns.queries.restorations import due
 from campaigns.targets.reaching import seconds_to_set
 
 MARGIN_SECONDS = 30.0

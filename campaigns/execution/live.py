@@ -10,10 +10,10 @@ from typing import Any
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 from django.utils import timezone
 
-from campaigns import progress
+from campaigns.execution import progress
+from campaigns.execution.waiting import Wait, waiting_for
 from campaigns.models import Attempt, Campaign, LogLine, Run, Series
 from campaigns.planning.expected import usual_run
-from campaigns.queries.waiting import Wait, waiting_for
 
 LOG_LINES = 200
 

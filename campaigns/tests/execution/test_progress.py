@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from campaigns import progress
+from campaigns.execution import progress
 from campaigns.kit.redis_link import RedisLink
 
 

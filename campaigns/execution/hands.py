@@ -4,13 +4,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
+from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.activity import Action, record
 from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, FoundSetting, HandRequest, Setting
 from campaigns.planning.life.rows import log, name_of
-from campaigns.queries.hands import open_requests
 
 
 @transaction.atomic

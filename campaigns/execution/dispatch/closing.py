@@ -2,7 +2,7 @@
 
 from django.db.models.functions import Now
 
-from campaigns.dispatch.analyses import untouched
+from campaigns.execution.dispatch.analyses import untouched
 from campaigns.kit.activity import Action, record
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run

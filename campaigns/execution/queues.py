@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
+from campaigns.execution.live import seconds_left
+from campaigns.execution.queue_order import ORDER
+from campaigns.execution.waiting import Wait, waiting_for
 from campaigns.kit.rights import May
 from campaigns.kit.team_names import CAMPAIGN, quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
-from campaigns.queries.live import seconds_left
-from campaigns.queries.order import ORDER
-from campaigns.queries.waiting import Wait, waiting_for
 from campaigns.targets.allowed import same_server
 
 DRAFT, HOLDER = "a draft of another team", "another team"

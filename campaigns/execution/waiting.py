@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from campaigns.execution.manual_steps import open_requests
+from campaigns.execution.queue_order import ORDER
+from campaigns.execution.restorations import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.team_names import quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, TargetLease
@@ -10,9 +13,6 @@ from campaigns.planning import analyses
 from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
-from campaigns.queries.hands import open_requests
-from campaigns.queries.order import ORDER
-from campaigns.queries.restorations import addresses_held
 from campaigns.targets import quiet
 
 

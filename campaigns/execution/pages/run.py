@@ -6,17 +6,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from campaigns.execution import live
+from campaigns.execution.pages.run_actions import find_run, page_of
+from campaigns.execution.pages.run_details import AttemptView, attempt_view, steps_of
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning.metrics import metric_of, metrics_of
 from campaigns.planning.outline import factors_of, sample_of
-from campaigns.queries import live
 from campaigns.results.details import attempts_of, exclusions_of, log_of_run, samples_of
 from campaigns.results.phrases import PURPOSES, Levels, value_text
 from campaigns.results.rows import standing_of, state_of
-from campaigns.web.run_actions import find_run, page_of
-from campaigns.web.run_details import AttemptView, attempt_view, steps_of
 
 STOP_POLLING = 286
 
@@ -56,7 +56,7 @@ def trial_status(request: HttpRequest, pk: int, position: int) -> HttpResponse:
 def _status(request: HttpRequest, found: Run) -> HttpResponse:
     if found.state in Run.CLOSED:
         return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
-    return render(request, "campaigns/parts/_run_status.html", _going_on(found))
+    return render(request, "execution/_run_status.html", _going_on(found))
 
 
 def _going_on(found: Run) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _page(request: HttpRequest, found: Run) -> HttpResponse:
         and not excluded
         and found.purpose == Run.Purpose.MEASURED,
     }
-    return render(request, "campaigns/run.html", context)
+    return render(request, "execution/run.html", context)
 
 
 def _view(campaign: Campaign, attempt: Attempt) -> AttemptView:

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.definition import queue
+from campaigns.execution import queue, queues
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.shapes import QueueOutput
 from campaigns.kit.api.views import Api
@@ -14,7 +14,6 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.rights import May, Right
 from campaigns.models import Target
 from campaigns.planning.api.base import CampaignApi
-from campaigns.queries import queues
 
 
 class Queues(Api):

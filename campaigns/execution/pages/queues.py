@@ -10,13 +10,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns.definition import queue
+from campaigns.execution import queue, queues
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.queries import queues
 
 Move = Callable[[Campaign, User | None], Campaign]
 
@@ -25,14 +24,14 @@ Move = Callable[[Campaign, User | None], Campaign]
 @takes(Right.SEE)
 def queue_list(request: HttpRequest) -> HttpResponse:
     """All queues; those that somebody waits in come first."""
-    return render(request, "queues/list.html", _context(request))
+    return render(request, "execution/queues/list.html", _context(request))
 
 
 @require_GET
 @takes(Right.SEE)
 def queue_part(request: HttpRequest) -> HttpResponse:
     """The part of the page that changes by itself."""
-    return render(request, "queues/_queues.html", _context(request))
+    return render(request, "execution/queues/_queues.html", _context(request))
 
 
 @require_POST
@@ -60,7 +59,9 @@ def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:
     else:
         work_waits.send(sender=None)
     if request.headers.get("HX-Request"):
-        return render(request, "queues/_queues.html", _context(request) | {"refusal": refusal})
+        return render(
+            request, "execution/queues/_queues.html", _context(request) | {"refusal": refusal}
+        )
     if refusal:
         messages.warning(request, refusal)
     return redirect(_place(request.POST.get("back", ""), campaign))

@@ -8,7 +8,10 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from campaigns.dispatch.limits import may_begin
+from campaigns.execution.dispatch.limits import may_begin
+from campaigns.execution.manual_steps import needed, number_of_next_attempt
+from campaigns.execution.queue_order import ORDER
+from campaigns.execution.restorations import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.outbox import announce
 from campaigns.models import (
@@ -25,9 +28,6 @@ from campaigns.models import (
 )
 from campaigns.planning import workers
 from campaigns.planning.pools import generator_pools
-from campaigns.queries.hands import needed, number_of_next_attempt
-from campaigns.queries.order import ORDER
-from campaigns.queries.restorations import addresses_held
 
 
 def queue_runs() -> Iterator[tuple[int, str]]:

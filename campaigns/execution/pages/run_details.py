@@ -4,23 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.kinds.base import Metric
-from campaigns.kit.charts import formats
-from campaigns.kit.formats import direction, number, observed
-from campaigns.kit.histogram import needs
-from campaigns.models import Attempt, DeletedSamples, Measurement, Phase, Proof
-from campaigns.queries import live
-from campaigns.results.phrases import level_text, value_text
-from campaigns.results.rows import Standing
-from campaigns.results.run_plots import Plot, labelled, throughput_plot
-from campaigns.web.generator_lines import GeneratorLine, generator_lines
-from campaigns.web.run_samples import (
+from campaigns.execution import live
+from campaigns.execution.pages.generator_lines import GeneratorLine, generator_lines
+from campaigns.execution.pages.run_samples import (
     FailureLine,
     SampleTable,
     failure_lines,
     sample_plots,
     sample_table,
 )
+from campaigns.kinds.base import Metric
+from campaigns.kit.charts import formats
+from campaigns.kit.formats import direction, number, observed
+from campaigns.kit.histogram import needs
+from campaigns.models import Attempt, DeletedSamples, Measurement, Phase, Proof
+from campaigns.results.phrases import level_text, value_text
+from campaigns.results.rows import Standing
+from campaigns.results.run_plots import Plot, labelled, throughput_plot
 
 STEPS = (
     Attempt.Phase.RESET,

@@ -6,6 +6,8 @@ Targets with the same address share a queue. Nothing is sent; the caller asks di
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from campaigns.execution.queue_order import ORDER
+from campaigns.execution.queues import WAITING
 from campaigns.kit.activity import Action, record
 from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
@@ -13,8 +15,6 @@ from campaigns.kit.rights import Right
 from campaigns.kit.team_names import quoted_campaign
 from campaigns.models import Campaign, LogLine
 from campaigns.planning.life.rows import name_of
-from campaigns.queries.order import ORDER
-from campaigns.queries.queues import WAITING
 
 
 def move_up(campaign: Campaign, user: User | None) -> Campaign:

@@ -3,11 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from campaigns import progress, results
+from campaigns import results
+from campaigns.execution import progress
+from campaigns.execution.pages.run_samples import FEW, sample_table
 from campaigns.kinds.base import Metric, Phase
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import begin, launched, outcome
-from campaigns.web.run_samples import FEW, sample_table
 
 pytestmark = pytest.mark.django_db
 FIGURE = 'id="samples-figure"'
