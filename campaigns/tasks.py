@@ -91,7 +91,7 @@ def analyse(campaign: int) -> None:
     It does not dispatch itself: its process gives way to all others, who would wait for it.
     What computes is loaded here, since the other workers have no use for its memory.
     """
-    from campaigns import analysis
+    from campaigns.findings import compute as analysis
 
     close_old_connections()
     try:

@@ -8,7 +8,7 @@ from random import Random
 from time import process_time
 from typing import Any
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.kinds.registry import driver_of
 from campaigns.models import (
     Attempt,
@@ -68,7 +68,7 @@ def build(cells: int, repetitions: int, *, seed: int = 1, facts: bool = True) ->
 
 def _analysed(campaign: Campaign) -> tuple[int, float]:
     begun = process_time()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     return campaign.pk, process_time() - begun
 
 

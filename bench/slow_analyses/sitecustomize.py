@@ -15,9 +15,9 @@ def slow(task=None, **kwargs):
     if task.name != "campaigns.analyse":
         return
     task_prerun.disconnect(slow)
-    from campaigns import analysis
+    from campaigns.findings import compute
 
-    computes = analysis.analyse
+    computes = compute.analyse
 
     def analyse(campaign):
         if campaign.launched_at is not None and campaign.counted_from is None:
@@ -26,7 +26,7 @@ def slow(task=None, **kwargs):
                 sum(range(1000))
         computes(campaign)
 
-    analysis.analyse = analyse
+    compute.analyse = analyse
 
 
 if "worker" in sys.orig_argv and "celery" in sys.orig_argv:

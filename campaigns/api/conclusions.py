@@ -233,7 +233,9 @@ def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
     compared = compare_with(found, campaign)
     if isinstance(compared, str):
         return {**told, "reason": compared, "comparison": None}
-    from campaigns.api.compared import told as written  # loads scipy, which few requests need
+    from campaigns.findings.api.compared import (
+        told as written,  # loads scipy, which few requests need
+    )
 
     keys = [found.campaign.pk, campaign.pk]
     cells = Cell.objects.filter(campaign__in=keys).values_list("pk", "position")

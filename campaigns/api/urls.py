@@ -11,18 +11,9 @@ from campaigns.accounts.api import (
     tokens,
     whoami,
 )
-from campaigns.api import (
-    books,
-    bundles,
-    campaigns,
-    comparing,
-    conclusions,
-    documents,
-    drafts,
-    reports,
-    talk,
-)
+from campaigns.api import bundles, campaigns, conclusions, documents, drafts, reports, talk
 from campaigns.execution.api import queues, runs
+from campaigns.findings.api import comparing, findings
 from campaigns.kinds import api
 from campaigns.kit.api import views
 from campaigns.planning.api import launches, schemas
@@ -135,20 +126,22 @@ urlpatterns = [
     path("campaigns/<int:pk>/distributions", evidence.Distributions.as_view(), name="api-hdr"),
     path("campaigns/<int:pk>/series", evidence.SeriesOfRuns.as_view(), name="api-series"),
     path("campaigns/<int:pk>/history", history.History.as_view(), name="api-history"),
-    path("campaigns/<int:pk>/findings", books.Findings.as_view(), name="api-findings"),
-    path("campaigns/<int:pk>/findings/<path:name>", books.OneFinding.as_view(), name="api-finding"),
-    path("campaigns/<int:pk>/exclusions", books.Exclusions.as_view(), name="api-exclusions"),
+    path("campaigns/<int:pk>/findings", findings.Findings.as_view(), name="api-findings"),
+    path(
+        "campaigns/<int:pk>/findings/<path:name>", findings.OneFinding.as_view(), name="api-finding"
+    ),
+    path("campaigns/<int:pk>/exclusions", findings.Exclusions.as_view(), name="api-exclusions"),
     path(
         "campaigns/<int:pk>/exclusions/<int:exclusion>",
-        books.OneExclusion.as_view(),
+        findings.OneExclusion.as_view(),
         name="api-exclusion",
     ),
     path(
         "campaigns/<int:pk>/exclusions/<int:exclusion>/withdraw",
-        books.Withdraw.as_view(),
+        findings.Withdraw.as_view(),
         name="api-withdraw",
     ),
-    path("campaigns/<int:pk>/log", books.Log.as_view(), name="api-log"),
+    path("campaigns/<int:pk>/log", findings.Log.as_view(), name="api-log"),
     path(
         "campaigns/<int:pk>/conclusions",
         conclusions.CampaignConclusions.as_view(),
@@ -198,7 +191,7 @@ urlpatterns = [
         drafts.BeginWithTemplate.as_view(),
         name="api-template-begin",
     ),
-    path("campaigns/<int:pk>/alerts", books.Alerts.as_view(), name="api-alerts"),
+    path("campaigns/<int:pk>/alerts", findings.Alerts.as_view(), name="api-alerts"),
     path("activity", activity.Activity.as_view(), name="api-activity"),
     path("activity/export", activity.ActivityExport.as_view(), name="api-activity-export"),
     path("campaigns/<int:pk>/threads", talk.CampaignThreads.as_view(), name="api-threads"),
@@ -213,7 +206,7 @@ urlpatterns = [
     path("threads/<int:pk>/reopen", talk.Reopen.as_view(), name="api-thread-reopen"),
     path("comments/<int:pk>", talk.OneComment.as_view(), name="api-comment"),
     path("inbox", talk.Inbox.as_view(), name="api-inbox"),
-    path("workers", books.Workers.as_view(), name="api-workers"),
+    path("workers", findings.Workers.as_view(), name="api-workers"),
     path("schemas/campaign.json", schemas.DefinitionSchema.as_view(), name="api-schema"),
     path("openapi.json", documents.OpenApi.as_view(), name="api-openapi"),
     path("openapi.yaml", documents.OpenApiYaml.as_view(), name="api-openapi-yaml"),

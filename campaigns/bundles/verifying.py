@@ -11,7 +11,6 @@ from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Model
 
-from campaigns.analysis.findings import compute, versions_now
 from campaigns.bundles import manifest as manifests
 from campaigns.bundles.archive import MOST_BYTES, Archive, Damaged
 from campaigns.bundles.comparing import Comparing, Difference
@@ -21,6 +20,7 @@ from campaigns.bundles.rows import as_row
 from campaigns.bundles.sending import CONCLUSION
 from campaigns.bundles.tables import FINDINGS, TABLES, Table
 from campaigns.bundles.writing import DEFINITION, MORE
+from campaigns.findings.compute.findings import compute, versions_now
 from campaigns.models import Campaign, Conclusion
 from campaigns.planning import drafts
 from campaigns.stats.hashing import data_hash, hash_together

@@ -9,12 +9,12 @@ from typing import IO, Any
 
 from django.db import connection, transaction
 
-from campaigns.analysis.findings import document_of
 from campaigns.bundles import manifest as manifests
 from campaigns.bundles.manifest import FORMAT, Listed, Manifest, Told
 from campaigns.bundles.rows import as_objects, text_of
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import FINDINGS, TABLES
+from campaigns.findings.compute.findings import document_of
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Campaign, Finding
 from campaigns.planning import drafts

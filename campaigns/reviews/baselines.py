@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists, F, OuterRef, Q
 
+from campaigns.findings.compare_choice import why_unusable
+from campaigns.findings.compared import sides_of
 from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
-from campaigns.queries.compare_choice import why_unusable
-from campaigns.queries.compared import sides_of
 from campaigns.queries.conclusions import conclusions_seen_by
 
 if TYPE_CHECKING:
-    from campaigns.analysis.compared import Compared
+    from campaigns.findings.compute.compared import Compared
 
 MOST_KIN = 1000
 FORMER = (Conclusion.State.REOPENED, Conclusion.State.SUPERSEDED)
@@ -78,7 +78,9 @@ def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
     sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
     if unusable := [why for side in sides if (why := why_unusable(side))]:
         return " ".join(unusable)
-    from campaigns.analysis.compared import compare_campaigns  # loads scipy, which few pages need
+    from campaigns.findings.compute.compared import (
+        compare_campaigns,  # loads scipy, which few pages need
+    )
 
     return compare_campaigns(sides)
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from campaigns.findings.compared import sides_of
 from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign
-from campaigns.queries.compared import sides_of
 from campaigns.reviews.check import PASS, WARN, Check
 
 if TYPE_CHECKING:
-    from campaigns.analysis.differences import Difference
+    from campaigns.findings.compute.differences import Difference
 
 NAME = "between"
 MOST_TOLD = 8
@@ -25,7 +25,7 @@ def between(campaigns: Sequence[Campaign]) -> dict[int, Check]:
     """
     if len(campaigns) < 2:
         return {}
-    from campaigns.analysis.differences import CAUSE, differences_of  # loads scipy
+    from campaigns.findings.compute.differences import CAUSE, differences_of  # loads scipy
 
     teams = {each.team_id for each in campaigns if each.team_id}
     sides = sides_of([each.pk for each in campaigns], teams)

@@ -20,7 +20,7 @@ def freeze(conclusion: Conclusion) -> None:
 
     Its campaigns must be locked. Raise NotReady where one is still measured or not analysed.
     """
-    from campaigns.analysis.snapshot import snapshot  # loads scipy, which few pages need
+    from campaigns.findings.compute.snapshot import snapshot  # loads scipy, which few pages need
 
     evidence = conclusion.evidence.select_related("campaign__target", "campaign__team")
     campaigns = list(dict.fromkeys(each.campaign for each in evidence))
@@ -41,7 +41,7 @@ def freeze(conclusion: Conclusion) -> None:
 
 def require_ready(campaign: Campaign) -> None:
     """Raise NotReady unless the findings are those of data that stay as they are."""
-    from campaigns.analysis.findings import hash_now
+    from campaigns.findings.compute.findings import hash_now
 
     if campaign.state not in Campaign.CLOSED:
         raise NotReady(

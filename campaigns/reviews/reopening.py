@@ -82,7 +82,10 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
 
     Nothing where it was never sent, and while an analysis is on its way.
     """
-    from campaigns.analysis.snapshot import changes, snapshot  # loads scipy, which few pages need
+    from campaigns.findings.compute.snapshot import (  # loads scipy, which few pages need
+        changes,
+        snapshot,
+    )
 
     found: list[Change] = []
     for evidence in _once_a_campaign(conclusion):
@@ -135,7 +138,7 @@ def _moved(evidence: Evidence, campaign: Campaign) -> Iterator[Change]:
 
 def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Iterator[Change]:
     """The same data by other versions: both values of what moved, else note the versions."""
-    from campaigns.analysis.snapshot import changes, snapshot  # loads scipy, which few need
+    from campaigns.findings.compute.snapshot import changes, snapshot  # loads scipy, which few need
 
     found = changes(evidence.snapshot, snapshot(campaign))
     yield from _of_findings(evidence, campaign, found)[:MOST_CHANGES]

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from campaigns.findings.compared import sides_of
+from campaigns.findings.recommended import favoured_by
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign, Finding
-from campaigns.queries.compared import sides_of
-from campaigns.queries.recommended import favoured_by
 from campaigns.results.pages_data import findings_of, shown_findings
 from campaigns.reviews.checking import LONGEST_CLAIM
 from campaigns.reviews.content import Cited, Content
@@ -57,8 +57,8 @@ def findings_offered(campaign: Campaign) -> list[str]:
 
 def _answer(campaigns: Sequence[Campaign]) -> Mapping[str, Any]:
     if len(campaigns) > 1:
-        from campaigns.analysis.compared import compare_campaigns  # loads scipy
-        from campaigns.analysis.compared_answer import answer_of
+        from campaigns.findings.compute.compared import compare_campaigns  # loads scipy
+        from campaigns.findings.compute.compared_answer import answer_of
 
         sides = sides_of(
             [each.pk for each in campaigns],

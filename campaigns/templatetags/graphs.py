@@ -4,7 +4,7 @@ from django.template import Library
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from campaigns.charts.strips import Forest, Strip
+from campaigns.findings.charts.strips import Forest, Strip
 
 register = Library()
 NOTHING = SafeString("")

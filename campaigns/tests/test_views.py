@@ -9,13 +9,13 @@ from django.conf import settings
 from django.db import NotSupportedError, ProgrammingError, connection, transaction
 from django.db.migrations.state import ProjectState
 
-from campaigns import analysis
+from campaigns.findings import compute
+from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.migrations._views import VIEWS, drop_views, make_views
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Measurement, Run
 from campaigns.planning import life
-from campaigns.queries.comparison_rows import comparison_rows
 from campaigns.results.run_stream import measured_runs
-from campaigns.tests.analysis.conftest import interleaved, paired, published, store, target
+from campaigns.tests.findings.compute.conftest import interleaved, paired, published, store, target
 from campaigns.tests.views_promised import COLUMNS
 
 __all__ = ["interleaved", "paired", "published", "target"]
@@ -134,7 +134,7 @@ def test_try_outs_are_in_none_of_them(campaign):
 
 
 def test_summaries_and_answers_are_those_of_the_findings(campaign):
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     Campaign.objects.update(state=Campaign.State.FINISHED)
 
     rows = read(
@@ -162,7 +162,7 @@ def test_verdicts_are_those_that_are_offered_as_csv(kind, published, paired):
         campaign = paired(["repo/files=1", "repo/files=2"], 4)
         store(campaign, lambda run: 10.0 + run.position / 3)
         Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     rows = read("SELECT * FROM perfdash_views.verdicts WHERE campaign_id = %s", campaign.pk)
 
@@ -180,7 +180,7 @@ def test_verdicts_are_those_that_are_offered_as_csv(kind, published, paired):
 
 
 def test_nobody_judges_a_campaign_that_goes_on(published):
-    analysis.analyse(published)
+    compute.analyse(published)
     Campaign.objects.filter(pk=published.pk).update(state=Campaign.State.PAUSED)
 
     assert read("SELECT answer FROM perfdash_views.campaigns") == [{"answer": None}]
@@ -244,7 +244,7 @@ def test_no_secret_and_no_address_is_in_them(campaign):
     server = campaign.target
     server.username, server.password, server.notes = "admin", "correct horse", "rack 7"
     server.save()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     text = "".join(str(everything_in(view)) for view in VIEWS)
 
@@ -257,7 +257,7 @@ def test_no_secret_and_no_address_is_in_them(campaign):
 def test_the_panels_of_the_guide_show_something(query, campaign):
     campaign.target.name = "sandbox"
     campaign.target.save()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     Campaign.objects.update(
         state=Campaign.State.FINISHED, tags=["nightly"], closed_at="2026-01-02T00:00Z"
     )

@@ -35,8 +35,8 @@ def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePa
     if isinstance(compared, str):
         return BaselinePanel(found, query, refused=compared)
     # scipy takes longer to load than all the rest of a page; compare_with has loaded it.
-    from campaigns.analysis.compared_answer import answer_of
-    from campaigns.web.compare_tables import tables_of
+    from campaigns.findings.compute.compared_answer import answer_of
+    from campaigns.findings.pages.compare_tables import tables_of
 
     return BaselinePanel(
         found, query, answer=answer_of(compared), tables=tuple(tables_of(compared))

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from campaigns.execution import live
 from campaigns.execution.manual_steps import open_requests
+from campaigns.findings.pages import result
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
@@ -24,7 +25,7 @@ from campaigns.results import versions
 from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import Outline, outline_of
 from campaigns.results.phrases import Levels, level_text
-from campaigns.web import result, running
+from campaigns.web import running
 from campaigns.web.campaign_live import etag_of, progress_version
 
 CANCELLING = "The load is being stopped; the page changes when the target is clean."
@@ -42,7 +43,7 @@ def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
         return render(request, "campaigns/running.html", waiting | _running(found, outline))
     shown = waiting | result.context(request, found, outline)
-    return render(request, "campaigns/result.html", shown)
+    return render(request, "findings/result.html", shown)
 
 
 def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from django.urls import path
 
 from campaigns.execution.pages import queues, run, run_actions
+from campaigns.findings.pages import charts as charts
+from campaigns.findings.pages import exports as exports
 from campaigns.planning.pages import actions as actions
 from campaigns.planning.pages import amending, calibrating
 from campaigns.web import bundles, talk
-from campaigns.web import campaign_charts as charts
-from campaigns.web import campaign_exports as exports
 from campaigns.web import campaign_live as live
 from campaigns.web import campaign_pages as pages
 

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from campaigns.findings.pages.sparks import Spark, spark
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.kit.pages.people import may, takes
@@ -21,7 +22,6 @@ from campaigns.models import Campaign, Finding, Target
 from campaigns.planning import drafts
 from campaigns.queries.home import means_of_cells, measured_runs
 from campaigns.results.environment import stand_ins
-from campaigns.web.sparks import Spark, spark
 
 PAGE_SIZE = 25
 ARCHIVED = [("only", "In the archive"), ("all", "With the archive")]

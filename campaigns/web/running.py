@@ -13,6 +13,7 @@ from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.pages.matrix import matrix_of
 from campaigns.execution.pages.run_details import _first, steps_of
 from campaigns.execution.queues import place_of
+from campaigns.findings.pages.tables import cell_table
 from campaigns.kit.charts import formats
 from campaigns.kit.formats import about
 from campaigns.models import Campaign
@@ -22,7 +23,6 @@ from campaigns.results.pages_data import findings_of
 from campaigns.results.phrases import MISSING, Levels, reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
-from campaigns.web.tables import cell_table
 
 
 @dataclass(frozen=True, slots=True)

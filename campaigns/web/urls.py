@@ -4,12 +4,13 @@ from django.urls import include, path, re_path
 
 from campaigns.accounts.pages import account, activity, teams
 from campaigns.execution.pages import hands, queues
+from campaigns.findings.pages import compare
 from campaigns.planning.pages import define, launches
 from campaigns.planning.pages import templates as team_templates
 from campaigns.results.pages import importing, keeping
 from campaigns.targets.pages import settings as target_settings
 from campaigns.targets.pages import targets
-from campaigns.web import bundles, compare, health, home, inbox, listing, metrics, talk
+from campaigns.web import bundles, health, home, inbox, listing, metrics, talk
 from campaigns.web.help import help_page
 from campaigns.web.reports import links as report_links
 from campaigns.web.reports import pages as reports

@@ -13,7 +13,7 @@ from django.db import close_old_connections
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Target
-from campaigns.tests.analysis.conftest import paired, published
+from campaigns.tests.findings.compute.conftest import paired, published
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import target, toy, worker
 from perfdash.wsgi import application

@@ -1,10 +1,10 @@
 import pytest
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Campaign, LogLine, Run
 from campaigns.planning.analyses import request_analysis
 from campaigns.stats.verdict import Word
-from campaigns.tests.analysis.conftest import store
+from campaigns.tests.findings.compute.conftest import store
 from perfdash_client.errors import BadUse, NoAnswer, VerdictFailed
 from perfdash_client.verdicts import WORDS, judge, read_words, verdicts_of
 
@@ -27,7 +27,7 @@ def measured(paired, settings):
 
         store(campaign, value)
         Campaign.objects.filter(pk=campaign.pk).update(state="finished")
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
         return campaign.pk
 
     return measured
@@ -122,7 +122,7 @@ def test_where_a_primary_contrast_is_named_it_alone_decides(perfdash, measured):
     campaign = Campaign.objects.get(pk=number)
     campaign.primary_contrast = {**contrast, "at": {"manifest": "/a"}}
     campaign.save()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     ran = perfdash("campaign", "result", number, "--fail-on", "worse")
 
@@ -131,7 +131,7 @@ def test_where_a_primary_contrast_is_named_it_alone_decides(perfdash, measured):
 
 
 def test_levels_are_shown_with_each_step(perfdash, published):
-    analysis.analyse(published)
+    compute.analyse(published)
 
     ran = perfdash("campaign", "result", published.pk, "--fail-on", "not_enough_data")
 
@@ -175,7 +175,7 @@ def test_findings_of_before_are_no_answer(perfdash, measured):
 def test_a_campaign_of_which_no_run_came_through_has_no_answer(perfdash, measured):
     number = measured(9.0)
     Run.objects.update(state="failed")
-    analysis.analyse(Campaign.objects.get(pk=number))
+    compute.analyse(Campaign.objects.get(pk=number))
 
     ran = perfdash("campaign", "result", number, "--fail-on", "worse")
 

@@ -2,11 +2,11 @@ from collections.abc import Callable
 
 import pytest
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign, Run
 from campaigns.planning.analyses import request_analysis
-from campaigns.tests.analysis.conftest import store
+from campaigns.tests.findings.compute.conftest import store
 from perfdash_client import following
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +53,7 @@ def test_a_campaign_is_watched_until_it_is_analysed(perfdash, going_on, meanwhil
         lambda: Run.objects.filter(position=1).update(state="failed"),
         lambda: end(going_on),
         lambda: None,
-        lambda: analysis.analyse(going_on),
+        lambda: compute.analyse(going_on),
     ]
 
     ran = perfdash("campaign", "watch", going_on.pk, "--json")

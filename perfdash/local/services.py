@@ -165,7 +165,9 @@ def servers(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> lis
         ),
         _worker("measure", variables),
         _worker("control", variables, "--pool", "threads", "--concurrency", "8"),
-        _worker("analysis", variables, "--concurrency", "2", "--include", "campaigns.analysis"),
+        _worker(
+            "analysis", variables, "--concurrency", "2", "--include", "campaigns.findings.compute"
+        ),
         _worker("generate", variables, "--pool", "threads", "--concurrency", "8"),
         replace(_python("beat", variables, *beat), stage=4),
         replace(_python("sandbox", _surroundings(variables), *sandbox), stage=2),

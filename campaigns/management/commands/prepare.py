@@ -46,7 +46,7 @@ class Command(RecordedCommand):
             self.stdout.write(f"Imported “{campaign.name}”.")
         if not campaign.findings.exists():
             # Imported here: scipy takes longer than all the rest, and every later start needs none.
-            from campaigns.analysis import analyse
+            from campaigns.findings.compute import analyse
 
             analyse(campaign)
         if count := request_outdated():

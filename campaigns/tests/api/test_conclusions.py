@@ -3,8 +3,8 @@ import pytest
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, Conclusion, Team
 from campaigns.reviews.checklist import checklist
-from campaigns.tests.analysis.conftest import noisy, store
 from campaigns.tests.api.conftest import ApiClient
+from campaigns.tests.findings.compute.conftest import noisy, store
 from campaigns.tests.people import somebody
 from campaigns.tests.reviews import conftest as reviews
 

@@ -8,8 +8,9 @@ from hashlib import sha256
 
 import pytest
 
-from campaigns import analysis, results
+from campaigns import results
 from campaigns.bundles import write_bundle
+from campaigns.findings import compute
 from campaigns.kinds.base import EffectiveSetting, Proof
 from campaigns.kinds.downloader import steps
 from campaigns.kinds.downloader.engines.summary import Download
@@ -28,7 +29,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def published():
     """The imported campaign of Pulp's download_concurrency, analysed."""
     campaign, _ = published_campaign(None)
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     return campaign
 
 
@@ -129,7 +130,7 @@ def downloads(settings, db):
         state=Campaign.State.FINISHED, closed_at=START + timedelta(hours=2)
     )
     campaign.refresh_from_db()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     campaign.refresh_from_db()
     return campaign
 

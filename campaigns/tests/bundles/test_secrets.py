@@ -9,10 +9,10 @@ import pytest
 from django.conf import settings
 from django.db import models
 
-from campaigns import analysis
 from campaigns.bundles import verify, write_bundle
 from campaigns.bundles.secrets import Redactor
 from campaigns.bundles.tables import TABLES
+from campaigns.findings import compute
 from campaigns.kit import encryption
 from campaigns.models import (
     ApiToken,
@@ -143,7 +143,7 @@ def test_no_secret_comes_through_wherever_it_was_written(kept, token, written):
     ann = somebody("planter")
     plant(kept, planted(token), ann)
     life.exclude(kept.runs.get(position=1), ann, f"it said {SSH_PASSWORD}")
-    analysis.analyse(kept)
+    compute.analyse(kept)
 
     path = written(kept)
 
@@ -177,7 +177,7 @@ def test_activation_keys_are_named_apart_and_the_bundle_still_holds(downloads, w
         attempt=attempt, name="activation_keys", asked="ak", in_force="ak", ok=True
     )
     Campaign.objects.filter(pk=downloads.pk).update(state="finished")
-    analysis.analyse(downloads)
+    compute.analyse(downloads)
 
     path = written(downloads)
 

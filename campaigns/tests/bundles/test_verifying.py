@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from campaigns import analysis
-from campaigns.analysis import findings as computing
 from campaigns.bundles import verify, verifying
+from campaigns.findings import compute as analysis
+from campaigns.findings.compute import findings as computing
 from campaigns.models import Attempt, Campaign, Finding, Measurement, Run, Target
 from campaigns.planning import life
 from campaigns.tests.bundles.conftest import MANIFEST, contents, packed, repaired, rows, with_rows

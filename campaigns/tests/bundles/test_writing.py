@@ -4,8 +4,8 @@ from hashlib import sha256
 
 import pytest
 
-from campaigns import analysis
 from campaigns.bundles import NotReady, verify, write_bundle
+from campaigns.findings import compute
 from campaigns.models import Campaign, Measurement
 from campaigns.planning import life
 from campaigns.tests.bundles.conftest import MANIFEST, contents, rows
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def test_one_campaign_gives_one_bundle_byte_by_byte(downloads, written):
     first = written(downloads, "a.zip").read_bytes()
-    analysis.analyse(downloads)
+    compute.analyse(downloads)
 
     assert written(downloads, "b.zip").read_bytes() == first
 
@@ -92,7 +92,7 @@ def test_one_whose_findings_are_old_or_missing_has_none_yet(downloads):
     life.exclude(downloads.runs.get(position=1), somebody("bob"), "disk full")
     not_ready(downloads, "older than its data")
 
-    analysis.analyse(downloads)
+    compute.analyse(downloads)
     Measurement.objects.filter(attempt__run__position=2, metric="duration").update(value=9.0)
     not_ready(downloads, "older than its data")
 

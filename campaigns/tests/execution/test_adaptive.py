@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from campaigns import analysis, execution
-from campaigns.analysis import findings as storing
+from campaigns import execution
 from campaigns.execution import dispatch
+from campaigns.findings import compute
+from campaigns.findings.compute import findings as storing
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
@@ -37,7 +38,7 @@ def go_on(campaign, most=400):
         dispatch.dispatch()
         campaign.refresh_from_db()
         if campaign.analysis_requested_at is not None:
-            analysis.analyse(campaign)
+            compute.analyse(campaign)
         attempt = Attempt.objects.filter(state=Attempt.State.QUEUED).first()
         if attempt is not None:
             execution.execute(attempt.pk, "measure@here", "here")
@@ -56,7 +57,7 @@ def told(campaign):
 
 
 def ended_of(campaign):
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     return campaign.findings.get(name="answer").result["ended"]
 
 
@@ -125,7 +126,7 @@ def test_what_is_to_come_is_known_in_the_middle(launched, noisy):
             execution.execute(attempt.pk, "measure@here", "here")
         if not campaign.runs.filter(state__in=Run.OPEN).exists():
             break
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     found = campaign.findings.get(name="outlook").result
 
@@ -146,7 +147,7 @@ def test_the_words_are_judged_by_the_smaller_alpha(launched, noisy):
 
     adaptive_width = width()
     Campaign.objects.filter(pk=campaign.pk).update(stop_rule="fixed")
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     assert width() < 0.95 * adaptive_width
 
 
@@ -174,14 +175,14 @@ def test_no_block_is_added_on_an_analysis_that_is_asked_for_anew(launched, noisy
         dispatch.dispatch()
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
         execution.execute(attempt.pk, "measure@here", "here")
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     request_analysis(campaign)
     dispatch.dispatch()
     campaign.refresh_from_db()
     assert campaign.repetitions == 8
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     dispatch.dispatch()
     campaign.refresh_from_db()
     assert campaign.repetitions == 9
@@ -229,7 +230,7 @@ def test_an_analysis_that_fails_ends_it_and_is_not_asked_for_again_and_again(
     monkeypatch.setattr(storing, "outlook", broken)
     dispatch.dispatch()
     with pytest.raises(ZeroDivisionError):
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
 
     dispatch.dispatch()
 

@@ -7,10 +7,11 @@ from celery import current_app
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns import analysis, execution
-from campaigns.analysis import claiming
+from campaigns import execution
 from campaigns.execution import dispatch
 from campaigns.execution.waiting import waiting_for
+from campaigns.findings import compute
+from campaigns.findings.compute import claiming
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
 from campaigns.planning import life
 from campaigns.planning.analyses import (
@@ -88,9 +89,9 @@ def test_the_next_analysis_is_sent_when_one_has_ended(submitted, analyst, sent):
     burst = [submitted(f"build-{number}") for number in range(3)]
     dispatch.dispatch()
     for _ in burst:
-        with analysis.claimed(analyses(sent)[-1]) as mine:
+        with compute.claimed(analyses(sent)[-1]) as mine:
             assert mine is not None
-            analysis.analyse(mine)
+            compute.analyse(mine)
         dispatch.dispatch()
 
     assert analyses(sent) == [campaign.pk for campaign in burst]
@@ -117,7 +118,7 @@ def test_an_analysis_of_runs_has_a_place_while_a_submission_is_computed(
     submitted("build-2")
     dispatch.dispatch()
     campaign = launched()
-    with analysis.claimed(first.pk):
+    with compute.claimed(first.pk):
         request_analysis(campaign)
         dispatch.dispatch()
 
@@ -128,7 +129,7 @@ def test_analyses_of_submissions_hold_no_run_back(launched, submitted, analyst, 
     first = submitted("build-1")
     dispatch.dispatch()
     launched()
-    with analysis.claimed(first.pk):
+    with compute.claimed(first.pk):
         dispatch.dispatch()
 
     assert Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
@@ -192,7 +193,7 @@ def test_an_analysis_that_takes_minutes_is_not_sent_again_while_it_gives_signs_o
 ):
     campaign = submitted("build-1")
     dispatch.dispatch()
-    with analysis.claimed(campaign.pk):
+    with compute.claimed(campaign.pk):
         Campaign.objects.update(
             analysis_began_at=Now() - timedelta(minutes=9),
             analysis_sent_at=Now() - timedelta(seconds=20),
@@ -208,7 +209,7 @@ def test_an_analysis_that_takes_minutes_is_not_sent_again_while_it_gives_signs_o
 def test_who_computes_for_long_gives_signs_of_life(submitted):
     campaign = submitted("build-1")
     alive = Campaign.objects.filter(analysis_sent_at__gt=Now() - timedelta(seconds=15))
-    with analysis.claimed(campaign.pk) as mine:
+    with compute.claimed(campaign.pk) as mine:
         assert mine is not None
         Campaign.objects.update(analysis_sent_at=Now() - timedelta(seconds=50))
 
@@ -224,14 +225,14 @@ def test_who_computes_for_long_gives_signs_of_life(submitted):
 
 def test_an_analysis_that_somebody_computes_is_not_computed_again(submitted):
     campaign = submitted("build-1")
-    with analysis.claimed(campaign.pk) as first, analysis.claimed(campaign.pk) as second:
+    with compute.claimed(campaign.pk) as first, compute.claimed(campaign.pk) as second:
         assert first == campaign
         assert second is None
 
 
 def test_data_that_comes_while_it_is_analysed_is_analysed_after_it(submitted, analyst, sent):
     campaign = submitted("build-1")
-    with analysis.claimed(campaign.pk) as mine:
+    with compute.claimed(campaign.pk) as mine:
         assert mine is not None
         request_analysis(campaign)
         again = Campaign.objects.get().analysis_requested_at
@@ -249,7 +250,7 @@ def test_data_that_comes_while_it_is_analysed_is_analysed_after_it(submitted, an
 def test_runs_that_are_added_while_it_is_analysed_are_analysed_after_it(submitted, analyst, sent):
     campaign = submitted("build-1")
     more = {"runs": document("build-1")["runs"]}
-    with analysis.claimed(campaign.pk):
+    with compute.claimed(campaign.pk):
         received = append(campaign.pk, read_submission(more, appended=True), None)
         request_analysis_of_received(received.campaign, received.runs)
 

@@ -9,12 +9,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from campaigns import analysis, execution
-from campaigns.analysis import findings
+from campaigns import execution
 from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.dispatch import closing
 from campaigns.execution.dispatch.analyses import untouched
+from campaigns.findings import compute
+from campaigns.findings.compute import findings
 from campaigns.kit import messages as sending
 from campaigns.kit.activity import Action
 from campaigns.models import (
@@ -147,7 +148,7 @@ def test_what_a_part_of_the_runs_said_is_no_answer_of_a_campaign_that_ended(laun
     campaign = launched(repetitions=3)
     for _ in range(4):
         execute_next()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     assert campaign.findings.filter(name="answer").exists()
 
     run_all(campaign)
@@ -155,7 +156,7 @@ def test_what_a_part_of_the_runs_said_is_no_answer_of_a_campaign_that_ended(laun
     assert not campaign.findings.filter(name__in=Finding.JUDGING).exists()
     assert campaign.findings.filter(name="cells").exists()
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     assert campaign.findings.filter(name="answer").exists()
 
 
@@ -168,7 +169,7 @@ def test_an_analysis_that_read_a_part_of_the_runs_stores_nothing_after_the_end(l
         patched.setattr(
             findings, "compare", lambda *_: run_all(Campaign.objects.get(pk=campaign.pk))
         )
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
 
     assert not campaign.findings.exists()
     campaign.refresh_from_db()

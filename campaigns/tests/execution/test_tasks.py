@@ -8,8 +8,9 @@ import pytest
 from celery import current_app
 from django.db import OperationalError
 
-from campaigns import analysis, tasks
+from campaigns import tasks
 from campaigns.execution import dispatch as dispatching
+from campaigns.findings import compute as analysis
 from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.planning import life
 from campaigns.planning.analyses import request_analysis

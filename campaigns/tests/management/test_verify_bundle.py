@@ -1,8 +1,8 @@
 import pytest
 from django.core.management import call_command
 
-from campaigns import analysis
 from campaigns.bundles import write_bundle
+from campaigns.findings import compute
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.bundles.conftest import MANIFEST, contents, packed, repaired, rows, with_rows
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def path(tmp_path):
     campaign, _ = published_campaign(None)
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     with (tmp_path / "bundle.zip").open("wb") as file:
         write_bundle(file, [campaign])
     return tmp_path / "bundle.zip"

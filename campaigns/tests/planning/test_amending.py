@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, LogLine
 from campaigns.planning import drafts, life
@@ -185,7 +185,7 @@ def test_an_amended_answer_says_so(campaign):
     ann = somebody("ann")
     amend(campaign, {"smallest_effect_percent": 2}, "It pays.", ann)
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     answer = campaign.findings.get(name="answer").result
     assert answer["amended"] == [
@@ -195,7 +195,7 @@ def test_an_amended_answer_says_so(campaign):
 
 def test_looking_at_the_precision_is_paid_for_even_where_the_rule_is_amended(campaign):
     def alpha():
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
         return campaign.findings.get(name="levels").data_hash
 
     fixed = alpha()
@@ -219,6 +219,6 @@ def test_an_import_can_be_amended_as_well():
     made = amend(campaign, {"primary_contrast": contrast, "margin_percent": 1}, "agreed", None)
 
     assert {row.field for row in made} == {"primary_contrast", "margin"}
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     sentence = campaign.findings.get(name="answer").result["sentence"]
     assert sentence.startswith("Concurrency 7 vs. 5: faster, −15.1 % (−20.5 … −9.3 %).")

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Campaign
 from campaigns.planning import checking, drafts, life, preview
-from campaigns.tests.analysis.conftest import interleaved, paired, store, target
+from campaigns.tests.findings.compute.conftest import interleaved, paired, store, target
 
 __all__ = ["interleaved", "paired", "target"]
 
@@ -31,7 +31,7 @@ def measured(campaign, sd, seed=1):
     rng = np.random.default_rng(seed)
     store(campaign, lambda run: float(10 * math.exp(rng.normal(0, sd))))
     Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
 
 def test_without_earlier_campaigns_nobody_knows_what_a_design_can_see(target):

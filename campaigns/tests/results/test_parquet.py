@@ -3,12 +3,12 @@ import io
 import pyarrow.parquet as pq
 import pytest
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.planning import life
 from campaigns.results import parquet
 from campaigns.results.parquet import _array, _type, parquet_pieces
-from campaigns.tests.analysis.conftest import interleaved, published, store, target
+from campaigns.tests.findings.compute.conftest import interleaved, published, store, target
 from campaigns.tests.web.conftest import person
 from perfdash import __version__
 
@@ -61,7 +61,7 @@ def test_columns_have_types_of_their_own(interleaved):
 
 
 def test_the_file_says_what_it_is_of(published):
-    analysis.analyse(published)
+    compute.analyse(published)
 
     about = table_of(published).schema.metadata
 

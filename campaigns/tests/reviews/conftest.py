@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Campaign, Finding
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content
@@ -10,7 +10,7 @@ from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import create, edit
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.sending import send
-from campaigns.tests.analysis.conftest import interleaved, noisy, store, target
+from campaigns.tests.findings.compute.conftest import interleaved, noisy, store, target
 from campaigns.tests.people import somebody
 
 __all__ = ["interleaved", "target"]
@@ -29,7 +29,7 @@ def campaign(interleaved):
 def finished(campaign):
     Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.FINISHED)
     campaign.refresh_from_db()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     campaign.refresh_from_db()
     assert Finding.objects.filter(campaign=campaign, name="answer").exists()
     return campaign

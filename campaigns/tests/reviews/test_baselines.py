@@ -6,7 +6,7 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.baselines import baseline_of, compare_with
 from campaigns.reviews.drafting import create, edit
 from campaigns.reviews.sending import send, withdraw
-from campaigns.tests.analysis.conftest import noisy, store
+from campaigns.tests.findings.compute.conftest import noisy, store
 from campaigns.tests.people import somebody
 from campaigns.tests.reviews.conftest import LEVELS, content, finished, say, words_on
 

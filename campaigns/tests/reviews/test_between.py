@@ -7,7 +7,7 @@ from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.content import Cited
 from campaigns.reviews.drafting import create
 from campaigns.reviews.sending import send
-from campaigns.tests.analysis.conftest import noisy, store
+from campaigns.tests.findings.compute.conftest import noisy, store
 from campaigns.tests.reviews.conftest import LEVELS, content, finished
 
 pytestmark = pytest.mark.django_db

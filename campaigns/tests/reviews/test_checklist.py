@@ -6,7 +6,7 @@ from campaigns.kit.charts.formats import counted
 from campaigns.models import Campaign, Run
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews.checklist import checks_of
-from campaigns.tests.analysis.conftest import noisy, paired, store
+from campaigns.tests.findings.compute.conftest import noisy, paired, store
 from campaigns.tests.reviews.conftest import LEVELS, finished
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from campaigns import analysis
-from campaigns.analysis.findings import hash_now
+from campaigns.findings import compute
+from campaigns.findings.compute.findings import hash_now
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership, Team
@@ -108,7 +108,7 @@ class Review(RuleBasedStateMachine):
             request_analysis(self.campaign)
 
         if self.take(step):
-            analysis.analyse(self.campaign)
+            compute.analyse(self.campaign)
 
     @rule(roles=st.sampled_from((["viewer"], ["reviewer"])))
     def change_a_role(self, roles):

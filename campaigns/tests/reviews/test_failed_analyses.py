@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from campaigns import analysis
-from campaigns.analysis import findings as storing
 from campaigns.bundles import NotReady, write_bundle
+from campaigns.findings import compute
+from campaigns.findings.compute import findings as storing
 from campaigns.models import Campaign
 from campaigns.planning import life
 from campaigns.planning.analyses import failure_of, request_analysis, request_outdated
@@ -28,7 +28,7 @@ def broken(monkeypatch, campaign, author):
         life.exclude(campaign.runs.get(position=3), author, "The disk was full.")
         request_analysis(campaign)
         with pytest.raises(ZeroDivisionError):
-            analysis.analyse(campaign)
+            compute.analyse(campaign)
         yield patched.undo
 
 
@@ -57,7 +57,7 @@ def test_whoever_sends_a_conclusion_is_told_and_it_is_tried_once_more(
     campaign.refresh_from_db()
     assert campaign.analysis_requested_at is not None
     with pytest.raises(ZeroDivisionError):
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
     with pytest.raises(AnalysisFailed):
         send(draft.pk, author, [reviewer])
 
@@ -72,7 +72,7 @@ def test_once_it_comes_through_nothing_is_said_of_it(
 ):
     broken()
     assert request_outdated() == 1
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     assert failure_of(Campaign.objects.get(pk=campaign.pk)) == ""
     assert "The analysis failed" not in seen(client, author, campaign)
@@ -83,6 +83,6 @@ def test_the_run_may_count_again_instead(draft, broken, campaign, author):
     broken()
     life.include(campaign.runs.get(position=3), author)
     request_analysis(campaign)
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     assert failure_of(Campaign.objects.get(pk=campaign.pk)) == ""

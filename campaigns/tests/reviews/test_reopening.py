@@ -2,8 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from campaigns import analysis, tasks
-from campaigns.analysis import findings as storing
+from campaigns import tasks
+from campaigns.findings import compute as analysis
+from campaigns.findings.compute import findings as storing
 from campaigns.kit.events import work_waits
 from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
 from campaigns.planning import amending, life

@@ -2,8 +2,8 @@
 
 import pytest
 
-from campaigns import analysis
 from campaigns.bundles import verify, write_bundle
+from campaigns.findings import compute
 from campaigns.models import Campaign
 
 
@@ -13,7 +13,7 @@ def test_the_bundle_of_every_campaign_that_has_ended_holds(upgraded, tmp_path):
     assert ended.count() > 2
 
     for campaign in ended:
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
         path = tmp_path / f"{campaign.pk}.zip"
         with path.open("wb") as file:
             write_bundle(file, [campaign])

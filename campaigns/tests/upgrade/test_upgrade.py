@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from campaigns import analysis
 from campaigns.execution import dispatch
+from campaigns.findings import compute
 from campaigns.kit import encryption
 from campaigns.models import Attempt, Campaign, Exclusion, Finding, Run, Target, Worker
 from campaigns.planning import life
@@ -153,7 +153,7 @@ def test_summaries_and_verdicts_come_out_as_they_were(upgraded):
     assert then
 
     for campaign in Campaign.objects.filter(findings__isnull=False).distinct():
-        analysis.analyse(campaign)
+        compute.analyse(campaign)
 
     now = found()
     for name, (result, hashed) in then.items():

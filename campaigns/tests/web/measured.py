@@ -5,7 +5,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from campaigns import analysis, results
+from campaigns import results
+from campaigns.findings import compute
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning import checking, drafts, life
@@ -40,7 +41,7 @@ def finish(campaign):
         state=Campaign.State.FINISHED, closed_at=timezone.now()
     )
     campaign.refresh_from_db()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     campaign.refresh_from_db()
     return campaign
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from campaigns import results
-from campaigns.analysis import groups, levels, matrix
+from campaigns.findings.compute import groups, levels, matrix
 from campaigns.models import Campaign, Exclusion, Finding
 from campaigns.tests.stored import import_run
 from campaigns.tests.web.bad_data import GOOD, analysed, flags, measured, read, words

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from campaigns import analysis
 from campaigns.bundles import verify
+from campaigns.findings import compute
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence, Team
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews import sending
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def published(person):
     campaign, _ = published_campaign(person)
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     return campaign
 
 

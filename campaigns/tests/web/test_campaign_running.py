@@ -7,8 +7,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns import analysis, results
+from campaigns import results
 from campaigns.execution import live, progress
+from campaigns.findings import compute
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
 from campaigns.planning import life
@@ -291,7 +292,7 @@ def test_so_far_says_what_is_to_come_where_precision_ends_it(browser, campaign):
 def test_so_far_shows_cells_without_a_verdict(browser, campaign):
     run = campaign.runs.order_by("position")[0]
     results.close(begin(run), outcome())
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     text = Page(browser.get(url("campaign-so-far", campaign))).text
 

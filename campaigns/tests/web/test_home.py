@@ -5,6 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.execution import progress
+from campaigns.findings.pages.sparks import spark
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
@@ -12,7 +13,6 @@ from campaigns.queries import home as queries
 from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
-from campaigns.web.sparks import spark
 
 pytestmark = pytest.mark.django_db
 

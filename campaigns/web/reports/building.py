@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from django.utils import timezone
 
+from campaigns.findings.recommended import Favoured, favoured_by
+from campaigns.findings.snippets import snippets_of
 from campaigns.models import Campaign, Conclusion, Decision
-from campaigns.queries.recommended import Favoured, favoured_by
-from campaigns.queries.snippets import snippets_of
 from campaigns.results.pages_data import findings_of, outline_of
 from campaigns.results.phrases import MISSING, Levels
 from campaigns.reviews.reopening import overdue

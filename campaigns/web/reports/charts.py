@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping
 
+from campaigns.findings.pages.plots import levels_plot, pairs_plot
+from campaigns.findings.pages.view import view_of
 from campaigns.kit.charts.svg import drawn
 from campaigns.models import Campaign
 from campaigns.results.pages_data import Findings, Outline
 from campaigns.results.phrases import Levels
 from campaigns.results.run_plots import Plot, labelled
-from campaigns.web.plots import levels_plot, pairs_plot
 from campaigns.web.reports.values import Chart
-from campaigns.web.view import view_of
 
 WIDE, NARROW = 720, 360
 REM = 16

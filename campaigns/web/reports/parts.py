@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from django.db.models import Count, Max, Min
 
+from campaigns.findings.pages.level_tables import level_tables
+from campaigns.findings.pages.tables import strata_table
 from campaigns.kit.charts.formats import counted
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
@@ -17,10 +19,8 @@ from campaigns.results.environment import stand_ins_of
 from campaigns.results.pages_data import Findings, Outline, findings_of, outline_of
 from campaigns.results.phrases import Levels, amount, level_text
 from campaigns.results.surroundings import surroundings_of
-from campaigns.web.level_tables import level_tables
 from campaigns.web.reports.charts import charts_of
 from campaigns.web.reports.values import Compared, Excluded, Part, Rows
-from campaigns.web.tables import strata_table
 
 PUBLIC_FACTS = frozenset(
     {"Candlepin", "Foreman", "Katello", "Pulp", "cores", "kernel", "memory", "processor", "python",

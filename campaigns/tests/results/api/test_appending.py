@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Campaign, Measurement
 from campaigns.tests.results.api.documents import document, made
 
@@ -72,7 +72,7 @@ def test_runs_are_appended_out_of_order_with_new_levels_and_metrics(send):
     ]
     assert campaign.cells.count() == 3
     assert campaign.metrics.count() == 3
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     assert len(campaign.findings.get(name="cells").result["cells"]) == 3
 
 

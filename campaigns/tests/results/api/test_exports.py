@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from campaigns.planning import life
-from campaigns.tests.analysis.conftest import interleaved, store, target
+from campaigns.tests.findings.compute.conftest import interleaved, store, target
 
 __all__ = ["interleaved", "target"]
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Campaign, Run, Submission
 from campaigns.results.api import submissions
 from campaigns.results.importing import document as documents
@@ -175,7 +175,7 @@ def test_findings_of_a_metric_of_any_name_are_listed_and_read(send, client, name
     data = document(*({"tags": {"a": x}, "values": {name: 1 + x}} for x in (0, 1)))
     metrics = {each: {"unit": "s", "lower_is_better": True} for each in ("t", name)}
     key = send(data | {"metrics": metrics}).json()["submission"]["campaign"]["id"]
-    analysis.analyse(Campaign.objects.get(pk=key))
+    compute.analyse(Campaign.objects.get(pk=key))
 
     rows = client.get(f"/api/v1/campaigns/{key}/findings").json()["results"]
     row = next(row for row in rows if row["name"] == f"cells:{name}")

@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.test import Client
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.kit.encryption import new_token, token_hash
 from campaigns.models import ApiToken, Campaign, EnvironmentFact, Measurement, Run, Submission
 from campaigns.tests.results.api.documents import document, errors_of, made
@@ -45,7 +45,7 @@ def test_one_post_makes_a_finished_campaign_with_all_its_runs(send):
 def test_what_was_sent_is_analysed_in_its_own_units_and_directions(send, client):
     campaign = made(send(document()))
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     cells = campaign.findings.get(name="cells:memory").result
     assert (cells["unit"], cells["lower_is_better"], cells["label"]) == (
@@ -102,7 +102,7 @@ def test_pairs_are_judged_as_pairs(send):
         run["block"] = place % 3 + 1
     campaign = made(send(data))
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     assert (campaign.paired_factor, campaign.baseline) == ("engine", "futures")
     pairs = campaign.findings.get(name="pairs").result
@@ -293,7 +293,7 @@ def test_of_many_metrics_the_primary_one_and_the_first_are_analysed_and_it_is_sa
     data["campaign"]["primary_metric"] = "m39"
     campaign = made(send(data))
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     cells = campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True)
     assert set(cells) == {f"cells:m{place}" for place in (*range(11), 39)}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.kinds.base import STAND_IN
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.models import Attempt, Campaign, Run, Session
@@ -83,7 +83,7 @@ def test_runs_that_took_turns_in_a_file_are_interleaved_in_blocks():
         for run in campaign.runs.select_related("block", "cell").order_by("position")
     ]
     assert made == [(1, 1), (1, 2), (2, 2), (2, 1), (3, 1), (3, 2)]
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
     caveat = campaign.findings.get(name="answer").result["caveat"]
     assert "one after the other" not in caveat
 
@@ -205,7 +205,7 @@ def test_names_of_tests_are_work_and_their_levels_are_not_compared():
     content = (DATA / "pytest-benchmark.json").read_bytes()
     campaign = imported(content, About(filename="saved.json"))
 
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     assert [factor.name for factor in campaign.factors.filter(is_work=True)] == ["benchmark"]
     levels = campaign.findings.get(name="levels").result

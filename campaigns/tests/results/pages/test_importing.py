@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from campaigns import analysis
+from campaigns.findings import compute
 from campaigns.models import Campaign, Submission, SubmissionPart
 from campaigns.results.importing import waiting
 from campaigns.tests.results import readers
@@ -43,7 +43,7 @@ def test_a_file_becomes_a_campaign_and_leads_to_it(browser, person):
 def test_the_page_of_the_campaign_says_what_was_left_out(browser):
     send(browser, upload("hyperfine-1.20.json"))
     campaign = Campaign.objects.get()
-    analysis.analyse(campaign)
+    compute.analyse(campaign)
 
     page = Page(browser.get(reverse("campaign", args=[campaign.pk])))
 

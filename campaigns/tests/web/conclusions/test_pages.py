@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import conditional_escape
 
-from campaigns.charts import sampling
+from campaigns.findings.charts import sampling
 from campaigns.models import Campaign, Conclusion, Membership, Team
 from campaigns.planning import life
 from campaigns.reviews.checklist import checklist, without_word

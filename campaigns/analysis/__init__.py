@@ -1,9 +1,0 @@
-"""Loads runs, calls the statistics, stores findings with the hash of what they rest on.
-
-Runs on a queue of its own, between two runs; pages only read what is stored here.
-"""
-
-from campaigns.analysis.claiming import claimed
-from campaigns.analysis.findings import analyse
-
-__all__ = ["analyse", "claimed"]

@@ -1,0 +1,120 @@
+"""A comparison as `ComparisonOutput` describes it. Computed by campaigns.findings.compute; written here."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.reverse import reverse
+
+from campaigns.findings.compute.comparability import Cell, Differs
+from campaigns.findings.compute.compared import Against, Compared, Row
+from campaigns.findings.compute.compared_answer import answer_of
+
+Positions = Mapping[int, int]
+"""Of cells, by their keys."""
+
+
+def told(found: Compared, positions: Positions, request: Request) -> dict[str, Any]:
+    """Everything that the page tells, with exact numbers."""
+    first, answer = found.measured[0], answer_of(found)
+    return {
+        "sentence": answer["sentence"],
+        "caveat": answer["caveat"],
+        "metric": first.name,
+        "unit": first.unit,
+        "lower_is_better": first.direction,
+        "confidence": 1 - found.criteria.alpha,
+        "smallest_effect_percent": 100 * found.criteria.delta,
+        "margin_percent": 100 * found.criteria.margin,
+        "campaigns": [
+            {
+                "id": each.side.campaign.pk,
+                "name": name,
+                "url": reverse("api-campaign", [each.side.campaign.pk], request=request),
+                "stand_in": list(each.side.stand_ins),
+            }
+            for each, name in zip(found.measured, found.names.campaigns, strict=True)
+        ],
+        "candidates": [_candidate(found, each) for each in found.against],
+        "comparisons": [_row(found, each, positions) for each in found.rows],
+        "left_out": found.left_out,
+        "differences": [asdict(each) for each in found.differences],
+        "data_hash": found.data_hash,
+    }
+
+
+def _candidate(found: Compared, against: Against) -> dict[str, Any]:
+    over = against.over
+    return {
+        "campaign": found.measured[against.side].side.campaign.pk,
+        "refused": _differing(against.refused),
+        "factors_apart": _differing(against.apart),
+        "only_here": list(against.only_here),
+        "only_in_baseline": list(against.only_there),
+        "overall": over
+        and {
+            "cells": over.cells,
+            "change_percent": _finite(over.geometric_pct),
+            **_bounds(over.ci_pct),
+            "smallest_percent": _finite(over.low_pct),
+            "largest_percent": _finite(over.high_pct),
+            "sample_low_percent": _bounds(over.sample_ci_pct)["low_percent"],
+            "sample_high_percent": _bounds(over.sample_ci_pct)["high_percent"],
+        },
+    }
+
+
+def _row(found: Compared, row: Row, positions: Positions) -> dict[str, Any]:
+    comparison, verdict = row.comparison, row.comparison.verdict
+    return {
+        "baseline": _cell(found, 0, row.baseline, row.means[0], positions),
+        "candidate": _cell(found, row.side, row.candidate, row.means[1], positions),
+        "verdict": verdict.word.value,
+        "word": row.display.word,
+        "reason": verdict.reason,
+        "badges": list(verdict.badges),
+        "change_percent": _finite(verdict.pct_change),
+        **_bounds(verdict.ci_pct),
+        "p": _finite(verdict.p),
+        "p_holm": _finite(verdict.p_adjusted),
+        "p_ranks": _finite(comparison.ranks.p if comparison.ranks else None),
+        "model": comparison.model.value,
+        "n": verdict.n,
+        "df": _finite(comparison.df),
+        "standing": row.standing,
+        "advice": row.advice,
+        "refused": _differing(row.fields),
+        "settings": _differing(row.settings),
+    }
+
+
+def _cell(
+    found: Compared, side: int, cell: Cell, mean: float | None, positions: Positions
+) -> dict[str, Any]:
+    measured = found.measured[side]
+    runs = measured.taken[cell["cell"]]
+    return {
+        "campaign": measured.side.campaign.pk,
+        "position": positions.get(cell["cell"]),
+        "levels": cell["levels"],
+        "mean": _finite(mean),
+        "unit": measured.unit,
+        "runs": len(runs.values),
+        "failed": runs.failed,
+    }
+
+
+def _differing(fields: Sequence[Differs]) -> list[dict[str, str]]:
+    return [asdict(each) for each in fields]
+
+
+def _bounds(interval: Sequence[float] | None) -> dict[str, float | None]:
+    low, high = interval or (None, None)
+    return {"low_percent": _finite(low), "high_percent": _finite(high)}
+
+
+def _finite(number: float | None) -> float | None:
+    """JSON has no infinity."""
+    return number if number is not None and math.isfinite(number) else None

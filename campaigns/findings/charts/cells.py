@@ -1,0 +1,178 @@
+"""What the figure of levels is drawn from. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from campaigns.findings.charts.sampling import Quota, quota_of
+from campaigns.kit.charts.figure import Quantity, is_finite
+from campaigns.kit.charts.formats import short
+
+STATES = ("ok", "failed", "censored", "bound", "excluded")
+
+
+@dataclass(frozen=True, slots=True)
+class RunPoint:
+    """One run. Its state says what the value is.
+
+    `ok`: an observation. `censored`: the limit at which it timed out. `bound`: measured by a
+    saturated generator. `excluded`: by a person. `failed`: none; it is drawn on the rail.
+    page: what a click on the point opens: the position of the run in the campaign of this page, or an
+    address of a page elsewhere; 0 where there is none.
+    drawn: the state that is drawn; a time out without its limit is a failure, no value is nothing.
+    """
+
+    value: float | None
+    state: str = "ok"
+    name: str = ""
+    note: str = ""
+    page: int | str = 0
+    drawn: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a state that no shape stands for."""
+        if self.state not in STATES:
+            raise ValueError(f"“{self.state}” is no state of a run; there are {', '.join(STATES)}.")
+        has_value = is_finite(self.value)
+        if self.state == "failed" or (self.state == "censored" and not has_value):
+            drawn = "failed"
+        else:
+            drawn = self.state if has_value else ""
+        object.__setattr__(self, "drawn", drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCell:
+    """The runs at one level, of one level of the second factor (`series`) where there is one.
+
+    facet: level of the factor that has a small chart for each of its levels.
+    mean: geometric where there is one. interval: of the cell's own runs. reading: bounds for
+    comparing levels, with the noise of all of them.
+    """
+
+    level: float | str
+    runs: Sequence[RunPoint]
+    series: str = ""
+    facet: str = ""
+    mean: float | None = None
+    interval: tuple[float, float] | None = None
+    reading: tuple[float, float] | None = None
+
+    @property
+    def label(self) -> str:
+        """Write the level."""
+        return f"{self.level:g}" if isinstance(self.level, float) else str(self.level)
+
+    @property
+    def name(self) -> str:
+        """Write the cell: its facet and its series, where there are any, and its level."""
+        return ", ".join(short(part) for part in (self.facet, self.series, self.label) if part)
+
+    @property
+    def observed(self) -> int:
+        """Count the runs that the mean is made of."""
+        return self.count("ok")
+
+    def count(self, state: str) -> int:
+        """Count the runs that are drawn as of this state."""
+        return sum(run.drawn == state for run in self.runs)
+
+    def ordered(self, state: str) -> list[tuple[int, RunPoint]]:
+        """Give the runs drawn as of this state by their value, each with its place in the cell."""
+        own = [each for each in enumerate(self.runs) if each[1].drawn == state]
+        return sorted(own, key=lambda each: each[1].value or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Recommended:
+    """The first level shown to be within so much of the best; None where no level is.
+
+    limit: the best mean and so much worse, in the unit of the metric.
+    """
+
+    level: float | str | None
+    limit: float
+    share_pct: float
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsChart:
+    """Cells in the order in which categories are to stand; numbers sort themselves.
+
+    knee: where the curve bends, with 95 % confidence, on an axis of numbers. best: the name of the
+    best cell; empty where none is ranked.
+    """
+
+    factor: str
+    quantity: Quantity
+    cells: Sequence[LevelCell]
+    factor_unit: str = ""
+    series_factor: str = ""
+    facet_factor: str = ""
+    knee: tuple[float, float] | None = None
+    recommended: Recommended | None = None
+    best: str = ""
+
+    @property
+    def series(self) -> list[str]:
+        """Levels of the second factor, in the order given; one empty name without it."""
+        return list(dict.fromkeys(cell.series for cell in self.cells))
+
+    @property
+    def facets(self) -> list[str]:
+        """Levels that have a small chart each, in the order given; one empty name without."""
+        return list(dict.fromkeys(cell.facet for cell in self.cells))
+
+    def only(self, facet: str) -> "LevelsChart":
+        """Give what one small chart holds."""
+        return replace(self, cells=[cell for cell in self.cells if cell.facet == facet])
+
+    @property
+    def is_numeric(self) -> bool:
+        """Say whether the levels stand on an axis of numbers."""
+        return bool(self.cells) and all(
+            isinstance(cell.level, int | float)
+            and not isinstance(cell.level, bool)
+            and is_finite(cell.level)
+            for cell in self.cells
+        )
+
+    def count(self, state: str) -> int:
+        """Count the runs that are drawn as of this state."""
+        return sum(cell.count(state) for cell in self.cells)
+
+    @property
+    def quota(self) -> Quota:
+        """Share the chart among its cells."""
+        return quota_of([len(cell.runs) for cell in self.cells])
+
+    @property
+    def is_crowded(self) -> bool:
+        """Say whether a cell is drawn as a box."""
+        crowded_from = self.quota.crowded_from
+        return any(cell.observed >= crowded_from for cell in self.cells)
+
+    def readable(self) -> "LevelsChart":
+        """Convert everything into the unit that is shown."""
+        quantity, factor = self.quantity.readable()
+        if factor == 1:
+            return self
+        return replace(
+            self,
+            quantity=quantity,
+            cells=[_scaled(cell, factor) for cell in self.cells],
+            recommended=self.recommended
+            and replace(self.recommended, limit=factor * self.recommended.limit),
+        )
+
+
+def _scaled(cell: LevelCell, factor: float) -> LevelCell:
+    return replace(
+        cell,
+        runs=[
+            replace(run, value=None if run.value is None else factor * run.value)
+            for run in cell.runs
+        ],
+        mean=None if cell.mean is None else factor * cell.mean,
+        interval=cell.interval and (factor * cell.interval[0], factor * cell.interval[1]),
+        reading=cell.reading and (factor * cell.reading[0], factor * cell.reading[1]),
+    )

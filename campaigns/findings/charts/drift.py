@@ -1,0 +1,348 @@
+"""Whether the target changed under the campaign: each run against its own cell. Pure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from campaigns.findings.charts import sampling
+from campaigns.kit.charts.figure import (
+    Figure,
+    KeyItem,
+    Quantity,
+    Trace,
+    figure,
+    is_finite,
+    line,
+    markers,
+    sentence,
+    series_token,
+    text,
+)
+from campaigns.kit.charts.formats import counted, number, percent
+
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "cross",
+    "star",
+    "triangle-down",
+    "pentagon",
+    "hexagon",
+    "hourglass",
+    "bowtie",
+    "hexagram",
+)
+MOST_SYMBOLS = len(SYMBOLS)
+"""More cells are drawn alike, and told by the hover."""
+FARTHEST = 20
+"""So many runs farthest from their means are drawn even where not every run is."""
+HOVER = "%{text}<extra></extra>"
+LONGEST_NOTE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class DriftRun:
+    """One run that counts: its cell, its value, its position in the plan, and when it started."""
+
+    cell: str
+    value: float
+    position: int
+    started: datetime | None = None
+    name: str = ""
+    note: str = ""
+    block: int = 0
+    session: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStep:
+    """The effect of one block in % around 0, from its first run to its last."""
+
+    name: str
+    effect_pct: float
+    first: int
+    last: int
+    started: datetime | None = None
+    ended: datetime | None = None
+    number: int = 0
+    session: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """Where another session begins."""
+
+    name: str
+    position: int
+    started: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DriftChart:
+    """All runs of a campaign, drawn by instant where every run has one, else by position.
+
+    blocks: what is left of each block once its cells are accounted for; block_sd_pct: how much they
+    vary, beside sd_pct, by which runs within a block do. sessions: those after the first.
+    """
+
+    quantity: Quantity
+    runs: Sequence[DriftRun]
+    factor: str = ""
+    blocks: Sequence[BlockStep] = ()
+    sessions: Sequence[SessionStart] = ()
+    block_sd_pct: float | None = None
+    sd_pct: float | None = None
+
+    @property
+    def by_instant(self) -> bool:
+        """Say whether time is on the axis."""
+        return bool(self.runs) and all(run.started is not None for run in self.runs)
+
+
+def draw(chart: DriftChart) -> Figure:
+    """Draw one symbol and colour for each cell; values <= 0 have no ratio and are left out."""
+    cells, by_instant = _drawn(chart), chart.by_instant
+    instants = [_instant(run, by_instant) for runs in cells.values() for run, _ in runs]
+    shown = (
+        cells if len(cells) <= MOST_SYMBOLS else {"": [each for r in cells.values() for each in r]}
+    )
+    data = [
+        markers(
+            [(_instant(run, by_instant), change) for run, change in runs],
+            {
+                "size": 9,
+                "symbol": SYMBOLS[index % len(SYMBOLS)],
+                "color": f"@{series_token(index)}",
+            },
+            name=text(name),
+            text=[_hover(run, change, chart.factor, by_instant) for run, change in runs],
+            customdata=[run.position for run, _ in runs],
+            hovertemplate=HOVER,
+        )
+        for index, (name, runs) in enumerate(shown.items())
+    ]
+    zero = {"color": "@ink-2", "width": 1, "dash": "dash"}
+    if instants:
+        data.insert(
+            0,
+            line([(min(instants), 0), (max(instants), 0)], zero, name="mean", showlegend=False),
+        )
+        data.insert(1, _steps(chart, by_instant))
+    by_time: dict[str, Any] = {"type": "date", "tickformat": "%d %b<br>%H:%M", "nticks": 7}
+    by_position: dict[str, Any] = {"title": {"text": "position in the plan"}}
+    return figure(
+        data,
+        {
+            "showlegend": 1 < len(cells) <= MOST_SYMBOLS,
+            "legend": {"title": {"text": f"{text(chart.factor)} "}},
+            "xaxis": {**by_time, "title": {"text": "start, UTC"}} if by_instant else by_position,
+            "yaxis": {
+                "title": {"text": f"{text(chart.quantity.label)}, % from its own cell’s mean"},
+                "ticksuffix": " %",
+                "range": _range(
+                    [
+                        *(change for runs in cells.values() for _, change in runs),
+                        *(block.effect_pct for block in chart.blocks),
+                    ]
+                ),
+            },
+            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+            **_boundaries(chart, by_instant),
+        },
+        narrow={"yaxis": {"title": {"text": "% from its mean"}, "ticksuffix": ""}},
+    )
+
+
+def title(chart: DriftChart) -> str:
+    """Say what is plotted."""
+    return sentence(f"{chart.quantity.label} in the order of the runs")
+
+
+def note(chart: DriftChart) -> str:
+    """Say how many runs are drawn where not all of them are; else nothing."""
+    runs, drawn = (sum(map(len, cells(chart).values())) for cells in (_changes, _drawn))
+    if drawn == runs:
+        return ""
+    return (
+        f"{drawn:,} of {runs:,} runs are drawn: evenly over the campaign, and the {FARTHEST} that lie"
+        f" farthest from their means. {sampling.WHERE_ALL_ARE}"
+    )
+
+
+def describe(chart: DriftChart) -> str:
+    """Say the finding in numbers: how far early and late runs lie from their cells' means."""
+    by_instant = chart.by_instant
+    changes = sorted(
+        (
+            (_instant(run, by_instant), change)
+            for runs in _changes(chart).values()
+            for run, change in runs
+        ),
+        key=lambda each: each[0],
+    )
+    if not changes:
+        return f"{title(chart)}. No value yet."
+    values = [change for _, change in changes]
+    parts = [
+        f"{title(chart)}: {counted(len(values), 'run')}, from {percent(min(values))}"
+        f" to {percent(max(values))} of their own cell's mean"
+    ]
+    half = len(values) // 2
+    if half:
+        early, late = sum(values[:half]) / half, sum(values[-half:]) / half
+        parts.append(f"first half {percent(early)}, second half {percent(late)} on average")
+    if chart.block_sd_pct is not None and chart.sd_pct is not None:
+        parts.append(
+            f"blocks vary by {number(chart.block_sd_pct)} % (sd), runs within a block by"
+            f" {number(chart.sd_pct)} %"
+        )
+    if chart.sessions:
+        parts.append(counted(len(chart.sessions) + 1, "session"))
+    return f"{'; '.join(parts)}."
+
+
+def legend(chart: DriftChart) -> tuple[KeyItem, ...]:
+    """Say what lines are, where there are any."""
+    steps = [KeyItem("bar", "effect of a block", None, "ink-3", "blocks")] if chart.blocks else []
+    begun = (
+        [KeyItem("line", "another session begins", None, "warn", "sessions")]
+        if chart.sessions
+        else []
+    )
+    return (*steps, *begun)
+
+
+def _steps(chart: DriftChart, by_instant: bool) -> Trace:
+    """Draw each block as a level, with a gap to the next one."""
+    points: list[tuple[Any, Any]] = []
+    told: list[str] = []
+    for block in chart.blocks:
+        ends = (block.first - 0.4, block.last + 0.4)
+        if by_instant and block.started and block.ended:
+            ends = (_milliseconds(block.started), _milliseconds(block.ended))
+        points += [(ends[0], block.effect_pct), (ends[1], block.effect_pct), (ends[1], None)]
+        told += [f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} beside the others"] * 3
+    pen = {"color": "@ink-3/45", "width": 7}
+    return line(
+        points,
+        pen,
+        name="effect of a block",
+        showlegend=False,
+        text=told,
+        hovertemplate=HOVER,
+        meta=["blocks"],
+    )
+
+
+def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
+    """Upright lines where sessions begin."""
+    if not chart.sessions:
+        return {}
+    places = [
+        (
+            session.name,
+            _milliseconds(session.started)
+            if by_instant and session.started
+            else session.position - 0.5,
+        )
+        for session in chart.sessions
+    ]
+    pen = {"color": "@warn", "width": 1, "dash": "dash"}
+    return {
+        "shapes": [
+            {
+                "type": "line",
+                "xref": "x",
+                "yref": "paper",
+                "x0": x,
+                "x1": x,
+                "y0": 0,
+                "y1": 1,
+                "line": pen,
+                "name": "sessions",
+            }
+            for _, x in places
+        ],
+        "annotations": [
+            {
+                "text": text(name),
+                "xref": "x",
+                "yref": "paper",
+                "x": x,
+                "y": 1,
+                "xanchor": "left",
+                "yanchor": "top",
+                "showarrow": False,
+                "font": {"color": "@ink-2"},
+            }
+            for name, x in places
+        ],
+    }
+
+
+def changes_of(chart: DriftChart) -> dict[int, float]:
+    """Give each run's distance from the mean of its cell in %, by its position."""
+    return {run.position: change for runs in _changes(chart).values() for run, change in runs}
+
+
+def _changes(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
+    """Give each run in % of its own cell's geometric mean, by cell."""
+    cells: dict[str, list[DriftRun]] = {}
+    for run in chart.runs:
+        if is_finite(run.value) and run.value > 0:
+            cells.setdefault(run.cell, []).append(run)
+    changes = {}
+    for name, runs in cells.items():
+        mean = sum(math.log(run.value) for run in runs) / len(runs)
+        changes[name] = [(run, 100 * math.expm1(math.log(run.value) - mean)) for run in runs]
+    return changes
+
+
+def _drawn(chart: DriftChart) -> dict[str, list[tuple[DriftRun, float]]]:
+    """Leave out runs where they are too many for a point each."""
+    cells = _changes(chart)
+    ordered = sorted(
+        (each for runs in cells.values() for each in runs), key=lambda each: each[0].position
+    )
+    if len(ordered) <= sampling.MOST_DRAWN:
+        return cells
+    farthest = sorted(ordered, key=lambda each: abs(each[1]))[-FARTHEST:]
+    chosen = {
+        run.position for run, _ in (*sampling.evenly(ordered, sampling.MOST_POINTS), *farthest)
+    }
+    return {
+        name: [each for each in runs if each[0].position in chosen] for name, runs in cells.items()
+    }
+
+
+def _range(changes: Sequence[float]) -> list[float]:
+    """Keep 5 % in sight, so that little noise does not look like much."""
+    low, high = min([-5.0, *changes]), max([5.0, *changes])
+    pad = 0.08 * (high - low)
+    return [low - pad, high + pad]
+
+
+def _instant(run: DriftRun, by_instant: bool) -> int:
+    """Milliseconds, as an axis of dates takes them; else the position."""
+    if by_instant and run.started is not None:
+        return _milliseconds(run.started)
+    return run.position
+
+
+def _milliseconds(instant: datetime) -> int:
+    return round(1000 * instant.timestamp())
+
+
+def _place(run: DriftRun) -> str:
+    return run.started.astimezone(UTC).isoformat(" ")[:19] if run.started else ""
+
+
+def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
+    name = f"<b>{text(run.name)}</b>, " if run.name else ""
+    when = f"<br>{_place(run)}" if by_instant else f"<br>position {run.position}"
+    when = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else when
+    return f"{name}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"

@@ -1,0 +1,290 @@
+"""The layers of the figure of levels, from the back to the front. Pure.
+
+Each trace names its series and what it shows, which are the entries of the legend that hide it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.findings.charts.places import Place
+from campaigns.findings.charts.sampling import Quota
+from campaigns.kit.charts.figure import (
+    DASHES,
+    SYMBOLS,
+    Trace,
+    grouped,
+    is_finite,
+    line,
+    markers,
+    series_token,
+    text,
+)
+from campaigns.kit.charts.formats import amount, counted, span
+
+HOVER = "%{text}<extra></extra>"
+LONGEST_NOTE = 200
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the runs of a box: its whiskers, its sides, and the line in it."""
+BOX = 0.6
+"""Half the width of a box, as a share of how far left of their level runs stand."""
+SAID = {
+    "failed": "failed",
+    "censored": "timed out, above {}",
+    "bound": "{}, only a bound: the generator was saturated",
+    "excluded": "{}, excluded",
+}
+"""Of a value that is no plain one, by what is drawn."""
+
+
+def series_group(index: int) -> str:
+    """Name the traces of the index-th series, from 0."""
+    return f"s{index + 1}"
+
+
+def _by_series(places: Sequence[Place]) -> Iterator[tuple[int, list[Place]]]:
+    for index in sorted({each.series for each in places}):
+        yield index, [each for each in places if each.series == index]
+
+
+def joined(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Join the means of each series of numbers; a level without a mean breaks the line."""
+    if not chart.is_numeric:
+        return []
+    several = len(chart.series) > 1
+    traces = []
+    for index, cells in _by_series(places):
+        own = sorted(cells, key=lambda each: each.x)
+        if sum(is_finite(each.cell.mean) for each in own) > 1:
+            pen = {
+                "color": f"@{series_token(index)}/60" if several else "@ink-3/60",
+                "width": 1,
+                "dash": DASHES[index % len(DASHES)],
+            }
+            means_of = line([(each.x, each.cell.mean) for each in own], pen)
+            traces += grouped([means_of], "mean", series_group(index))
+    return traces
+
+
+def intervals(places: Sequence[Place]) -> list[Trace]:
+    """Draw each cell's own interval; that of two runs is pale, since its t is 12.7."""
+    traces = []
+    for index, own in _by_series(places):
+        for color, runs_are_two in (("@ink-3", False), ("@ink-3/50", True)):
+            drawn = [
+                (each.x, each.cell.mean, each.cell.interval)
+                for each in own
+                if each.cell.mean is not None
+                and each.cell.interval is not None
+                and (each.cell.observed == 2) == runs_are_two
+            ]
+            bars = _bars(drawn, "95 % interval", color, thickness=1, width=4)
+            traces += grouped([bars], "interval", series_group(index))
+    return traces
+
+
+def readings(places: Sequence[Place]) -> list[Trace]:
+    """Draw the bounds for comparing levels as broad bars, behind the cells' own intervals."""
+    traces = []
+    for index, own in _by_series(places):
+        drawn = [
+            (each.x, each.cell.mean, each.cell.reading)
+            for each in own
+            if each.cell.mean is not None and each.cell.reading is not None
+        ]
+        bars = _bars(drawn, "for comparing levels", "@series-1/30", thickness=6, width=0)
+        traces += grouped([bars], "reading", series_group(index))
+    return traces
+
+
+def _bars(
+    drawn: Sequence[tuple[float, float, tuple[float, float]]],
+    name: str,
+    color: str,
+    *,
+    thickness: int,
+    width: int,
+) -> Trace:
+    """Draw an interval around each mean."""
+    error = {
+        "type": "data",
+        "symmetric": False,
+        "array": [bounds[1] - mean for _, mean, bounds in drawn],
+        "arrayminus": [mean - bounds[0] for _, mean, bounds in drawn],
+        "thickness": thickness,
+        "width": width,
+        "color": color,
+    }
+    points = [(x, mean) for x, mean, _ in drawn]
+    return markers(points, {"size": 1, "color": color}, name=name, error_y=error)
+
+
+def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw the geometric means, filled: a diamond, or the symbol of each series."""
+    several = len(chart.series) > 1
+    traces = []
+    for index, series in enumerate(chart.series):
+        own = [each for each in places if each.series == index and is_finite(each.cell.mean)]
+        marker = {
+            "symbol": SYMBOLS[index % len(SYMBOLS)] if several else "diamond",
+            "size": 8,
+            "color": f"@{series_token(index)}" if several else "@ink",
+            "line": {"color": "@surface", "width": 1.5},
+        }
+        points = markers(
+            [(each.x, each.cell.mean) for each in own],
+            marker,
+            name=text(f"geometric mean {series}".strip()),
+            text=[_mean_hover(each, chart) for each in own],
+            hovertemplate=HOVER,
+        )
+        traces += grouped([points], "mean", series_group(index))
+    return traces
+
+
+def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw the quartiles of each crowded cell as a box, where its runs stand."""
+    traces, crowded_from = [], chart.quota.crowded_from
+    for index, own in _by_series(places):
+        sides: list[tuple[float | None, float | None]] = []
+        inner: list[tuple[float | None, float | None]] = []
+        medians: list[tuple[float, float]] = []
+        told: list[str] = []
+        for each in own:
+            if each.cell.observed < crowded_from:
+                continue
+            values = [run.value or 0.0 for _, run in each.cell.ordered("ok")]
+            low, first, median, third, high = np.quantile(values, QUANTILES).tolist()
+            x, half = each.x - each.offset, BOX * each.offset
+            left, right = x - half, x + half
+            sides += [(left, first), (right, first), (right, third), (left, third), (left, first)]
+            sides.append((None, None))
+            inner += [(left, median), (right, median), (None, None)]
+            inner += [(x, low), (x, first), (None, None), (x, third), (x, high), (None, None)]
+            medians.append((x, median))
+            told.append(_box_hover(each, chart, (first, median, third)))
+        color = f"@{series_token(index)}"
+        fill = {"fill": "toself", "fillcolor": f"{color}/28"}
+        drawn = [
+            line(sides, {"color": color, "width": 1.5}, name="middle half of the runs", **fill),
+            line(inner, {"color": color, "width": 2}, name="median and whiskers"),
+            markers(
+                medians, {"size": 1, "color": color}, name="median", text=told, hovertemplate=HOVER
+            ),
+        ]
+        traces += grouped(drawn, "box", series_group(index))
+    return traces
+
+
+def observed(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw runs that count as open rings, or the open symbols of their series."""
+    traces = []
+    size, width = (5, 1) if chart.is_crowded else (8, 1.8)
+    for index, own in _by_series(places):
+        marker = {
+            "symbol": SYMBOLS[index % len(SYMBOLS)],
+            "size": size,
+            "color": "@surface",
+            "line": {"color": f"@{series_token(index)}", "width": width},
+        }
+        name = text(f"run {chart.series[index]}".strip())
+        traces += grouped([_points(chart, own, "ok", marker, name)], "runs", series_group(index))
+    return traces
+
+
+def special(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
+    """Draw what has a value that does not count: timed out, a bound, excluded."""
+    bound = "triangle-down-open" if chart.quantity.lower_is_better else "triangle-up-open"
+    marks = (
+        ("censored", "triangle-up-open", "@warn", "timed out"),
+        ("bound", bound, "@series-4", "bound"),
+        ("excluded", "circle-x-open", "@ink-3", "excluded"),
+    )
+    traces = []
+    for state, symbol, color, name in marks:
+        marker = {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1.8}}
+        for index, own in _by_series(places):
+            points = _points(chart, own, state, marker, name)
+            traces += grouped([points], state, series_group(index))
+    return traces
+
+
+def failed(
+    chart: LevelsChart, places: Sequence[Place], rail: float, extent: Sequence[float]
+) -> list[Trace]:
+    """Draw failed runs as crosses on a dotted rail above the plot; without any there is no rail."""
+    marker = {"symbol": "x", "size": 10, "color": "@fail"}
+    crosses = [
+        trace
+        for index, own in _by_series(places)
+        for trace in grouped(
+            [_points(chart, own, "failed", marker, "failed", rail)], "failed", series_group(index)
+        )
+        if trace["x"]
+    ]
+    if not crosses:
+        return []
+    pen = {"color": "@fail", "width": 1, "dash": "dot"}
+    dotted = line([(extent[0], rail), (extent[1], rail)], pen, name="rail")
+    return [*grouped([dotted], "failed"), *crosses]
+
+
+def shown(cell: LevelCell, state: str, quota: Quota) -> list[tuple[int, RunPoint]]:
+    """Give the runs of a state that are drawn, each with its place in the cell."""
+    return sorted(quota.of(cell.ordered(state)), key=lambda each: each[0])
+
+
+def _points(
+    chart: LevelsChart,
+    places: Sequence[Place],
+    state: str,
+    marker: Mapping[str, Any],
+    name: str,
+    rail: float | None = None,
+) -> Trace:
+    levels, quota = [_level(each, chart) for each in places], chart.quota
+    drawn = [
+        (each.run_x(index), run.value if rail is None else rail, run, level)
+        for each, level in zip(places, levels, strict=True)
+        for index, run in shown(each.cell, state, quota)
+    ]
+    return markers(
+        [(x, y) for x, y, _, _ in drawn],
+        marker,
+        name=name,
+        text=[_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
+        customdata=[run.page for _, _, run, _ in drawn],
+        hovertemplate=HOVER,
+    )
+
+
+def _level(place: Place, chart: LevelsChart) -> str:
+    return text(f"{place.cell.name} {chart.factor_unit}".strip())
+
+
+def _run_hover(level: str, run: RunPoint, unit: str) -> str:
+    value = "failed" if run.value is None else amount(run.value, unit)
+    said = SAID.get(run.drawn, "{}").format(value)
+    name = f"<b>{text(run.name)}</b>, " if run.name else ""
+    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
+    return f"{name}{level}<br>{said}{note}"
+
+
+def _mean_hover(place: Place, chart: LevelsChart) -> str:
+    cell, unit = place.cell, chart.quantity.unit
+    own = f"<br>this cell only {span(cell.interval, unit)}" if cell.interval else ""
+    return (
+        f"<b>{_level(place, chart)}</b><br>geometric mean {amount(cell.mean or 0.0, unit)}"
+        f" of {counted(cell.observed, 'run')}{own}"
+    )
+
+
+def _box_hover(place: Place, chart: LevelsChart, quartiles: tuple[float, float, float]) -> str:
+    cell, unit = place.cell, chart.quantity.unit
+    first, median, third = quartiles
+    return (
+        f"<b>{_level(place, chart)}</b><br>median {amount(median, unit)} of"
+        f" {counted(cell.observed, 'run')}, half of them {span((first, third), unit)}"
+    )

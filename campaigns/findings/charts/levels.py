@@ -1,0 +1,252 @@
+"""A metric against the levels of a factor, with its runs. Pure.
+
+Rings are runs, a little left of their level; the diamond is the geometric mean; the thin interval
+with caps trusts only the cell's own runs. What is no value has a shape of its own, never a gap.
+A cell of many runs is a box of quartiles with some of its runs as rings.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.findings.charts import sampling
+from campaigns.findings.charts.bands import knee_band, recommended_band
+from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart
+from campaigns.findings.charts.level_traces import (
+    boxes,
+    failed,
+    intervals,
+    joined,
+    means,
+    observed,
+    readings,
+    series_group,
+    shown,
+    special,
+)
+from campaigns.findings.charts.places import Place, level_axis, log_level_axis, place_cells
+from campaigns.kit.charts.axes import (
+    clock_ticks,
+    has_clock,
+    log_clock_ticks,
+    log_range,
+    log_ticks,
+    short_title,
+    value_title,
+)
+from campaigns.kit.charts.figure import (
+    SYMBOLS,
+    Figure,
+    KeyItem,
+    figure,
+    is_finite,
+    sentence,
+    series_token,
+    text,
+)
+from campaigns.kit.charts.formats import amount, bracketed, counted, number
+
+INTERVAL_ROOM = 1.6
+"""An interval may stretch the axis to so many times the largest value; a longer one is cut off."""
+MOST_DESCRIBED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """The axis of values. low: the smallest value above 0, None where one is not; for the log axis."""
+
+    bottom: float
+    top: float
+    rail: float
+    low: float | None
+    clock: bool
+
+
+def draw(chart: LevelsChart) -> Figure:
+    """Draw the figure; `scales` has `log` only where every value is above 0."""
+    chart = chart.readable()
+    return _drawn(chart, place_cells(chart))
+
+
+def multiples(chart: LevelsChart) -> list[tuple[str, Figure]]:
+    """Draw a small figure for each facet, by its name; all of them share axes and colours."""
+    chart = chart.readable()
+    places = place_cells(chart)
+    return [
+        (facet, _drawn(chart, [place for place in places if place.cell.facet == facet]))
+        for facet in chart.facets
+    ]
+
+
+def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
+    extent = _extent(chart)
+    factor = text(chart.factor) + (f" ({text(chart.factor_unit)})" if chart.factor_unit else "")
+    levels = level_axis(chart, factor)
+    values: dict[str, Any] = {
+        "title": {"text": value_title(chart.quantity, with_clock=extent.clock)},
+        "range": [extent.bottom, extent.top],
+        **(clock_ticks(extent.bottom, extent.top) if extent.clock else {}),
+    }
+    return figure(
+        [
+            *joined(chart, places),
+            *readings(places),
+            *intervals(places),
+            *means(chart, places),
+            *observed(chart, places),
+            *boxes(chart, places),
+            *special(chart, places),
+            *failed(chart, places, extent.rail, levels["range"]),
+        ],
+        {
+            "xaxis": levels,
+            "yaxis": values,
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "shapes": [*knee_band(chart), *recommended_band(chart, places)],
+        },
+        scales=_scales(chart, extent),
+        narrow={"yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}}},
+    )
+
+
+def title(chart: LevelsChart) -> str:
+    """Say what is plotted."""
+    names = (chart.factor, chart.series_factor, chart.facet_factor)
+    factors = " and ".join(name for name in names if name)
+    return sentence(f"{chart.quantity.label} by {factors}" if factors else chart.quantity.label)
+
+
+def note(chart: LevelsChart) -> str:
+    """Say how many runs are drawn where not all of them are; else nothing."""
+    quota = chart.quota
+    runs = sum(chart.count(state) for state in STATES)
+    drawn = sum(len(shown(cell, state, quota)) for cell in chart.cells for state in STATES)
+    return sampling.note(drawn, runs, "run", "cell", quota)
+
+
+def describe(chart: LevelsChart) -> str:
+    """Say the finding in numbers: the mean of each level, the best if one is known, what is no value."""
+    with_mean = [cell for cell in chart.cells if is_finite(cell.mean)]
+    unit = chart.quantity.unit
+    parts = [f"{title(chart)}."]
+    if 0 < len(with_mean) <= MOST_DESCRIBED:
+        parts.append(", ".join(_reading(cell, unit) for cell in with_mean) + ".")
+    elif with_mean:
+        means = [cell.mean or 0.0 for cell in with_mean]
+        span = f"{amount(min(means), unit)} to {amount(max(means), unit)}"
+        parts.append(f"{len(with_mean)} cells, with means of {span}.")
+    if not with_mean:
+        parts.append("No value yet.")
+    elif chart.best:
+        parts.append(f"Best at {chart.best}.")
+    if chart.knee and chart.is_numeric:
+        levels = [cell.level for cell in chart.cells if not isinstance(cell.level, str)]
+        parts.append(f"The knee lies {bracketed(*chart.knee, levels)}.")
+    if chart.recommended and chart.recommended.level is not None:
+        share = number(chart.recommended.share_pct)
+        parts.append(f"{chart.recommended.level} is within {share} % of the best.")
+    told = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
+    parts += [
+        f"{counted(chart.count(state), 'run')} {words}."
+        for state, words in (*told, ("excluded", "excluded"))
+        if chart.count(state)
+    ]
+    return " ".join(parts)
+
+
+def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
+    """List what is drawn, and what could be but is not, with its count."""
+    series = chart.series
+    if len(series) > 1:
+        runs = [
+            KeyItem(
+                SYMBOLS[index % len(SYMBOLS)],
+                f"{chart.series_factor} {name}: one run, and filled the geometric mean".strip(),
+                sum(cell.observed for cell in chart.cells if cell.series == name),
+                series_token(index),
+                series_group(index),
+            )
+            for index, name in enumerate(series)
+        ]
+    else:
+        one = "one run, drawn left of its level"
+        runs = [
+            KeyItem("circle", one, chart.count("ok"), "series-1", "runs"),
+            KeyItem("diamond", "geometric mean", None, "ink", "mean"),
+        ]
+    spread = "middle half of the runs and their median; whiskers from 5 % to 95 %"
+    box = [KeyItem("box", spread, None, "ink-2", "box")] if chart.is_crowded else []
+    bound = "bound-down" if chart.quantity.lower_is_better else "bound-up"
+    band = [KeyItem("band", "knee, 95 %", None, "warn", "knee")] if knee_band(chart) else []
+    has_reading = any(cell.reading for cell in chart.cells)
+    compared = KeyItem("bar", "for comparing levels, 95 %", None, "series-1", "reading")
+    failures = chart.count("failed")
+    timeouts = chart.count("censored")
+    return (
+        *runs,
+        *box,
+        *([compared] if has_reading else []),
+        *band,
+        *_advice(chart),
+        KeyItem("interval", "95 % interval, this cell only", None, "ink-3", "interval"),
+        KeyItem("failed", "failed, no value", failures, "fail", "failed"),
+        KeyItem("censored", "timed out, true value above", timeouts, "warn", "censored"),
+        KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4", "bound"),
+        KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3", "excluded"),
+    )
+
+
+def _advice(chart: LevelsChart) -> list[KeyItem]:
+    if chart.recommended is None:
+        return []
+    share = number(chart.recommended.share_pct)
+    line = KeyItem("line", f"the best and {share} % worse", None, "equal", "limit")
+    if chart.recommended.level is None:
+        return [line]
+    within = f"first setting shown to be within {share} % of the best"
+    return [
+        KeyItem("band", within, None, "equal", "recommended"),
+        line,
+    ]
+
+
+def _reading(cell: LevelCell, unit: str) -> str:
+    return f"{cell.name}: {amount(cell.mean or 0.0, unit)}"
+
+
+def _extent(chart: LevelsChart) -> _Extent:
+    drawn = [
+        run.value for cell in chart.cells for run in cell.runs if run.drawn not in ("", "failed")
+    ]
+    values = [
+        value for value in (*drawn, *(cell.mean for cell in chart.cells)) if value is not None
+    ]
+    values = [value for value in values if is_finite(value)]
+    bounds = [bound for cell in chart.cells for bound in cell.interval or () if is_finite(bound)]
+    smallest, largest = min(values, default=0.0), max(values, default=0.0)
+    top = max(largest, min(max(bounds, default=0.0), INTERVAL_ROOM * largest)) * 1.06
+    top = top if top > 0 else (1.0 if smallest >= 0 else 0.0)
+    rail = top + 0.04 * (top - min(smallest, 0.0))
+    if chart.count("failed"):
+        top = rail + 0.04 * (top - min(smallest, 0.0))
+    lowest = min((smallest, *(bound for bound in bounds if bound > smallest / INTERVAL_ROOM)))
+    return _Extent(
+        bottom=0.0 if smallest >= 0 else 1.06 * smallest,
+        top=top,
+        rail=rail,
+        low=lowest if smallest > 0 else None,
+        clock=has_clock(chart.quantity.unit, top),
+    )
+
+
+def _scales(chart: LevelsChart, extent: _Extent) -> dict[str, Any]:
+    if extent.low is None:
+        return {}
+    start, end = log_range(extent.low, extent.top)
+    low, high = 10**start, 10**end
+    ticks = log_clock_ticks(low, high) if extent.clock else log_ticks(low, high)
+    log: dict[str, Any] = {"yaxis": {"type": "log", "range": [start, end], **ticks}}
+    levels = log_level_axis(chart)
+    if levels:
+        log["xaxis"] = levels
+    return {"linear": {}, "log": log}

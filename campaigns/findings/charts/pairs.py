@@ -1,0 +1,327 @@
+"""Change per stratum with every pair, or one row a contrast: a forest. Pure.
+
+A ring is a pair whose candidate ran first, a square one whose baseline did; the diamond with its
+interval is the stratum, in the tone of its verdict. 0 is a dashed upright line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.findings.charts import sampling
+from campaigns.findings.charts.sampling import Quota
+from campaigns.kit.charts.axes import nice_step
+from campaigns.kit.charts.figure import (
+    Figure,
+    KeyItem,
+    Quantity,
+    Trace,
+    figure,
+    is_finite,
+    line,
+    markers,
+    text,
+)
+from campaigns.kit.charts.formats import counted, percent, short, span_pct
+
+ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
+    (True, "circle-open", "series-1", "s1"),
+    (False, "square-open", "series-2", "s2"),
+    (None, "diamond-open", "series-6", "pairs"),
+)
+TOP, BOTTOM, ESTIMATE, SECOND = 0.32, -0.1, -0.25, -0.38
+"""Of a row: pairs lie between the first two, the estimate below them, another reading below that."""
+INTERVAL_ROOM = 0.5
+"""Intervals may stretch the axis by so many times what the pairs take; longer ones are cut off."""
+LONGEST_TICK = 32
+LONGEST_NARROW_TICK = 16
+MOST_DESCRIBED = 12
+HOVER = "%{text}<extra></extra>"
+
+
+@dataclass(frozen=True, slots=True)
+class PairPoint:
+    """The change of one pair in %. candidate_first is None where nobody knows."""
+
+    change_pct: float
+    candidate_first: bool | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """One stratum with its verdict as shown; without a change only the word stands in the row.
+
+    second: the interval by another model, drawn thin below the one that decides.
+    """
+
+    name: str
+    pairs: Sequence[PairPoint]
+    tone: str
+    word: str
+    change_pct: float | None = None
+    interval: tuple[float, float] | None = None
+    second: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairsChart:
+    """Strata from the top to the bottom.
+
+    Without a candidate each row is a contrast of its own, that its name tells, and its pairs are the
+    blocks that hold both sides.
+    """
+
+    quantity: Quantity
+    baseline: str
+    candidate: str
+    strata: Sequence[StratumRow]
+    strata_factor: str = ""
+
+    @property
+    def quota(self) -> Quota:
+        """Share the chart among its rows."""
+        return sampling.quota_of([len(row.pairs) for row in self.strata])
+
+
+def draw(chart: PairsChart) -> Figure:
+    """Draw the figure."""
+    rows = [(len(chart.strata) - index, row) for index, row in enumerate(chart.strata)]
+    low, high = _extent(chart)
+    names = [text(row.name, LONGEST_TICK) for _, row in rows]
+    heights = {"tickvals": [y for y, _ in rows], "range": [0.4, len(rows) + 0.6], "showgrid": False}
+    return figure(
+        [
+            line(
+                [(0, 0), (0, len(rows) + 1)],
+                {"color": "@ink-2", "width": 1, "dash": "dash"},
+                name="no change",
+            ),
+            *(_pairs(chart, rows, *order) for order in ORDERS),
+            *_estimates(rows),
+            _seconds(rows),
+            _words(rows),
+        ],
+        {
+            "xaxis": {
+                "title": {"text": _axis_title(chart)},
+                "ticksuffix": " %",
+                "range": [low, high],
+                "zeroline": False,
+            },
+            "yaxis": {**heights, "ticktext": names, "ticks": ""},
+            "margin": {"t": 8, "l": 8, "r": 12, "b": 8},
+        },
+        narrow={
+            "xaxis": {
+                "title": {"text": f"change, {_better_side(chart)}"},
+                "ticksuffix": "",
+                "range": [low, high],
+                "dtick": nice_step(high - low, 4),
+            },
+            "yaxis": {
+                **heights,
+                "ticktext": [text(row.name, LONGEST_NARROW_TICK) for _, row in rows],
+            },
+        },
+    )
+
+
+def title(chart: PairsChart) -> str:
+    """Say what is plotted."""
+    if not chart.candidate:
+        return "Comparisons, with every block" if _has_pairs(chart) else "Comparisons"
+    by = f" by {chart.strata_factor}" if chart.strata_factor else ""
+    return f"Change{by}, with every pair"
+
+
+def describe(chart: PairsChart) -> str:
+    """Say the finding in numbers: the change of each stratum, with its interval and its word."""
+    sides = f", {chart.candidate} vs. {chart.baseline}" if chart.candidate else ""
+    better = f", {_better_side(chart)}" if _better_side(chart) else ""
+    opening = f"{title(chart)}: {chart.quantity.label}{sides}{better}."
+    if not chart.strata:
+        return f"{opening} No pair yet."
+    if len(chart.strata) <= MOST_DESCRIBED:
+        return f"{opening} {' '.join(_reading(row) for row in chart.strata)}"
+    words: dict[str, int] = {}
+    for row in chart.strata:
+        words[row.word] = words.get(row.word, 0) + 1
+    counts = ", ".join(f"{number} {word}" for word, number in words.items())
+    return f"{opening} Of {len(chart.strata)} rows: {counts}."
+
+
+def note(chart: PairsChart) -> str:
+    """Say how many pairs are drawn where not all of them are; else nothing."""
+    pairs = sum(is_finite(pair.change_pct) for row in chart.strata for pair in row.pairs)
+    drawn = sum(len(_shown(row, chart.quota)) for row in chart.strata)
+    return sampling.note(drawn, pairs, "pair", "row", chart.quota)
+
+
+def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
+    """List what is drawn, with its count."""
+    firsts = [pair.candidate_first for row in chart.strata for pair in row.pairs]
+    unknown = firsts.count(None)
+    if not chart.candidate:
+        return (
+            KeyItem("diamond-open", "the change within one block", unknown, "series-6", "pairs"),
+            KeyItem("diamond", "change with its 95 % interval, in the tone of its verdict"),
+            KeyItem("interval", "the same by another model", None, "ink-3", "second"),
+        )
+    return (
+        KeyItem(
+            "circle", f"one pair, {chart.candidate} ran first", firsts.count(True), "series-1", "s1"
+        ),
+        KeyItem(
+            "square", f"one pair, {chart.baseline} ran first", firsts.count(False), "series-2", "s2"
+        ),
+        *(
+            [KeyItem("diamond-open", "one pair, order unknown", unknown, "series-6", "pairs")]
+            if unknown
+            else []
+        ),
+        KeyItem("diamond", "geometric mean with its 95 % interval, in the tone of its verdict"),
+    )
+
+
+def _reading(row: StratumRow) -> str:
+    change = "" if row.change_pct is None else percent(row.change_pct)
+    interval = f" ({span_pct(row.interval)})" if change and row.interval else ""
+    said = (f"{change}{interval}", row.word, counted(len(row.pairs), "pair"))
+    return f"{short(row.name) or 'all'}: {', '.join(part for part in said if part)}."
+
+
+def _better_side(chart: PairsChart) -> str:
+    lower = chart.quantity.lower_is_better
+    return "" if lower is None else f"{'negative' if lower else 'positive'} is better"
+
+
+def _axis_title(chart: PairsChart) -> str:
+    side = f" ({_better_side(chart)})" if _better_side(chart) else ""
+    sides = f", {text(chart.candidate)} vs. {text(chart.baseline)}" if chart.candidate else ""
+    return f"change of {text(chart.quantity.label)}{sides}{side}"
+
+
+def _has_pairs(chart: PairsChart) -> bool:
+    return any(row.pairs for row in chart.strata)
+
+
+def _extent(chart: PairsChart) -> tuple[float, float]:
+    points = [pair.change_pct for row in chart.strata for pair in row.pairs]
+    points += [row.change_pct for row in chart.strata if row.change_pct is not None]
+    points = [point for point in points if is_finite(point)]
+    low, high = min([0.0, *points]), max([0.0, *points])
+    room = INTERVAL_ROOM * ((high - low) or 1.0)
+    bounds = [bound for row in chart.strata for bound in row.interval or () if is_finite(bound)]
+    low = min([low, *(max(bound, low - room) for bound in bounds)])
+    high = max([high, *(min(bound, high + room) for bound in bounds)])
+    pad = 0.05 * ((high - low) or 1.0)
+    return low - pad, high + pad
+
+
+def _pairs(
+    chart: PairsChart,
+    rows: Sequence[tuple[int, StratumRow]],
+    candidate_first: bool | None,
+    symbol: str,
+    token: str,
+    group: str,
+) -> Trace:
+    firsts: dict[bool | None, str] = {
+        True: f"{chart.candidate} first",
+        False: f"{chart.baseline} first",
+    }
+    known = firsts.get(candidate_first, "order unknown")
+    name = text(f"pair, {known}") if chart.candidate else "within a block"
+    quota = chart.quota
+    drawn = [
+        (pair.change_pct, y + _height(index, len(row.pairs)), _pair_hover(row, pair, name))
+        for y, row in rows
+        for index, pair in _shown(row, quota)
+        if pair.candidate_first is candidate_first
+    ]
+    return markers(
+        [(x, y) for x, y, _ in drawn],
+        {"symbol": symbol, "size": 7, "color": f"@{token}", "line": {"width": 1.5}},
+        name=name,
+        text=[hover for _, _, hover in drawn],
+        hovertemplate=HOVER,
+        meta=[group],
+    )
+
+
+def _shown(row: StratumRow, quota: Quota) -> list[tuple[int, PairPoint]]:
+    """The pairs of a row that are drawn, each with its place among all of them."""
+    known = [each for each in enumerate(row.pairs) if is_finite(each[1].change_pct)]
+    chosen = quota.of(sorted(known, key=lambda each: each[1].change_pct))
+    return sorted(chosen, key=lambda each: each[0])
+
+
+def _pair_hover(row: StratumRow, pair: PairPoint, name: str) -> str:
+    note = f"<br>{text(pair.note, 200)}" if pair.note else ""
+    return f"<b>{text(row.name)}</b>, {name}<br>{percent(pair.change_pct)}{note}"
+
+
+def _height(index: int, pairs: int) -> float:
+    return TOP - (TOP - BOTTOM) * (index / (pairs - 1) if pairs > 1 else 0.5)
+
+
+def _estimates(rows: Sequence[tuple[int, StratumRow]]) -> list[Trace]:
+    """Draw one trace for each tone, since bars of one trace have one colour."""
+    traces = []
+    for tone in dict.fromkeys(row.tone for _, row in rows):
+        drawn = [
+            (y + ESTIMATE, row, row.change_pct, row.interval or (row.change_pct, row.change_pct))
+            for y, row in rows
+            if row.tone == tone and row.change_pct is not None and is_finite(row.change_pct)
+        ]
+        error: dict[str, Any] = {
+            "type": "data",
+            "symmetric": False,
+            "array": [interval[1] - change for _, _, change, interval in drawn],
+            "arrayminus": [change - interval[0] for _, _, change, interval in drawn],
+            "thickness": 4,
+            "width": 0,
+            "color": f"@{tone}/60",
+        }
+        traces.append(
+            markers(
+                [(change, y) for y, _, change, _ in drawn],
+                {
+                    "symbol": "diamond",
+                    "size": 11,
+                    "color": f"@{tone}",
+                    "line": {"color": "@surface", "width": 1.5},
+                },
+                name=f"95 % interval, {tone}",
+                error_x=error,
+                text=[text(_reading(row), 200) for _, row, _, _ in drawn],
+                hovertemplate=HOVER,
+            )
+        )
+    return traces
+
+
+def _seconds(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
+    """Draw the other readings as one broken line, just below the estimates."""
+    ends = [
+        point
+        for y, row in rows
+        if row.second is not None and all(map(is_finite, row.second))
+        for point in ((row.second[0], y + SECOND), (row.second[1], y + SECOND), (None, None))
+    ]
+    return line(ends, {"color": "@ink-3", "width": 1.5}, name="by another model", meta=["second"])
+
+
+def _words(rows: Sequence[tuple[int, StratumRow]]) -> Trace:
+    """Write the word where a row has no change to draw: a refusal is a result."""
+    refused = [(y, row) for y, row in rows if row.change_pct is None]
+    trace = markers([(0, y) for y, _ in refused], {}, name="no value")
+    del trace["marker"]
+    colors = [f"@{row.tone}" for _, row in refused]
+    return trace | {
+        "mode": "text",
+        "text": [text(row.word) for _, row in refused],
+        "textposition": "middle left",
+        "textfont": {"size": 12, "color": colors},
+    }

@@ -1,0 +1,281 @@
+"""Each pair as a line from its baseline to its candidate, and its change in the order of time. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from campaigns.findings.charts import sampling
+from campaigns.kit.charts.axes import (
+    clock_ticks,
+    has_clock,
+    log_clock_ticks,
+    log_range,
+    log_ticks,
+    value_title,
+)
+from campaigns.kit.charts.figure import (
+    DASHES,
+    SYMBOLS,
+    Figure,
+    KeyItem,
+    Quantity,
+    Trace,
+    figure,
+    grouped,
+    line,
+    markers,
+    series_token,
+    text,
+)
+from campaigns.kit.charts.formats import amount, counted, percent, short
+
+HOVER = "%{text}<extra></extra>"
+LONGEST_TICK = 24
+MOST_DESCRIBED = 8
+EDGE = 0.35
+"""Room left and right of the two columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlopePair:
+    """One pair. positions: of its two runs, the baseline's first, which a click opens.
+
+    change_pct: None where none is computed, as too many others failed.
+    """
+
+    baseline: float
+    candidate: float
+    block: int
+    change_pct: float | None
+    candidate_first: bool
+    positions: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SlopeStratum:
+    """The pairs of one stratum, and the change that they make together."""
+
+    name: str
+    pairs: Sequence[SlopePair]
+    change_pct: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlopesChart:
+    """Strata in their order; they may do other work, so each has an axis of its own."""
+
+    quantity: Quantity
+    baseline: str
+    candidate: str
+    strata: Sequence[SlopeStratum]
+
+    def drawn(self) -> "SlopesChart":
+        """Leave out pairs where they are too many for a line each, evenly by their change."""
+        quota = sampling.quota_of([len(stratum.pairs) for stratum in self.strata])
+        return replace(
+            self, strata=[replace(each, pairs=_chosen(each, quota)) for each in self.strata]
+        )
+
+
+def slopes(chart: SlopesChart) -> list[tuple[str, Figure]]:
+    """Draw a small figure for each stratum, by its name."""
+    quantity, factor = chart.quantity.readable()
+    return [
+        (each.name, _slope(replace(chart, quantity=quantity), each, factor))
+        for each in chart.drawn().strata
+    ]
+
+
+def differences(chart: SlopesChart) -> Figure:
+    """Draw the change of each pair against its block."""
+    chart = chart.drawn()
+    traces: list[Trace] = []
+    blocks = [pair.block for stratum in chart.strata for pair in stratum.pairs]
+    low, high = min(blocks, default=0) - 0.6, max(blocks, default=1) + 0.6
+    for index, stratum in enumerate(chart.strata):
+        color = f"@{series_token(index)}"
+        changed = [pair for pair in stratum.pairs if pair.change_pct is not None]
+        if stratum.change_pct is not None:
+            pen = {"color": f"{color}/60", "width": 1, "dash": DASHES[index % len(DASHES)]}
+            ends = [(low, stratum.change_pct), (high, stratum.change_pct)]
+            traces.append(line(ends, pen, meta=[f"s{index + 1}"]))
+        traces.append(
+            markers(
+                [(pair.block, pair.change_pct) for pair in changed],
+                {
+                    "symbol": SYMBOLS[index % len(SYMBOLS)],
+                    "size": 8,
+                    "color": "@surface",
+                    "line": {"color": color, "width": 1.8},
+                },
+                name=text(stratum.name),
+                text=[_hover(chart, stratum, pair) for pair in changed],
+                customdata=[pair.positions[1] for pair in changed],
+                hovertemplate=HOVER,
+                meta=[f"s{index + 1}"],
+            )
+        )
+    zero = {"color": "@ink-2", "width": 1, "dash": "dash"}
+    return figure(
+        [line([(low, 0), (high, 0)], zero, name="no change"), *traces],
+        {
+            "xaxis": {"title": {"text": "block, in the order of time"}, "range": [low, high]},
+            "yaxis": {"title": {"text": "change of the pair"}, "ticksuffix": " %"},
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        },
+    )
+
+
+def describe(chart: SlopesChart) -> str:
+    """Say in numbers how many pairs went down and up in each stratum."""
+    said = [f"Each pair of {chart.baseline} and {chart.candidate}, {chart.quantity.label}."]
+    for stratum in chart.strata[:MOST_DESCRIBED]:
+        down = sum(pair.candidate < pair.baseline for pair in stratum.pairs)
+        up = sum(pair.candidate > pair.baseline for pair in stratum.pairs)
+        said.append(
+            f"{short(stratum.name) or 'all'}: {down} of {counted(len(stratum.pairs), 'pair')} "
+            f"lower with {chart.candidate}, {up} higher."
+        )
+    if len(chart.strata) > MOST_DESCRIBED:
+        said.append(f"And {len(chart.strata) - MOST_DESCRIBED} more.")
+    return " ".join(said)
+
+
+def note(chart: SlopesChart) -> str:
+    """Say how many pairs are drawn where not all of them are; else nothing."""
+    sizes, drawn = (
+        [len(stratum.pairs) for stratum in each.strata] for each in (chart, chart.drawn())
+    )
+    return sampling.note(sum(drawn), sum(sizes), "pair", "row", sampling.quota_of(sizes))
+
+
+def slopes_legend(chart: SlopesChart) -> tuple[KeyItem, ...]:
+    """List what the lines mean, with their counts."""
+    pairs = [pair for stratum in chart.strata for pair in stratum.pairs]
+    better = sum(_is_better(chart, pair) is True for pair in pairs)
+    worse = sum(_is_better(chart, pair) is False for pair in pairs)
+    return (
+        KeyItem("line", f"pair in which {chart.candidate} is better", better, "better", "better"),
+        KeyItem(
+            "line", f"pair in which {chart.candidate} is worse (dashed)", worse, "worse", "worse"
+        ),
+        KeyItem("line", "pair without a change", len(pairs) - better - worse, "ink-3", "same"),
+    )
+
+
+def differences_legend(chart: SlopesChart) -> tuple[KeyItem, ...]:
+    """List the strata."""
+    return tuple(
+        KeyItem(
+            SYMBOLS[index % len(SYMBOLS)],
+            f"{stratum.name or 'one pair'}; the line is its change",
+            len(stratum.pairs),
+            series_token(index),
+            f"s{index + 1}",
+        )
+        for index, stratum in enumerate(chart.strata)
+    )
+
+
+def _chosen(stratum: SlopeStratum, quota: sampling.Quota) -> list[SlopePair]:
+    ordered = sorted(stratum.pairs, key=lambda pair: pair.change_pct or 0.0)
+    return sorted(quota.of(ordered), key=lambda pair: pair.block)
+
+
+def _slope(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Figure:
+    values = [factor * v for pair in stratum.pairs for v in (pair.baseline, pair.candidate)]
+    largest, smallest = max(values, default=1.0), min(values, default=0.0)
+    top, bottom = 1.06 * largest if largest > 0 else 1.0, min(0.0, 1.06 * smallest)
+    clock = has_clock(chart.quantity.unit, top)
+    names = [text(name, LONGEST_TICK) for name in (chart.baseline, chart.candidate)]
+    layout: dict[str, Any] = {
+        "xaxis": {"tickvals": [0, 1], "ticktext": names, "range": [-EDGE, 1 + EDGE]},
+        "yaxis": {
+            "title": {"text": value_title(chart.quantity, with_clock=clock)},
+            "range": [bottom, top],
+            **(clock_ticks(bottom, top) if clock else {}),
+        },
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+    }
+    return figure(
+        [
+            *(
+                trace
+                for better, group, pen in (
+                    (True, "better", {"color": "@better/60", "width": 1.5}),
+                    (False, "worse", {"color": "@worse/80", "width": 1.5, "dash": "dash"}),
+                    (None, "same", {"color": "@ink-3", "width": 1.5}),
+                )
+                for trace in grouped(
+                    [
+                        _lines(chart, stratum, better, pen, factor),
+                        _ends(chart, stratum, better, factor),
+                    ],
+                    group,
+                )
+            ),
+        ],
+        layout,
+        scales=_scales(smallest, top, clock=clock),
+    )
+
+
+def _scales(smallest: float, top: float, *, clock: bool) -> dict[str, Any]:
+    if smallest <= 0:
+        return {}
+    start, end = log_range(smallest, top)
+    low, high = 10**start, 10**end
+    ticks = log_clock_ticks(low, high) if clock else log_ticks(low, high)
+    return {"linear": {}, "log": {"yaxis": {"type": "log", "range": [start, end], **ticks}}}
+
+
+def _lines(
+    chart: SlopesChart,
+    stratum: SlopeStratum,
+    better: bool | None,
+    pen: dict[str, Any],
+    factor: float,
+) -> Trace:
+    points: list[tuple[float | None, float | None]] = []
+    for pair in stratum.pairs:
+        if _is_better(chart, pair) is better:
+            points += [(0, factor * pair.baseline), (1, factor * pair.candidate), (None, None)]
+    return line(points, pen)
+
+
+def _ends(chart: SlopesChart, stratum: SlopeStratum, better: bool | None, factor: float) -> Trace:
+    ends = [
+        (side, factor * value, pair)
+        for pair in stratum.pairs
+        if _is_better(chart, pair) is better
+        for side, value in enumerate((pair.baseline, pair.candidate))
+    ]
+    return markers(
+        [(side, value) for side, value, _ in ends],
+        {
+            "symbol": "circle",
+            "size": 7,
+            "color": "@surface",
+            "line": {"color": "@series-1", "width": 1.6},
+        },
+        name="run",
+        text=[_hover(chart, stratum, pair) for _, _, pair in ends],
+        customdata=[pair.positions[side] for side, _, pair in ends],
+        hovertemplate=HOVER,
+    )
+
+
+def _is_better(chart: SlopesChart, pair: SlopePair) -> bool | None:
+    """None where nothing changed, or where nobody knows which way is better."""
+    if pair.baseline == pair.candidate or chart.quantity.lower_is_better is None:
+        return None
+    return (pair.candidate < pair.baseline) == chart.quantity.lower_is_better
+
+
+def _hover(chart: SlopesChart, stratum: SlopeStratum, pair: SlopePair) -> str:
+    first = chart.candidate if pair.candidate_first else chart.baseline
+    unit = chart.quantity.unit
+    of = f", {text(stratum.name)}" if stratum.name else ""
+    values = f"{amount(pair.baseline, unit)} to {amount(pair.candidate, unit)}"
+    change = "" if pair.change_pct is None else f", {percent(pair.change_pct)}"
+    return f"<b>block {pair.block}</b>{of}<br>{values}{change}<br>{text(first)} ran first"

@@ -1,0 +1,290 @@
+"""How the runs of each cell are spread: the share of runs up to a value, and density with modes. Pure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.findings.charts.sampling import WHERE_ALL_ARE, evenly
+from campaigns.kit.charts.axes import (
+    clock_ticks,
+    has_clock,
+    log_clock_ticks,
+    log_range,
+    log_ticks,
+    value_title,
+)
+from campaigns.kit.charts.figure import (
+    Figure,
+    Quantity,
+    Trace,
+    dash_of,
+    figure,
+    is_finite,
+    line,
+    markers,
+    sentence,
+    series_token,
+    symbol_of,
+    text,
+)
+from campaigns.kit.charts.formats import amount, counted
+
+HOVER = "%{text}<extra></extra>"
+LONGEST_NOTE = 200
+MOST_DESCRIBED = 6
+LARGEST_POWER = 300
+MOST_STEPS = 101
+"""Of more runs the line has a step at each whole percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRun:
+    """One run that counts. position: of the run that a click opens; 0 where there is no page."""
+
+    value: float
+    name: str = ""
+    note: str = ""
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadCell:
+    """The runs of one cell. place: of its colour and its dashes among all cells."""
+
+    name: str
+    runs: Sequence[SpreadRun]
+    place: int = 0
+
+    @property
+    def ordered(self) -> list[SpreadRun]:
+        """Those that are numbers, ascending."""
+        return sorted((r for r in self.runs if is_finite(r.value)), key=lambda run: run.value)
+
+
+@dataclass(frozen=True, slots=True)
+class DensityCurve:
+    """Heights (1 at the highest peak) at values of one cell; modes: (value, share of the runs)."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    modes: Sequence[tuple[float, float]]
+    runs: int
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadChart:
+    """Cells in the order of their levels."""
+
+    quantity: Quantity
+    cells: Sequence[SpreadCell]
+    factor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DensityChart:
+    """Curves of the cells that have one. on_logs: they are densities of logarithms."""
+
+    quantity: Quantity
+    curves: Sequence[DensityCurve]
+    factor: str = ""
+    on_logs: bool = True
+
+
+def draw(chart: SpreadChart) -> Figure:
+    """Draw one step line a cell: at each run, the share of the runs that are not above it."""
+    quantity, factor = chart.quantity.readable()
+    data = [_steps(cell, factor, chart) for cell in chart.cells]
+    values = [factor * run.value for cell in chart.cells for run in cell.ordered]
+    return figure(
+        data,
+        {
+            **_legend(chart.factor, len(chart.cells)),
+            "xaxis": _linear(quantity, values),
+            "yaxis": {
+                "title": {"text": "runs up to this value"},
+                "ticksuffix": " %",
+                "range": [0, 103],
+            },
+            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+        },
+        scales=_log(quantity, values),
+    )
+
+
+def title(chart: SpreadChart | DensityChart) -> str:
+    """Say what is plotted."""
+    by = f" by {chart.factor}" if chart.factor else ""
+    what = "Distribution of" if isinstance(chart, SpreadChart) else "Density of"
+    return f"{what} {chart.quantity.label}{by}"
+
+
+def describe(chart: SpreadChart) -> str:
+    """Say the finding in numbers: lowest, median and highest run of each cell."""
+    unit = chart.quantity.unit
+    parts = []
+    for cell in chart.cells[:MOST_DESCRIBED]:
+        ordered = [run.value for run in cell.ordered]
+        if not ordered:
+            parts.append(f"{cell.name}: no value")
+            continue
+        middle = ordered[(len(ordered) - 1) // 2]
+        parts.append(
+            f"{cell.name}: {counted(len(ordered), 'run')} from {amount(ordered[0], unit)} to"
+            f" {amount(ordered[-1], unit)}, half of them up to {amount(middle, unit)}"
+        )
+    more = len(chart.cells) - MOST_DESCRIBED
+    told = f"; and {counted(more, 'cell')} more" if more > 0 else ""
+    return f"{title(chart)}. {sentence('; '.join(parts))}{told}."
+
+
+def note(chart: SpreadChart) -> str:
+    """Say that lines are drawn with fewer steps than there are runs; else nothing."""
+    if all(len(cell.ordered) <= MOST_STEPS for cell in chart.cells):
+        return ""
+    most = MOST_STEPS - 1
+    return f"Of cells with more than {most} runs the line has {most} steps. {WHERE_ALL_ARE}"
+
+
+def draw_density(chart: DensityChart) -> Figure:
+    """Draw a curve for each cell, with a diamond at each mode."""
+    quantity, factor = chart.quantity.readable()
+    data: list[Trace] = []
+    values = []
+    for curve in chart.curves:
+        scaled = [(factor * value, height) for value, height in curve.points]
+        values += [value for value, _ in scaled]
+        data += _density(curve, scaled, factor, quantity.unit)
+    axis = _linear(quantity, values, from_zero=False)
+    if chart.on_logs and values:
+        axis = {**axis, **_log_axis(quantity, values)}
+    return figure(
+        data,
+        {
+            **_legend(chart.factor, len(chart.curves)),
+            "xaxis": axis,
+            "yaxis": {
+                "title": {"text": "density, each peak as high"},
+                "showticklabels": False,
+                "range": [0, 1.08],
+            },
+            "margin": {"t": 44, "l": 8, "r": 12, "b": 8},
+        },
+    )
+
+
+def describe_density(chart: DensityChart) -> str:
+    """Say where the modes lie, and how many runs each has."""
+    unit = chart.quantity.unit
+    parts = []
+    for curve in chart.curves[:MOST_DESCRIBED]:
+        modes = " and ".join(
+            f"{amount(at, unit)} ({100 * share:.0f} % of the runs)" for at, share in curve.modes
+        )
+        count = f"{len(curve.modes)} modes" if len(curve.modes) > 1 else "one mode"
+        parts.append(f"{curve.name}: {count}, {modes}" if curve.modes else f"{curve.name}: no mode")
+    return f"{title(chart)}. {sentence('; '.join(parts))}."
+
+
+def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
+    ordered = cell.ordered
+    n = len(ordered)
+    token = series_token(cell.place)
+    ranked = evenly(list(enumerate(ordered, 1)), MOST_STEPS)
+    points = [(factor * run.value, 100 * rank / n) for rank, run in ranked]
+    if points:
+        points.insert(0, (points[0][0], 0.0))
+    told = [_told(cell, run, rank, n, chart) for rank, run in ranked]
+    return {
+        **line(
+            points,
+            {
+                "color": f"@{token}",
+                "width": 1.6,
+                "shape": "hv",
+                "dash": dash_of(cell.place),
+            },
+            name=text(cell.name),
+            text=[*told[:1], *told],
+            customdata=[run.position for _, run in (*ranked[:1], *ranked)],
+            hovertemplate=HOVER,
+        ),
+        "mode": "lines+markers",
+        "marker": {
+            "symbol": f"{symbol_of(cell.place)}-open",
+            "size": [0, *([7 if n <= MOST_STEPS else 3] * len(ranked))],
+            "color": f"@{token}",
+        },
+    }
+
+
+def _told(cell: SpreadCell, run: SpreadRun, rank: int, n: int, chart: SpreadChart) -> str:
+    name = f"<b>{text(run.name)}</b>, " if run.name else ""
+    note = f"<br>{text(run.note, LONGEST_NOTE)}" if run.note else ""
+    return (
+        f"{name}{text(f'{chart.factor} {cell.name}'.strip())}<br>"
+        f"{amount(run.value, chart.quantity.unit)}, {rank} of {n} runs up to it{note}"
+    )
+
+
+def _density(
+    curve: DensityCurve, points: Sequence[tuple[float, float]], factor: float, unit: str
+) -> list[Trace]:
+    token = series_token(curve.place)
+    heights = dict(curve.points)
+    places = [(at, _nearest(heights, at), share) for at, share in curve.modes]
+    pen = {"color": f"@{token}", "width": 2, "dash": dash_of(curve.place)}
+    return [
+        line(points, pen, name=text(curve.name), legendgroup=text(curve.name)),
+        markers(
+            [(factor * at, height) for at, height, _ in places],
+            {"symbol": "diamond", "size": 9, "color": f"@{token}"},
+            name=text(f"modes of {curve.name}"),
+            showlegend=False,
+            legendgroup=text(curve.name),
+            text=[
+                f"<b>{text(curve.name)}</b><br>mode at {amount(factor * at, unit)},"
+                f" {100 * share:.0f} % of {counted(curve.runs, 'run')}"
+                for at, _, share in places
+            ],
+            hovertemplate=HOVER,
+        ),
+    ]
+
+
+def _nearest(heights: dict[float, float], at: float) -> float:
+    return heights[min(heights, key=lambda value: abs(value - at))] if heights else 1.0
+
+
+def _legend(factor: str, cells: int) -> dict[str, Any]:
+    return {"showlegend": cells > 1, "legend": {"title": {"text": f"{text(factor)} "}}}
+
+
+def _linear(
+    quantity: Quantity, values: Sequence[float], *, from_zero: bool = True
+) -> dict[str, Any]:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    low = min(0.0, low) if from_zero else low
+    pad = 0.03 * (high - low) or 0.03 * abs(high) or 1.0
+    span = [low - pad if low < 0 or not from_zero else 0.0, high + pad]
+    clock = has_clock(quantity.unit, high)
+    return {
+        "title": {"text": value_title(quantity, with_clock=clock)},
+        "range": span,
+        **(clock_ticks(*span) if clock else {}),
+    }
+
+
+def _log_axis(quantity: Quantity, values: Sequence[float]) -> dict[str, Any]:
+    start, end = log_range(min(values), max(values))
+    ticks = log_clock_ticks if has_clock(quantity.unit, max(values)) else log_ticks
+    tick = ticks(10 ** max(start, -LARGEST_POWER), 10 ** min(end, LARGEST_POWER))
+    return {"type": "log", "range": [start, end], **(tick or {"nticks": 6})}
+
+
+def _log(quantity: Quantity, values: Sequence[float]) -> dict[str, Any]:
+    """The buttons of the axis, where every value has a logarithm."""
+    if not values or not all(value > 0 and math.isfinite(value) for value in values):
+        return {}
+    return {"linear": {}, "log": {"xaxis": _log_axis(quantity, values)}}

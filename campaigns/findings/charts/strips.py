@@ -1,0 +1,195 @@
+"""Geometry of the small drawings in tables, in % of their cell, and of spark lines. Pure.
+
+The template writes it into SVG that stretches with its column: rows that share a Scale line up.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+
+from campaigns.findings.charts.sampling import evenly
+from campaigns.kit.charts.axes import nice_step
+from campaigns.kit.charts.figure import is_finite
+from campaigns.kit.charts.formats import amount, percent, signed, span_pct
+
+ROWS = ("9", "14", "19")
+"""Dots stand on three lines, so that equal values are seen."""
+PAD = 0.04
+MOST_LISTED = 12
+MOST_DOTS = 25
+"""Of more runs the dots stand for some, evenly by rank."""
+SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120, 32, 4
+MOST_SPARK_POINTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A label above the column."""
+
+    x: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Where a circle stands."""
+
+    x: str
+    y: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The common scale of a column, low < high."""
+
+    low: float
+    high: float
+
+    def position(self, value: float) -> str:
+        """Place a value, as "77.08%"; what lies outside stands at the edge."""
+        share = (value - self.low) / (self.high - self.low)
+        return f"{100 * min(1.0, max(0.0, share)):.2f}%"
+
+    def path(self, values: Sequence[float]) -> str:
+        """Place values as the path of a pen that touches down at each, three lines high."""
+        factor, low = 100 / (self.high - self.low), self.low
+        rows = cycle(ROWS)
+        return "".join(
+            f"M{factor * (value - low):.1f} {row}h0"
+            for value, row in zip(values, rows, strict=False)
+        )
+
+    def ticks(self, unit: str = "") -> tuple[Tick, ...]:
+        """Label round values: with their unit, or as changes in % where there is none."""
+        step = nice_step(self.high - self.low, 5)
+        first = -int(-self.low // step)
+        values = [step * index for index in range(first, int(self.high // step) + 1)]
+        return tuple(
+            Tick(self.position(value), amount(value, unit) if unit else signed(value, 0))
+            for value in values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One row of runs. Empty strings where there is no mean or no interval.
+
+    path: runs in a view box of 100 x 28, where they are too many for a dot each; then `dots` is empty.
+    """
+
+    dots: tuple[Dot, ...]
+    mean: str
+    low: str
+    high: str
+    label: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """One row of a forest. Empty strings where there is no estimate or no interval."""
+
+    zero: str
+    estimate: str
+    low: str
+    high: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A spark line in a view box of 120 x 32; `line` is what a polyline's points are."""
+
+    line: str
+    points: tuple[Dot, ...]
+
+
+def scale_of(values: Iterable[float | None], *, zero: bool = False) -> Scale:
+    """Find the scale that holds all values, with a little room; `zero` is always in sight on demand."""
+    known = [value for value in values if value is not None and is_finite(value)]
+    if zero or not known:
+        known.append(0.0)
+    low, high = min(known), max(known)
+    pad = PAD * (high - low) or PAD * abs(high) or 1.0
+    return Scale(low - pad, high + pad)
+
+
+def strip(
+    values: Sequence[float | None],
+    scale: Scale,
+    *,
+    unit: str,
+    mean: float | None = None,
+    interval: tuple[float, float] | None = None,
+) -> Strip:
+    """Place a cell's runs, their mean and the interval."""
+    known = [value for value in values if value is not None and is_finite(value)]
+    low, high = _bounds(scale, interval)
+    many = len(known) > MOST_LISTED
+    return Strip(
+        dots=()
+        if many
+        else tuple(
+            Dot(scale.position(value), ROWS[index % len(ROWS)]) for index, value in enumerate(known)
+        ),
+        path=scale.path(evenly(sorted(known), MOST_DOTS)) if many else "",
+        mean=scale.position(mean) if mean is not None and is_finite(mean) else "",
+        low=low,
+        high=high,
+        label=_listed(known, unit),
+    )
+
+
+def forest(change_pct: float | None, interval: tuple[float, float] | None, scale: Scale) -> Forest:
+    """Place a change, its interval, and 0."""
+    low, high = _bounds(scale, interval)
+    known = change_pct is not None and is_finite(change_pct)
+    label = percent(change_pct) if change_pct is not None and known else "no value"
+    if known and interval is not None:
+        label = f"{label}, interval {span_pct(interval)}"
+    return Forest(
+        zero=scale.position(0.0),
+        estimate=scale.position(change_pct) if change_pct is not None and known else "",
+        low=low if known else "",
+        high=high if known else "",
+        label=label,
+    )
+
+
+def spark(values: Sequence[float | None], positions: Sequence[float] | None = None) -> Spark:
+    """Draw values from left to right, high ones at the top; `positions` where steps are uneven."""
+    places = positions if positions is not None else range(len(values))
+    known = [
+        (float(place), value)
+        for place, value in zip(places, values, strict=True)
+        if value is not None and is_finite(value)
+    ]
+    if not known:
+        return Spark("", ())
+    across = _spread([place for place, _ in known], SPARK_WIDTH)
+    down = _spread([-value for _, value in known], SPARK_HEIGHT)
+    dots = tuple(Dot(x, y) for x, y in zip(across, down, strict=True))
+    line = " ".join(f"{dot.x},{dot.y}" for dot in dots)
+    return Spark(line, dots if len(dots) <= MOST_SPARK_POINTS else ())
+
+
+def _bounds(scale: Scale, interval: tuple[float, float] | None) -> tuple[str, str]:
+    if interval is None or not all(is_finite(bound) for bound in interval):
+        return "", ""
+    return scale.position(interval[0]), scale.position(interval[1])
+
+
+def _listed(values: Sequence[float], unit: str) -> str:
+    if not values:
+        return "no value"
+    if len(values) <= MOST_LISTED:
+        return ", ".join(amount(value, unit) for value in values)
+    return f"{len(values)} runs from {amount(min(values), unit)} to {amount(max(values), unit)}"
+
+
+def _spread(values: Sequence[float], size: int) -> list[str]:
+    low, high = min(values), max(values)
+    room = size - 2 * SPARK_EDGE
+    if high == low:
+        return [f"{size / 2:.1f}"] * len(values)
+    return [f"{SPARK_EDGE + room * (value - low) / (high - low):.1f}" for value in values]

@@ -1,0 +1,117 @@
+"""Each cell on its own: summary, raw values, what failed."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from statistics import fmean, geometric_mean
+from typing import Any
+
+from campaigns.findings.compute.taken import taken
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign
+from campaigns.results.values import ObservedRun
+from campaigns.stats.cells import too_many_failures
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.summary import CellSummary, summarise
+
+
+def summarise_cells(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
+) -> dict[str, Any]:
+    """Summaries of all cells in the order of their levels, with the runs behind them.
+
+    A metric of what came through alone has no number where too much failed; no metric has a mean
+    where a run timed out.
+    """
+    by_cell: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        by_cell.setdefault(run.cell, []).append(run)
+    return {
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.direction,
+        "cells": [
+            {
+                "cell": cell.pk,
+                "levels": cell.levels_by_factor,
+                "summary": asdict(_summary(by_cell.get(cell.pk, []), metric, criteria)),
+                "counts": _counts(by_cell.get(cell.pk, []), criteria),
+                "runs": [_run(run) for run in by_cell.get(cell.pk, [])],
+            }
+            for cell in campaign.cells.order_by("position")
+        ],
+    }
+
+
+def without_runs(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave of each cell's runs the values that count: of ten thousand the whole are megabytes."""
+    return {
+        **cells,
+        "cells": [
+            {
+                **{name: value for name, value in cell.items() if name != "runs"},
+                "values": [run["value"] for run in cell["runs"] if run["state"] == "ok"],
+            }
+            for cell in cells["cells"]
+        ],
+    }
+
+
+def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) -> CellSummary:
+    def count(*states: str) -> int:
+        return sum(run.state in states for run in runs)
+
+    summary = summarise(
+        [run.value for run in runs if run.state == "ok"],
+        failed=count("failed", "censored"),
+        censored=count("censored"),
+        lost=count("lost", "cancelled", "bound"),
+        saturated=count("bound"),
+    )
+    if summary.n_censored:
+        return summary.without_estimates("has_censored")
+    if metric.of_survivors and too_many_failures(taken(runs), criteria):
+        return summary.without_estimates("too_many_failures")
+    return summary
+
+
+def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> dict[str, Any]:
+    """Runs by state, what those that timed out leave of a mean, and the work of those that count.
+
+    at_least: the mean with the limit of each run that timed out in the place of its value.
+    """
+    limits = [run.value for run in runs if run.state == "censored" and run.value is not None]
+    values = [run.value for run in runs if run.state == "ok" and run.value is not None]
+    worked = [run for run in runs if run.state == "ok" and run.units_done + run.units_failed > 1]
+    return {
+        "runs": len(runs),
+        "states": dict(Counter(run.state for run in runs)),
+        "lowest_limit": min(limits, default=None),
+        "highest_limit": max(limits, default=None),
+        "at_least": _average([*values, *limits]) if limits else None,
+        "units": sum(run.units_done + run.units_failed for run in worked),
+        "units_failed": sum(run.units_failed for run in worked),
+        "too_many_failures": too_many_failures(taken(runs), criteria) is not None,
+    }
+
+
+def _average(values: Sequence[float]) -> float:
+    """The geometric mean, or the mean where a value has no log."""
+    return geometric_mean(values) if min(values) > 0 else fmean(values)
+
+
+def _run(run: ObservedRun) -> dict[str, Any]:
+    return {
+        "run": run.run,
+        "position": run.position,
+        "value": run.value,
+        "state": run.state,
+        "block": run.block,
+        "session": run.session,
+        "units": run.units_done + run.units_failed,
+        "units_failed": run.units_failed,
+        "reason": run.reason,
+        "started_at": run.started_at.isoformat() if run.started_at else None,
+        "worker": run.worker,
+    }

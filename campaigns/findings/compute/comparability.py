@@ -1,0 +1,225 @@
+"""Whether cells of two campaigns may be compared: what has to be alike, and what only has to be said.
+
+Another *work* is refused: kind, family of servers, metric, direction, dimension of the unit, every
+parameter that says what work is done, and how much of it the proofs counted. Another *setting* or
+*environment* is not: it is what people compare campaigns for, so it is named beside every verdict.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.forms.utils import pretty_name
+
+from campaigns.findings.compared import Side
+from campaigns.kinds.base import Driver
+from campaigns.kinds.registry import UnknownKind, driver_of
+from campaigns.kit.units import UNITS
+from campaigns.planning.work import work_of
+
+Cell = Mapping[str, Any]
+NOT_SET = "not set"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A value that has to be alike, and how it is shown."""
+
+    value: object
+    text: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """One field in which baseline and candidate differ."""
+
+    label: str
+    baseline: str
+    candidate: str
+
+
+def work_differences(baseline: Side, candidate: Side) -> list[Differs]:
+    """Say why no cell of two campaigns may be compared, with both values; empty where some may be."""
+    fields = _measure_differences(baseline, candidate)
+    if baseline.campaign.kind != candidate.campaign.kind:  # what follows differs of course
+        return fields
+    varied = {*baseline.factors, *candidate.factors}
+    fields += _differences(
+        _work_of(baseline, {}, without=varied), _work_of(candidate, {}, without=varied)
+    )
+    work = _work_names(baseline)
+    return fields + [each for name, each in _apart(baseline, candidate) if name in work]
+
+
+def levels_apart(baseline: Side, candidate: Side) -> list[Differs]:
+    """Name the factors of which two campaigns have no level in common."""
+    return [each for _, each in _apart(baseline, candidate)]
+
+
+def values_of(side: Side, name: str) -> tuple[Any, ...]:
+    """The levels of a factor, or the one value of a parameter that is fixed here; empty for neither."""
+    if name in side.factors:
+        return side.factors[name]
+    known = _all_of(side, {})
+    return (known[name],) if name in known else ()
+
+
+def cell_differences(
+    baseline: Side, one: Cell, candidate: Side, other: Cell, *, amounts: bool = True
+) -> list[Differs]:
+    """Say why two cells may not be compared, with both values; empty where they may be."""
+    fields = _measure_differences(baseline, candidate)
+    fields += _differences(_work_of(baseline, one["levels"]), _work_of(candidate, other["levels"]))
+    counted = _amounts_of(baseline, one), _amounts_of(candidate, other)
+    return fields + (_differences(*counted) if amounts and all(counted) else [])
+
+
+def setting_differences(baseline: Side, one: Cell, candidate: Side, other: Cell) -> list[Differs]:
+    """Name the settings in which two cells differ, that are not work."""
+    return _differences(
+        _settings_of(baseline, one["levels"]), _settings_of(candidate, other["levels"])
+    )
+
+
+def fixed_settings(side: Side, without: set[str]) -> dict[str, Told]:
+    """Give the settings of a campaign that do not vary in any of those compared."""
+    return _settings_of(side, {}, without=without)
+
+
+def same_levels(side: Side, cell: Cell, names: set[str]) -> tuple[tuple[str, object], ...]:
+    """Give what a cell of another campaign has to have, to be alike in all that varies."""
+    known = _all_of(side, cell["levels"])
+    return tuple((name, _plain(known.get(name, NOT_SET))) for name in sorted(names))
+
+
+def label_of(side: Side, name: str) -> str:
+    """How a parameter is called on pages."""
+    driver = _driver(side)
+    known = driver.parameters.base_fields.get(name) if driver else None
+    return str(known.label) if known is not None and known.label else pretty_name(name)
+
+
+def text_of(value: Any) -> str:
+    """Write a level, or another setting, as one would say it."""
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+WAYS = {True: "lower is better", False: "higher is better", None: "neither way is better"}
+
+
+def _measure_differences(baseline: Side, candidate: Side) -> list[Differs]:
+    """Say why the metrics may not be compared: a metric without a better way has no verdict either."""
+    found = _differences(_measure_of(baseline), _measure_of(candidate))
+    if not found and _direction(baseline) is None:
+        found.append(Differs("direction", WAYS[None], f"{WAYS[None]}, so nothing can be judged"))
+    return found
+
+
+def _direction(side: Side) -> bool | None:
+    found: bool | None = (side.cells or {}).get("lower_is_better", True)
+    return found
+
+
+def _measure_of(side: Side) -> dict[str, Told]:
+    """What was measured, on what kind of server."""
+    campaign, driver, cells = side.campaign, _driver(side), side.cells or {}
+    unit = str(cells.get("unit", ""))
+    family = campaign.target.family if campaign.target else ""
+    lower = _direction(side)
+    return {
+        "kind": Told(campaign.kind, driver.label if driver else campaign.kind),
+        "family of servers": Told(family, family or "none"),
+        "metric": Told(cells.get("metric"), str(cells.get("label", "none"))),
+        "unit": Told(UNITS[unit].dimension if unit in UNITS else unit, unit or "none"),
+        "direction": Told(lower, WAYS[lower]),
+    }
+
+
+def _work_of(
+    side: Side, levels: Mapping[str, Any], *, without: set[str] | frozenset[str] = frozenset()
+) -> dict[str, Told]:
+    """Parameters that say what is done."""
+    known = _all_of(side, levels)
+    names = _work_names(side)
+    return {
+        label_of(side, name).lower(): Told(_plain(value), text_of(value))
+        for name, value in known.items()
+        if name in names and name not in without
+    }
+
+
+def _work_names(side: Side) -> set[str]:
+    """Of a kind that is not installed any parameter may say what is done."""
+    driver = _driver(side)
+    return set(work_of(side.campaign)) if driver else {*side.campaign.parameters, *side.factors}
+
+
+def _apart(baseline: Side, candidate: Side) -> list[tuple[str, Differs]]:
+    found = []
+    for name in dict.fromkeys((*baseline.factors, *candidate.factors)):
+        both = values_of(baseline, name), values_of(candidate, name)
+        one, other = ({_plain(value) for value in values} for values in both)
+        if not one & other:
+            texts = [", ".join(map(text_of, values)) or NOT_SET for values in both]
+            found.append((name, Differs(label_of(baseline, name).lower(), *texts)))
+    return found
+
+
+def _settings_of(
+    side: Side, levels: Mapping[str, Any], *, without: set[str] | frozenset[str] = frozenset()
+) -> dict[str, Told]:
+    driver = _driver(side)
+    if driver is None:
+        return {}
+    return {
+        label_of(side, name).lower(): Told(_plain(value), text_of(value))
+        for name, value in _all_of(side, levels).items()
+        if name not in _work_names(side) and name not in without
+    }
+
+
+def _amounts_of(side: Side, cell: Cell) -> dict[str, Told]:
+    counted = side.amounts.get(cell["cell"], {})
+    return {name: Told(float(value), f"{value:,.0f}") for name, value in counted.items()}
+
+
+def _all_of(side: Side, levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Every parameter in force; one that the campaign is too old to know has its first value."""
+    driver = _driver(side)
+    initial = (
+        {name: each.initial for name, each in driver.parameters.base_fields.items()}
+        if driver
+        else {}
+    )
+    return {**initial, **side.campaign.parameters, **levels}
+
+
+def _differences(one: Mapping[str, Told], other: Mapping[str, Told]) -> list[Differs]:
+    nothing = Told(NOT_SET, NOT_SET)
+    return [
+        Differs(name, one.get(name, nothing).text, other.get(name, nothing).text)
+        for name in dict.fromkeys((*one, *other))
+        if one.get(name, nothing) != other.get(name, nothing)
+    ]
+
+
+def _plain(value: Any) -> object:
+    """Make 5 and 5.0 alike, and True and 1 not; nothing and no text are one."""
+    if value is None or value == "":
+        return ("text", "")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return ("number", float(value))
+    return (type(value).__name__, str(value))
+
+
+def _driver(side: Side) -> Driver | None:
+    try:
+        return driver_of(side.campaign.kind)
+    except UnknownKind:
+        return None

@@ -1,0 +1,317 @@
+"""Compares campaigns, or cells of different campaigns, with the first of them as the baseline.
+
+It is not stored. A page asks for it and gets it at once: whose cells are compared, in which order and
+against which baseline is chosen in the address, a link at a time, and each choice is a family of its
+own; stored results would be many, and each would wait for the analysis queue, minutes while something
+is measured, for what takes milliseconds. It is computed from stored findings alone, without chance,
+so that the same address over the same data gives the same numbers; `data_hash` is that of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from campaigns.findings.compared import Side
+from campaigns.findings.compute.comparability import (
+    Differs,
+    cell_differences,
+    levels_apart,
+    same_levels,
+    setting_differences,
+    work_differences,
+)
+from campaigns.findings.compute.compared_names import Names
+from campaigns.findings.compute.compared_standing import standing_of
+from campaigns.findings.compute.criteria import criteria_of
+from campaigns.findings.compute.differences import Difference, causes, differences_of
+from campaigns.findings.compute.fidelity import is_exact
+from campaigns.findings.compute.measured import Cell, Measured, measured_of
+from campaigns.stats.across import OverCells, enough_sessions, over_cells
+from campaigns.stats.cells import CellRuns
+from campaigns.stats.compared import Comparison, Model
+from campaigns.stats.comparisons import WITHOUT_NUMBERS, compare_cells
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.hashing import data_hash
+from campaigns.stats.rounding import step_shares, within_resolution
+from campaigns.stats.verdict import Verdict, Word
+from campaigns.stats.words import Display, advice, display
+
+MOST_COMPARISONS = 100
+"""They take half a second at worst (few runs with ties); a dozen take milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A cell of a candidate against one of the baseline.
+
+    side: of the candidate, by its place. name: the levels that both have; empty where cells were
+    chosen one by one. fields: why it is refused. settings: what else was set otherwise.
+    means: geometric where there is one, in the unit of the baseline.
+    """
+
+    side: int
+    name: str
+    baseline: Cell
+    candidate: Cell
+    comparison: Comparison
+    display: Display
+    advice: str
+    standing: str
+    means: tuple[float | None, float | None]
+    fields: tuple[Differs, ...] = ()
+    settings: tuple[Differs, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """One candidate as a whole. refused: why none of its cells may be compared.
+
+    apart: factors without a level in common. only_here, only_there: cells of the candidate, and of the baseline, without a counterpart.
+    """
+
+    side: int
+    refused: tuple[Differs, ...]
+    over: OverCells | None = None
+    apart: tuple[Differs, ...] = ()
+    only_here: tuple[str, ...] = ()
+    only_there: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Everything. left_out: comparisons beyond MOST_COMPARISONS, which were not made."""
+
+    names: Names
+    measured: tuple[Measured, ...]
+    criteria: Criteria
+    rows: tuple[Row, ...]
+    against: tuple[Against, ...]
+    differences: tuple[Difference, ...]
+    left_out: int
+    data_hash: str
+
+    @property
+    def judged(self) -> tuple[Row, ...]:
+        """Rows that were not refused."""
+        return tuple(row for row in self.rows if not row.fields)
+
+    def causes_of(self, side: int) -> list[str]:
+        """What differs between a campaign and the first one, and may be why results do."""
+        return causes(self.differences, side)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two cells that are to be compared, by their sides."""
+
+    name: str
+    baseline: tuple[int, Cell]
+    candidate: tuple[int, Cell]
+
+
+def compare_campaigns(sides: Sequence[Side]) -> Compared:
+    """Compare the cells of each campaign with those of the first one that have the same levels.
+
+    sides: two or more, all with findings.
+    """
+    names, differences = Names(sides), differences_of(sides)
+    pairs: list[_Pair] = []
+    against: list[Against] = []
+    for place, side in enumerate(sides[1:], start=1):
+        refused = work_differences(sides[0], side)
+        found = Against(place, tuple(refused))
+        if not refused:
+            matched, only_there, only_here = _matched(names, place)
+            pairs += matched
+            found = replace(
+                found,
+                apart=tuple(levels_apart(sides[0], side)),
+                only_here=only_here,
+                only_there=only_there,
+            )
+        against.append(found)
+    return _compared(names, pairs, against, differences)
+
+
+def compare_chosen(sides: Sequence[Side], chosen: Sequence[tuple[int, Cell]]) -> Compared:
+    """Compare chosen cells with the first of them, which is of the first side.
+
+    chosen: two or more, each with the place of its side.
+    """
+    pairs = [_Pair("", chosen[0], each) for each in chosen[1:]]
+    return _compared(Names(sides), pairs, [], differences_of(sides))
+
+
+def _matched(names: Names, place: int) -> tuple[list[_Pair], tuple[str, ...], tuple[str, ...]]:
+    """Pair cells by all that varies in either campaign, in the order of the baseline."""
+    base, side = names.sides[0], names.sides[place]
+    varied = {*base.factors, *side.factors}
+    theirs = {same_levels(side, cell, varied): cell for cell in _cells(side)}
+    pairs, only_there = [], []
+    for cell in _cells(base):
+        other = theirs.pop(same_levels(base, cell, varied), None)
+        if other is None:
+            only_there.append(names.cell(0, cell))
+        else:
+            pairs.append(_Pair(names.cell(0, cell, varied), (0, cell), (place, other)))
+    return pairs, tuple(only_there), tuple(names.cell(place, cell) for cell in theirs.values())
+
+
+def _compared(
+    names: Names,
+    pairs: Sequence[_Pair],
+    against: Sequence[Against],
+    differences: Sequence[Difference],
+) -> Compared:
+    made, left_out = pairs[:MOST_COMPARISONS], max(0, len(pairs) - MOST_COMPARISONS)
+    measured = [measured_of(side, names.sides[0]) for side in names.sides]
+    criteria = _strictest(names.sides)
+    rows = _rows(measured, made, criteria)
+    return Compared(
+        names=names,
+        measured=tuple(measured),
+        criteria=criteria,
+        rows=tuple(rows),
+        against=tuple(_with_overall(each, measured, rows, criteria) for each in against),
+        differences=tuple(differences),
+        left_out=left_out,
+        data_hash=_hash(measured, made, criteria),
+    )
+
+
+def _strictest(sides: Sequence[Side]) -> Criteria:
+    """What satisfies every campaign: whichever is the baseline, the words stay the same."""
+    each = [criteria_of(side.campaign, len(_cells(side)), adaptive=side.adaptive) for side in sides]
+    return Criteria(
+        alpha=min(one.alpha for one in each),
+        delta=min(one.delta for one in each),
+        margin=min(one.margin for one in each),
+    )
+
+
+def _rows(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> list[Row]:
+    """Judge all pairs that nothing forbids as one family; the others are refused with the fields."""
+    cells: dict[tuple[int, int], int] = {}
+    taken: list[CellRuns] = []
+    for side, cell in (each for pair in pairs for each in (pair.baseline, pair.candidate)):
+        if (side, cell["cell"]) not in cells:
+            cells[side, cell["cell"]] = len(taken)
+            taken.append(measured[side].taken[cell["cell"]])
+    fields = [_fields(measured, pair) for pair in pairs]
+    places = [
+        tuple(cells[side, cell["cell"]] for side, cell in (pair.baseline, pair.candidate))
+        for pair in pairs
+    ]
+    wanted = [(b, c) for (b, c), refused in zip(places, fields, strict=True) if not refused]
+    judged = iter(
+        compare_cells(
+            taken,
+            wanted,
+            interleaved=False,
+            lower_is_better=measured[pairs[0].baseline[0]].lower_is_better if pairs else True,
+            criteria=criteria,
+            alone=True,
+        ).comparisons
+    )
+    return [
+        _row(
+            measured, pair, _refused(place, taken, refused) if refused else next(judged), refused,
+            criteria,
+        )
+        for pair, place, refused in zip(pairs, places, fields, strict=True)
+    ]  # fmt: skip
+
+
+def _fields(measured: Sequence[Measured], pair: _Pair) -> list[Differs]:
+    (base, one), (candidate, other) = pair.baseline, pair.candidate
+    return cell_differences(measured[base].side, one, measured[candidate].side, other)
+
+
+def _refused(
+    place: tuple[int, ...], taken: Sequence[CellRuns], fields: Sequence[Differs]
+) -> Comparison:
+    n = min(len(taken[index].values) for index in place)
+    names = tuple(each.label for each in fields)
+    verdict = Verdict(Word.NOT_COMPARABLE, n=n, fields=names)
+    return Comparison(place[0], place[1], Model.WELCH, verdict)
+
+
+def _row(
+    measured: Sequence[Measured],
+    pair: _Pair,
+    comparison: Comparison,
+    fields: Sequence[Differs],
+    criteria: Criteria,
+) -> Row:
+    (base, one), (candidate, other) = pair.baseline, pair.candidate
+    sides, metric = (measured[base].side, measured[candidate].side), measured[base]
+    taken = measured[base].taken[one["cell"]], measured[candidate].taken[other["cell"]]
+    noun = "session" if enough_sessions(*taken) else "run"
+    if not fields and not is_exact(metric.unit):
+        comparison = replace(comparison, verdict=_resolved(comparison.verdict, taken, criteria))
+    return Row(
+        side=candidate,
+        name=pair.name,
+        baseline=one,
+        candidate=other,
+        comparison=comparison,
+        display=display(
+            comparison.verdict.word,
+            metric.unit,
+            metric.lower_is_better,
+            metric=metric.name,
+            margin=criteria.margin,
+        ),
+        advice=advice(comparison.verdict, criteria, noun, " of each side"),
+        standing=standing_of(comparison.verdict, *taken),
+        means=(measured[base].mean(one), measured[candidate].mean(other)),
+        fields=tuple(fields),
+        settings=tuple(setting_differences(sides[0], one, sides[1], other)),
+    )
+
+
+def _resolved(verdict: Verdict, taken: Sequence[CellRuns], criteria: Criteria) -> Verdict:
+    """Take back what the values of one of two cells are too coarse for; each has a tool of its own."""
+    steps = [share for cell in taken for share in step_shares([cell.values])]
+    identical = all(len(set(cell.values)) == 1 < len(cell.values) for cell in taken)
+    return within_resolution(verdict, max(steps), criteria, identical=identical)
+
+
+def _with_overall(
+    against: Against, measured: Sequence[Measured], rows: Sequence[Row], criteria: Criteria
+) -> Against:
+    """Read all cells of a candidate that have a number as one."""
+    own = [
+        row
+        for row in rows
+        if row.side == against.side and row.comparison.verdict.word not in WITHOUT_NUMBERS
+    ]
+    base, candidate = measured[0], measured[against.side]
+    over = over_cells(
+        [(base.taken[row.baseline["cell"]], candidate.taken[row.candidate["cell"]]) for row in own],
+        in_blocks=(base.in_blocks, candidate.in_blocks),
+        criteria=criteria,
+    )
+    return replace(against, over=over)
+
+
+def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criteria) -> str:
+    """Bind it to the data of every campaign, to what was compared, and to the criteria."""
+    return data_hash(
+        definition={
+            "campaigns": [each.side.data_hash for each in measured],
+            "metric": measured[0].name,
+            "pairs": [
+                [[side, cell["levels"]] for side, cell in (pair.baseline, pair.candidate)]
+                for pair in pairs
+            ],
+        },
+        runs=[],
+        exclusions=[],
+        parameters=asdict(criteria),
+    )
+
+
+def _cells(side: Side) -> Sequence[Cell]:
+    cells: Sequence[Mapping[str, Any]] = side.cells["cells"] if side.cells else ()
+    return cells

@@ -1,0 +1,158 @@
+"""What takes the word of a comparison back: values too coarse for it, and drift that an order cannot tell.
+
+STATISTICS 11, A3 and A4. Numbers stay as they are; the reason stands in the place of a verdict.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from campaigns.findings.compute.fidelity import is_exact
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign
+from campaigns.results.values import ObservedRun
+from campaigns.stats.compared import Comparison, Comparisons
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.logs import is_number, pct_of
+from campaigns.stats.paired import PairedComparison
+from campaigns.stats.rounding import step_shares, within_resolution
+from campaigns.stats.validity import DRIFT_P, drift_within, is_confounded
+from campaigns.stats.verdict import Contrast, Verdict, interval_of, p_value, withheld
+
+AnyComparison = TypeVar("AnyComparison", Comparison, PairedComparison)
+Places = Sequence[int]
+
+
+class Reserve:
+    """What is known against the words of a campaign's comparisons.
+
+    runs: of each cell that is compared, by its place.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        metric: Metric,
+        criteria: Criteria,
+        runs: Sequence[Sequence[ObservedRun]],
+    ) -> None:
+        self.criteria = criteria
+        made = [
+            [run for run in each if run.state == "ok" and run.value is not None] for each in runs
+        ]
+        self.steps = [0.0] * len(runs)
+        self.exact = is_exact(metric.unit)
+        self.still = [len(each) > 1 and len({run.value for run in each}) == 1 for each in made]
+        if not self.exact:
+            self.steps = step_shares([[run.value or 0.0 for run in each] for each in made])
+        blocked = campaign.order == Campaign.Order.BLOCKED and len(runs) > 1
+        every = [run for each in made for run in each]
+        self.drift = drift_of(every) if blocked else None
+        self.blocked = blocked
+        times = _times(every)
+        self.middles = [
+            float(np.mean([times[run.run] for run in each])) if each else None for each in made
+        ]
+
+    def of(self, verdict: Verdict, places: Places) -> Verdict:
+        """Take the word back where these cells cannot show it."""
+        if verdict.reason or verdict.ci_pct is None:
+            return verdict
+        if self.confounds(places):
+            return withheld(verdict, "drift_confounded")
+        if self.exact:
+            return verdict
+        return within_resolution(
+            verdict,
+            max(self.steps[place] for place in places),
+            self.criteria,
+            identical=all(self.still[place] for place in places),
+        )
+
+    def confounds(self, places: Places) -> bool:
+        """Whether a drift that is shown may make up what lies between cells measured at other times."""
+        known = [middle for place in places if (middle := self.middles[place]) is not None]
+        if self.drift is None or not known:
+            return False
+        return is_confounded(self.drift, max(known) - min(known), self.criteria)
+
+    def told(self) -> dict[str, Any] | None:
+        """What is known of drift, as JSON holds it; None in an order that protects from it."""
+        if not self.blocked:
+            return None
+        if self.drift is None:
+            return {"known": False, "shown": False}
+        bounds = interval_of(self.drift, self.criteria.alpha)
+        return {
+            "known": True,
+            "shown": p_value(self.drift) < DRIFT_P,
+            "slope_pct": pct_of(self.drift.estimate),
+            "ci_pct": [pct_of(bounds.low), pct_of(bounds.high)],
+            "p": p_value(self.drift),
+        }
+
+
+def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
+    """Give a comparison another word, and the sessions the standing of that one."""
+    sessions = comparison.sessions
+    return replace(comparison, verdict=verdict, sessions=sessions.of(verdict) if sessions else None)
+
+
+def with_reserve(
+    compared: Comparisons, reserve: Reserve, together: Sequence[tuple[int, int]] = ()
+) -> Comparisons:
+    """Take back what the cells cannot show, of each comparison and of their mean."""
+    mean = compared.together
+    if mean is not None:
+        mean = reserved(mean, reserve.of(mean.verdict, [i for pair in together for i in pair]))
+    return replace(
+        compared,
+        comparisons=tuple(
+            reserved(each, reserve.of(each.verdict, (each.baseline, each.candidate)))
+            for each in compared.comparisons
+        ),
+        together=mean,
+    )
+
+
+def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
+    """Estimate the drift within levels, an hour; levels of different sessions are levels of their own."""
+    values = np.array([run.value for run in made], dtype=float)
+    if not values.size or not (is_number(values) & (values > 0)).all():
+        return None
+    times = _times(made)
+    return drift_within(
+        list(np.log(values)),
+        [(run.cell, run.session) for run in made],
+        [times[run.run] for run in made],
+    )
+
+
+def said_of_drift(levels: Mapping[str, Any] | None) -> str:
+    """Say in the answer what an order of level after level leaves open; empty in any other."""
+    drift = (levels or {}).get("drift")
+    if drift is None:
+        return ""
+    if not drift["known"]:
+        return "Whether the target drifted cannot be determined in this order."
+    if drift["shown"]:
+        return (
+            f"Runs of one level drift by {drift['slope_pct']:+.1f} % an hour; what lies between levels "
+            "measured one after the other cannot be told from that."
+        ).replace("-", "\u2212", 1)
+    return "No drift within levels; between levels it cannot be determined in this order."
+
+
+def _times(made: Sequence[ObservedRun]) -> dict[int, float]:
+    """When each run began, in hours after the first of its session; without instants by its position."""
+    starts: dict[int, float] = {}
+    known = all(run.started_at for run in made)
+    at = {
+        run.run: run.started_at.timestamp() / 3600 if known and run.started_at else run.position
+        for run in made
+    }
+    for run in made:
+        starts[run.session] = min(starts.get(run.session, at[run.run]), at[run.run])
+    return {run.run: at[run.run] - starts[run.session] for run in made}

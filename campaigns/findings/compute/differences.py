@@ -1,0 +1,137 @@
+"""In what campaigns differ beside their levels: settings, target, environment, design."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from campaigns.findings.compared import Side
+from campaigns.findings.compute.comparability import NOT_SET, fixed_settings
+from campaigns.kit.network import normalised_address
+from campaigns.models import EnvironmentFact
+
+NOT_RECORDED = "not recorded"
+CAUSE, DESIGN, TIME = "cause", "design", "time"
+"""How much a difference weighs: it may be why results differ; it says how runs were made; or when."""
+SIDES = {
+    EnvironmentFact.Side.TARGET.value: "target",
+    EnvironmentFact.Side.GENERATOR.value: "generator",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One fact over the campaigns, in their order.
+
+    differs: which of them differ from the first one. weight: CAUSE, DESIGN or TIME. changed: in which
+    of them it changed while they were measured.
+    """
+
+    group: str
+    label: str
+    values: tuple[str, ...]
+    differs: tuple[bool, ...]
+    weight: str = CAUSE
+    changed: tuple[bool, ...] = ()
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it was recorded of some of them only."""
+        return 0 < self.values.count(NOT_RECORDED) < len(self.values)
+
+    def only(self, places: Sequence[int]) -> "Difference":
+        """Leave out the other campaigns; the first one stays."""
+        return replace(
+            self,
+            values=tuple(self.values[place] for place in places),
+            differs=tuple(self.differs[place] for place in places),
+            changed=tuple(self.changed[place] for place in places) if self.changed else (),
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether one of them differs."""
+        return any(self.differs)
+
+
+def differences_of(sides: Sequence[Side]) -> list[Difference]:
+    """Every fact that is known of one of the campaigns: what may be a cause first."""
+    varied = {name for side in sides for name in side.factors}
+    settings = [fixed_settings(side, varied) for side in sides]
+    found = [
+        _row("setting", name, [each[name].text if name in each else NOT_SET for each in settings])
+        for name in dict.fromkeys(name for each in settings for name in each)
+    ]
+    found += [
+        _row("target", "target", [_target(side) for side in sides]),
+        _row("target", "address", [_address(side) for side in sides]),
+        _row("target", "simulator", [", ".join(side.stand_ins) or "none" for side in sides]),
+    ]
+    named = dict.fromkeys(fact for side in sides for fact in side.facts if fact[1] != "stand-in")
+    found += [_fact(sides, fact) for fact in named]
+    return found + _design(sides)
+
+
+def causes(rows: Sequence[Difference], side: int) -> list[str]:
+    """Name what differs between a campaign and the first one, and may be why results do."""
+    return [
+        f"{row.label} ({row.values[0]} → {row.values[side]})"
+        for row in rows
+        if row.weight == CAUSE and row.differs[side]
+    ]
+
+
+def _design(sides: Sequence[Side]) -> list[Difference]:
+    campaigns = [side.campaign for side in sides]
+    rows = {
+        "order of runs": [each.get_order_display().lower() for each in campaigns],
+        "warm-ups": [str(each.warm_ups) for each in campaigns],
+        "cool-down": [f"{each.cool_down_seconds:g} s" for each in campaigns],
+        "sessions": [str(side.sessions) for side in sides],
+        "fidelity": [
+            f"import: {each.fidelity} values" if each.source else "measured here"
+            for each in campaigns
+        ],
+    }
+    when = {
+        "first run": [_instant(side.first_run) for side in sides],
+        "last run": [_instant(side.last_run) for side in sides],
+    }
+    return [
+        *(_row("design", label, values, weight=DESIGN) for label, values in rows.items()),
+        *(_row("time", label, values, weight=TIME) for label, values in when.items()),
+    ]
+
+
+def _fact(sides: Sequence[Side], fact: tuple[str, str]) -> Difference:
+    """What nobody recorded differs from nothing: it is not known."""
+    seen = [side.facts.get(fact, ()) for side in sides]
+    values = [" / ".join(values) or NOT_RECORDED for values in seen]
+    return Difference(
+        group=SIDES.get(fact[0], fact[0]),
+        label=fact[1],
+        values=tuple(values),
+        differs=tuple(bool(values and seen[0]) and set(values) != set(seen[0]) for values in seen),
+        changed=tuple(len(values) > 1 for values in seen),
+    )
+
+
+def _row(group: str, label: str, values: Sequence[str], *, weight: str = CAUSE) -> Difference:
+    return Difference(
+        group=group,
+        label=label,
+        values=tuple(values),
+        differs=tuple(value != values[0] for value in values),
+        weight=weight,
+    )
+
+
+def _target(side: Side) -> str:
+    return side.campaign.target.name if side.campaign.target else "none"
+
+
+def _address(side: Side) -> str:
+    return normalised_address(side.campaign.target.base_url) if side.campaign.target else "none"
+
+
+def _instant(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "not known"

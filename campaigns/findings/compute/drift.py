@@ -1,0 +1,79 @@
+"""What moved from block to block, and where sessions begin."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from campaigns.findings.compute.sessions import split_sessions
+from campaigns.models import Campaign
+from campaigns.results.values import ObservedRun
+from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
+from campaigns.stats.logs import pct_of
+
+IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+MOST_BLOCKS = 1000
+"""The model of more of them takes minutes."""
+
+
+def drift(campaign: Campaign, runs: Sequence[ObservedRun]) -> dict[str, Any]:
+    """Effects of blocks in % around 0, how much they and the runs within vary; and the sessions.
+
+    missing: why there are no effects of blocks; empty where there are.
+    """
+    made = [run for run in runs if run.state == "ok" and run.value is not None]
+    missing, found = _fitted(campaign, made)
+    sessions = split_sessions(made)
+    return {
+        "missing": missing,
+        "blocks": _effects(found, made) if found else [],
+        "block_sd_pct": pct_of(found.block_sd) if found else None,
+        "sd_pct": pct_of(found.fit.sd) if found else None,
+        "efficiency": found.efficiency if found else None,
+        "sessions": [_session(session) for session in sessions],
+    }
+
+
+def _fitted(campaign: Campaign, made: Sequence[ObservedRun]) -> tuple[str, BlockFit | None]:
+    if campaign.order not in IN_BLOCKS:
+        return "not_in_blocks", None
+    if any(run.value is None or not 0 < run.value < float("inf") for run in made):
+        return "not_positive", None
+    if len({run.part for run in made}) > MOST_BLOCKS:
+        return "too_many", None
+    cells = {cell: place for place, cell in enumerate(sorted({run.cell for run in made}))}
+    found = fit_blocks(
+        [BlockRun(cells[run.cell], run.part, run.value or 0.0) for run in made], len(cells)
+    )
+    if found is None or found.fit.df < 1 or len(found.blocks) < 2:
+        return "too_few", None
+    return "", found
+
+
+def _effects(found: BlockFit, made: Sequence[ObservedRun]) -> list[dict[str, Any]]:
+    by_part: dict[int, list[ObservedRun]] = {}
+    for run in made:
+        by_part.setdefault(run.part, []).append(run)
+    return [
+        {
+            "block": by_part[part][0].block,
+            "session": by_part[part][0].session,
+            "effect_pct": pct_of(float(effect)),
+            **_ends(by_part[part]),
+        }
+        for part, effect in zip(found.blocks, found.effects, strict=True)
+    ]
+
+
+def _session(runs: Sequence[ObservedRun]) -> dict[str, Any]:
+    return {"number": runs[0].session, "runs": len(runs), **_ends(runs)}
+
+
+def _ends(runs: Sequence[ObservedRun]) -> dict[str, Any]:
+    """First and last position, and instants where every run has one."""
+    starts = [run.started_at for run in runs if run.started_at]
+    known = len(starts) == len(runs)
+    return {
+        "first": min(run.position for run in runs),
+        "last": max(run.position for run in runs),
+        "started_at": min(starts).isoformat() if known else None,
+        "ended_at": max(starts).isoformat() if known else None,
+    }

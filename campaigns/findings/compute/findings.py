@@ -1,0 +1,254 @@
+"""All findings of a campaign, computed in one go and stored in one transaction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models.functions import Now
+
+from campaigns.findings.compute.answer import answer
+from campaigns.findings.compute.calibration import calibration, told_as_false_alarms
+from campaigns.findings.compute.cells import summarise_cells, without_runs
+from campaigns.findings.compute.checks import check
+from campaigns.findings.compute.criteria import criteria_of
+from campaigns.findings.compute.distributions import densities, percentiles
+from campaigns.findings.compute.drift import drift
+from campaigns.findings.compute.exclusions import with_excluded
+from campaigns.findings.compute.fidelity import without_densities, without_ranks
+from campaigns.findings.compute.hashed import hashed_document
+from campaigns.findings.compute.levels import changes_in_blocks
+from campaigns.findings.compute.levels import compare as levels_of
+from campaigns.findings.compute.matrix import matrix
+from campaigns.findings.compute.outlook import ended, outlook
+from campaigns.findings.compute.pairs import compare
+from campaigns.findings.compute.phases import phases
+from campaigns.findings.compute.scalability import scalability
+from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
+from campaigns.findings.compute.sensitivity import leave_out
+from campaigns.findings.compute.sessions import Begun, in_sessions
+from campaigns.findings.compute.sessions_told import sessions_told
+from campaigns.findings.compute.taken import failing_cells
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign, Finding, LogLine
+from campaigns.planning.amendments import was_adaptive
+from campaigns.planning.metrics import analysed_metrics_of
+from campaigns.results.environment import stretches_of
+from campaigns.results.surroundings import NAME as SURROUNDINGS
+from campaigns.results.surroundings import Surroundings, count_surroundings
+from campaigns.results.values import ObservedRun, observed_runs_by_metric
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.hashing import data_hash
+from campaigns.stats.methods import METHODS
+
+ROWS_AT_ONCE = 10
+"""Findings in a statement: those of many runs are megabytes each."""
+
+
+def analyse(campaign: Campaign) -> None:
+    """Compute and store the findings of what is there, and note that it was done.
+
+    A bug is told in the campaign's log, where somebody could take old findings for new ones, and
+    raised again; the request is over then, too, as it would fail again.
+
+    The campaign is read anew: 0 and 0.0 are one number to the database, and two to the hash.
+    """
+    campaign.refresh_from_db()
+    request = Campaign.objects.filter(pk=campaign.pk).annotate(now=Now())
+    requested_at, read_at = request.values_list("analysis_requested_at", "now").get()
+    try:
+        results, document = compute(campaign)
+        _store(campaign, results, data_hash(**document), read_at)
+    except (OperationalError, InterfaceError):  # the database is away: it is sent again
+        raise
+    except Exception as bug:
+        text = f"{LogLine.ANALYSIS_FAILED}, findings are older than the runs: {type(bug).__name__}: {bug}"
+        LogLine.objects.create(campaign=campaign, tone=LogLine.Tone.BAD, text=text)
+        _note_done(campaign, requested_at)
+        raise
+    _note_done(campaign, requested_at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What findings are computed from. observed: runs in the sessions that planned them; runs: in those of the statistics."""
+
+    metrics: Mapping[str, Metric]
+    surroundings: Surroundings
+    observed: Mapping[str, list[ObservedRun]]
+    runs: Mapping[str, list[ObservedRun]]
+    begun: Sequence[Begun]
+    criteria: Criteria
+
+
+def _read(campaign: Campaign) -> _Read:
+    metrics = {metric.name: metric for metric in analysed_metrics_of(campaign)}
+    surroundings = count_surroundings(campaign)
+    observed = observed_runs_by_metric(campaign, metrics)
+    runs, begun = in_sessions(observed, stretches_of(campaign, surroundings.facts))
+    criteria = criteria_of(campaign, campaign.cells.count(), adaptive=was_adaptive(campaign))
+    return _Read(metrics, surroundings, observed, runs, begun, criteria)
+
+
+def document_of(campaign: Campaign) -> dict[str, Any]:
+    """Give what findings would rest on now, as `data_hash` takes it. Nothing is computed."""
+    return _document(campaign, _read(campaign))
+
+
+def hash_now(campaign: Campaign) -> str:
+    """Hash what is there now, as an analysis would; the findings may be of what was there before."""
+    campaign.refresh_from_db()
+    return data_hash(**document_of(campaign))
+
+
+def _document(campaign: Campaign, read: _Read) -> dict[str, Any]:
+    borders = [each.position for each in read.begun if each.changes]
+    return hashed_document(campaign, read.observed, read.criteria, borders)
+
+
+def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Give results by the name of their finding, and what they rest on, as `data_hash` takes it.
+
+    Nothing is stored. The campaign has to be as the database gives it.
+    """
+    read = _read(campaign)
+    metrics, surroundings, runs, begun = read.metrics, read.surroundings, read.runs, read.begun
+    criteria = read.criteria
+    primary = metrics[campaign.primary_metric]
+    results: dict[str, dict[str, Any]] = {
+        f"cells:{name}": summarise_cells(campaign, metric, runs[name], criteria)
+        for name, metric in metrics.items()
+    }
+    results |= {f"brief:{name}": without_runs(results[f"cells:{name}"]) for name in metrics}
+    results["cells"] = results[f"cells:{primary.name}"]
+    compared = without_ranks(compare(campaign, primary, runs[primary.name], criteria), primary)
+    pairs = told_as_false_alarms(campaign, compared)
+    if pairs is not None:
+        results["pairs"] = pairs
+    calibrated = calibration(campaign, pairs, criteria)
+    if calibrated is not None:
+        results["calibration"] = calibrated
+    levels = without_ranks(levels_of(campaign, primary, runs[primary.name], criteria), primary)
+    if levels is not None:
+        results["levels"] = levels
+        within = changes_in_blocks(levels, runs[primary.name])
+        if within is not None:
+            results["within_blocks"] = within
+    crossed = matrix(campaign, primary, runs[primary.name], criteria)
+    if crossed is not None:
+        results["matrix"] = crossed
+    ahead = outlook(campaign, runs[primary.name], levels, pairs, criteria.alpha)
+    if ahead is not None:
+        results["outlook"] = ahead
+    excluded = with_excluded(campaign, primary, runs[primary.name], criteria, (levels, pairs))
+    if excluded is not None:
+        results["with_excluded"] = excluded
+    results[SURROUNDINGS] = asdict(surroundings)
+    sessions = sessions_told(campaign, runs[primary.name], begun)
+    if sessions is not None:
+        results["sessions"] = sessions
+    results |= _spread(campaign, metrics, runs, results, criteria)
+    results["checks"] = check(
+        campaign, primary, runs[primary.name], results["cells"], criteria, calibrated
+    )
+    results["answer"] = answer(
+        campaign,
+        primary,
+        results["cells"],
+        pairs,
+        levels,
+        calibrated=calibrated,
+        sessions=sessions,
+        changes=surroundings.changes,
+        failing=failing_cells(runs[primary.name], criteria),
+    )
+    if told := ended(campaign, ahead, criteria.alpha):
+        results["answer"]["ended"] = told
+    document = _document(campaign, read)
+    hashed = data_hash(**document)
+    robust = _sensitivity(campaign, primary, runs[primary.name], criteria, hashed)
+    if robust is not None:
+        results[SENSITIVITY] = robust
+    return results, document
+
+
+def _sensitivity(
+    campaign: Campaign,
+    metric: Metric,
+    runs: Sequence[ObservedRun],
+    criteria: Criteria,
+    hashed: str,
+) -> dict[str, Any] | None:
+    """Take what is stored where it rests on the same data and versions: it is the dearest finding."""
+    stored = Finding.objects.filter(
+        campaign=campaign, name=SENSITIVITY, data_hash=hashed, versions=versions_now()
+    ).first()
+    return stored.result if stored else leave_out(campaign, metric, runs, criteria)
+
+
+def versions_now() -> dict[str, str]:
+    """Say by which methods and libraries findings are computed here."""
+    versions = {name: version(name) for name in ("numpy", "scipy", "hdrhistogram", "kneed")}
+    return {**versions, "methods": METHODS}
+
+
+def _spread(
+    campaign: Campaign,
+    metrics: Mapping[str, Metric],
+    runs: Mapping[str, list[ObservedRun]],
+    cells: Mapping[str, Any],
+    criteria: Criteria,
+) -> dict[str, dict[str, Any]]:
+    """What the charts below the answer show: distributions, drift, phases, scalability."""
+    primary = runs[campaign.primary_metric]
+    curves, means = percentiles(campaign, primary, criteria.alpha)
+    found: dict[str, dict[str, Any] | None] = {
+        **{
+            f"density:{name}": without_densities(densities(cells[f"cells:{name}"]), metric)
+            for name, metric in metrics.items()
+        },
+        **{f"drift:{name}": drift(campaign, observed) for name, observed in runs.items()},
+        **{f"percentiles:{name}": curve for name, curve in curves.items()},
+        "phases": phases(campaign, primary),
+        "usl": scalability(campaign, runs, means, criteria),
+    }
+    return {name: result for name, result in found.items() if result is not None}
+
+
+def _note_done(campaign: Campaign, requested_at: datetime | None) -> None:
+    """Clear the request, unless another one came meanwhile."""
+    Campaign.objects.filter(pk=campaign.pk, analysis_requested_at=requested_at).update(
+        analysis_requested_at=None, analysis_sent_at=None, analysis_began_at=None
+    )
+
+
+@transaction.atomic
+def _store(campaign: Campaign, results: Mapping[str, Any], hashed: str, read_at: datetime) -> None:
+    """Replace the findings, unless those that are there rest on newer data, or the campaign ended since."""
+    now = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if campaign.state in Campaign.ACTIVE and now.state not in Campaign.ACTIVE:
+        return
+    if Finding.objects.filter(campaign=campaign, computed_at__gt=read_at).exists():
+        return
+    versions = versions_now()
+    rows = [
+        Finding(
+            campaign=campaign,
+            name=name,
+            result=result,
+            data_hash=hashed,
+            versions=versions,
+            computed_at=read_at,
+        )
+        for name, result in results.items()
+    ]
+    Finding.objects.bulk_create(
+        rows,
+        batch_size=ROWS_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["campaign", "name"],
+        update_fields=["result", "data_hash", "versions", "computed_at"],
+    )
+    Finding.objects.filter(campaign=campaign).exclude(name__in=results).delete()

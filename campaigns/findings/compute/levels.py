@@ -1,0 +1,131 @@
+"""Campaigns of levels: neighbours compared as one family, the best setting, the knee."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from campaigns.findings.compute.family import Family
+from campaigns.findings.compute.groups import MOST_CELLS, Group, comparable_factors, groups_of
+from campaigns.findings.compute.primary import compare_with_primary
+from campaigns.findings.compute.taken import taken
+from campaigns.findings.compute.whole_plots import hard_noise
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign
+from campaigns.planning.work import work_of
+from campaigns.results.values import ObservedRun
+from campaigns.stats.comparisons import WITHOUT_NUMBERS, Comparisons, Model
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.logs import pct_of
+
+
+def compare(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
+) -> dict[str, Any] | None:
+    """Compare the levels of the main factor; None for pairs, for one cell, and beyond MOST_CELLS."""
+    cells = list(campaign.cells.order_by("position"))
+    if campaign.order == Campaign.Order.PAIRED or not 1 < len(cells) <= MOST_CELLS:
+        return None
+    factor = next(iter(comparable_factors(campaign)), None)
+    if factor is None:
+        return None
+    groups = groups_of(factor, cells)
+    family = Family(campaign, metric, criteria, cells, runs)
+    wanted = [pair for group in groups for pair in group.pairs]
+    compared, primary = compare_with_primary(campaign, family, wanted)
+    rows = dict(zip(wanted, compared.comparisons, strict=True))
+    return {
+        "factor": factor,
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.lower_is_better,
+        "margin_pct": 100 * criteria.margin,
+        "delta_pct": 100 * criteria.delta,
+        "model": str(compared.model),
+        "noise": _noise(compared),
+        **hard_noise(family, compared),
+        "sessions": len(family.sessions),
+        "between": compared.between is not None,
+        "drift": family.reserve.told(),
+        "groups": [family.described(group, rows, compared) for group in groups],
+        "overall": _overall(campaign, family, compared),
+        **({"primary": primary} if primary else {}),
+    }
+
+
+def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[dict[str, Any]]:
+    """The best cell over all factors, apart for each work; empty with one factor to compare.
+
+    Empty for a split plot, too: cells in different whole plots have another noise than cells in one.
+    """
+    if len(comparable_factors(campaign)) < 2 or family.places is not None:
+        return []
+    work = work_of(campaign)
+    places: dict[str, list[int]] = {}
+    for place, cell in enumerate(family.cells):
+        key = repr([cell.levels_by_factor.get(name) for name in work])
+        places.setdefault(key, []).append(place)
+    found = []
+    for members in places.values():
+        levels = family.cells[members[0]].levels_by_factor
+        group = Group(
+            levels={name: levels[name] for name in work if name in levels},
+            cells=tuple(members),
+            values=(),
+            numeric=False,
+        )
+        if best := family.best_of(group, compared):
+            seen = family.cells[family.place[best["seen"]]].levels_by_factor
+            setting = {name: level for name, level in seen.items() if name not in group.levels}
+            found.append({"levels": dict(group.levels), "setting": setting, "best": best})
+    return found
+
+
+def changes_in_blocks(
+    levels: Mapping[str, Any], runs: Sequence[ObservedRun]
+) -> dict[str, Any] | None:
+    """The change of each comparison in each block that holds both cells, in %.
+
+    None where the noise is not that within blocks; without comparisons of values that have no log.
+    """
+    members: dict[int, list[ObservedRun]] = {}
+    for run in runs:
+        members.setdefault(run.cell, []).append(run)
+    cells = {cell: taken(own) for cell, own in members.items()}
+    values = {
+        cell: dict(zip(own.blocks, own.values, strict=True))
+        for cell, own in cells.items()
+        if own.has_logs
+    }
+    block_of = {run.part: run.block for run in runs}
+    found = []
+    for row in (row for group in levels["groups"] for row in group["comparisons"]):
+        baseline, candidate = (values.get(row[side], {}) for side in ("baseline", "candidate"))
+        if row["comparison"]["verdict"]["word"] in WITHOUT_NUMBERS:
+            continue
+        if row["comparison"]["model"] in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT):
+            shared = sorted(baseline.keys() & candidate.keys())
+            found.append(
+                {
+                    "baseline": row["baseline"],
+                    "candidate": row["candidate"],
+                    "blocks": [block_of[part] for part in shared],
+                    "changes_pct": [
+                        100 * (candidate[part] / baseline[part] - 1) for part in shared
+                    ],
+                }
+            )
+    return {"comparisons": found} if found else None
+
+
+def _noise(compared: Comparisons) -> dict[str, Any]:
+    """How much runs vary: within blocks, or within levels, and between blocks; in %."""
+    if compared.fit is None or compared.fit.df < 1:
+        return {}
+    found: dict[str, Any] = {"sd_pct": pct_of(compared.fit.sd), "df": compared.fit.df}
+    if compared.blocks:
+        found |= {
+            "block_sd_pct": pct_of(compared.blocks.block_sd),
+            "efficiency": compared.blocks.efficiency,
+            "blocks": len(compared.blocks.blocks),
+        }
+    return found

@@ -1,0 +1,258 @@
+"""Paired campaigns: every stratum's comparison, judged as one family."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from campaigns.findings.compute.confounded import Reserve, reserved
+from campaigns.findings.compute.displayed import displayed
+from campaigns.findings.compute.primary import primary_of_pairs, strata_of
+from campaigns.findings.compute.sessions import noun_of, same_session, split_sessions, standing_of
+from campaigns.kinds.base import Metric
+from campaigns.kit.charts.labels import told_apart
+from campaigns.models import Campaign, Cell
+from campaigns.planning.work import work_of
+from campaigns.results.values import ObservedRun
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.overall import over_strata
+from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata
+from campaigns.stats.pairs import Pair, Side, Stratum, values_of
+from campaigns.stats.words import advice
+
+FEW_PAIRS = 6
+"""Below it every stratum's own noise is a guess, and a rank test cannot reach 5 % either."""
+
+Blocks = dict[int, dict[bool, ObservedRun]]
+ByStratum = dict[str, tuple[dict[str, Any], Blocks]]
+
+
+def compare(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
+) -> dict[str, Any] | None:
+    """Compare the two levels of the paired factor in each stratum. None in another order."""
+    if campaign.order != Campaign.Order.PAIRED:
+        return None
+    candidate = next(
+        level
+        for cell in campaign.cells.order_by("position")
+        if (level := cell.levels_by_factor[campaign.paired_factor]) != campaign.baseline
+    )
+    blocks, strata, family = family_of(campaign, metric, runs, criteria)
+    labels = told_apart(list(blocks))
+    primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
+    sessions = len(split_sessions(runs))
+    described = primary_of_pairs(campaign, metric, family, primary, criteria, sessions)
+    return {
+        "factor": campaign.paired_factor,
+        "baseline": campaign.baseline,
+        "candidate": candidate,
+        "metric": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "lower_is_better": metric.lower_is_better,
+        "strata": [
+            {
+                "name": comparison.name,
+                "label": labels[comparison.name],
+                "levels": blocks[comparison.name][0],
+                "comparison": asdict(replace(comparison, sessions=None)),
+                "display": asdict(displayed(comparison.verdict.word, metric, criteria)),
+                "advice": advice(comparison.verdict, criteria, noun_of(comparison.sessions)),
+                "standing": standing_of(comparison.sessions, sessions),
+                "pairs": _pairs_shown(comparison, blocks[comparison.name][1]),
+            }
+            for comparison in family.comparisons
+        ],
+        "overall": _overall(strata, family, criteria),
+        "sessions": max(1, len({run.session for run in runs if run.state == "ok"})),
+        "order_effect": asdict(family.order_effect) if family.order_effect else None,
+        **({"primary": described} if described else {}),
+    }
+
+
+def family_of(
+    campaign: Campaign,
+    metric: Metric,
+    runs: Sequence[ObservedRun],
+    criteria: Criteria,
+    *,
+    bootstrap: bool = True,
+) -> tuple[ByStratum, list[Stratum], PairedFamily]:
+    """Judge the strata as one family, with the runs and pairs of each; bootstrap: no verdict needs it."""
+    cells = {cell.pk: cell for cell in campaign.cells.order_by("position")}
+    blocks = _blocks_by_stratum(campaign, cells, runs)
+    strata = [_stratum(campaign, metric, name, by_block) for name, (_, by_block) in blocks.items()]
+    primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
+    family = compare_strata(
+        strata,
+        lower_is_better=metric.lower_is_better,
+        criteria=criteria,
+        pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
+        together=primary if len(primary) > 1 else (),
+        bootstrap=bootstrap,
+    )
+    return blocks, strata, _reserved(campaign, metric, family, blocks, criteria, primary)
+
+
+def _reserved(
+    campaign: Campaign,
+    metric: Metric,
+    family: PairedFamily,
+    blocks: ByStratum,
+    criteria: Criteria,
+    primary: Sequence[int],
+) -> PairedFamily:
+    """Take back what values in such steps cannot show, of each stratum and of their mean."""
+    by_stratum = [
+        [[sides[side] for sides in own.values() if side in sides] for side in (False, True)]
+        for _, own in blocks.values()
+    ]
+    reserve = Reserve(campaign, metric, criteria, [runs for each in by_stratum for runs in each])
+    comparisons = tuple(
+        reserved(each, reserve.of(each.verdict, (2 * place, 2 * place + 1)))
+        for place, each in enumerate(family.comparisons)
+    )
+    mean = family.together
+    if mean is not None:
+        verdict = reserve.of(mean.verdict, [2 * p + side for p in primary for side in (0, 1)])
+        sessions = mean.sessions.of(verdict) if mean.sessions else None
+        mean = replace(mean, verdict=verdict, sessions=sessions)
+    return replace(family, comparisons=comparisons, together=mean)
+
+
+def _overall(
+    strata: Sequence[Stratum], family: PairedFamily, criteria: Criteria
+) -> dict[str, Any] | None:
+    """One number over all strata, by four readings; None with one, or where one has no number.
+
+    From three sessions on the first of them has the interval between sessions, and the others none.
+    """
+    if len(strata) < 2 or any(found.geo_pct_change is None for found in family.comparisons):
+        return None
+    found = over_strata(
+        [
+            (values_of(stratum.pairs, "baseline"), values_of(stratum.pairs, "candidate"))
+            for stratum in strata
+        ],
+        criteria,
+    )
+    if found is None:
+        return None
+    shown: dict[str, Any] = {
+        "heterogeneous": found.heterogeneous,
+        "geometric_ci": found.geometric_ci,
+    }
+    sessions = standing_of(family.over_all, 1)
+    if sessions.get("between") and family.over_all:
+        mean = family.over_all.verdict.pct_change
+        shown |= {"geometric_pct": mean, "geometric_ci": sessions["ci_pct"], "average_ci": None}
+    return {**asdict(found), **shown, "standing": sessions}
+
+
+def _blocks_by_stratum(
+    campaign: Campaign, cells: Mapping[int, Cell], runs: Sequence[ObservedRun]
+) -> ByStratum:
+    """Name of the stratum -> (its levels, block -> {is candidate: run}), in the order of cells."""
+    found: ByStratum = {}
+    for cell in cells.values():
+        levels = _stratum_levels(campaign, cell)
+        found.setdefault(_name(levels), (levels, {}))
+    for run in runs:
+        cell = cells[run.cell]
+        is_candidate = cell.levels_by_factor[campaign.paired_factor] != campaign.baseline
+        blocks = found[_name(_stratum_levels(campaign, cell))][1]
+        blocks.setdefault(run.block, {})[is_candidate] = run
+    return found
+
+
+def _stratum_levels(campaign: Campaign, cell: Cell) -> dict[str, Any]:
+    return {
+        name: level
+        for name, level in cell.levels_by_factor.items()
+        if name != campaign.paired_factor
+    }
+
+
+def _name(levels: Mapping[str, Any]) -> str:
+    """Tell strata apart in words; a level that looks like two is quoted."""
+    texts = (str(level) for level in levels.values())
+    return ", ".join(f"“{text}”" if ", " in text else text for text in texts) or "all pairs"
+
+
+def _stratum(campaign: Campaign, metric: Metric, name: str, blocks: Blocks) -> Stratum:
+    """Pairs that are complete, and those that are not, by what happened to the worse side."""
+    failed = lost = timed_out = 0
+    pairs = []
+    for sides in blocks.values():
+        states = {run.state for run in sides.values()}
+        if _is_complete(sides):
+            pairs.append(_pair(sides))
+        elif states & {"failed", "censored"}:
+            failed += 1
+            timed_out += "censored" in states
+        elif states & {"lost", "bound"} or states == {"ok"}:
+            lost += 1
+    return Stratum(
+        name=name,
+        pairs=pairs,
+        incomplete_by_failure=failed,
+        incomplete_by_loss=lost,
+        timed_out=timed_out,
+        baseline=_side(campaign, metric, blocks, is_candidate=False),
+        candidate=_side(campaign, metric, blocks, is_candidate=True),
+    )
+
+
+def _is_complete(sides: Mapping[bool, ObservedRun]) -> bool:
+    """Say whether both sides have a value, made in one session; a block never crosses sessions."""
+    return (
+        len(sides) == 2
+        and all(run.state == "ok" and run.value is not None for run in sides.values())
+        and same_session(sides[False], sides[True])
+    )
+
+
+def _pair(sides: Mapping[bool, ObservedRun]) -> Pair:
+    baseline, candidate = sides[False], sides[True]
+    if baseline.value is None or candidate.value is None:
+        raise ValueError(f"Run {baseline.position} or {candidate.position} is ok without a value.")
+    first = _candidate_first(baseline, candidate)
+    return Pair(baseline.value, candidate.value, first, candidate.session)
+
+
+def _candidate_first(baseline: ObservedRun, candidate: ObservedRun) -> bool:
+    """Who really ran first: by the instants, where a run was repeated, not by the positions."""
+    if baseline.started_at and candidate.started_at:
+        return candidate.started_at < baseline.started_at
+    return candidate.position < baseline.position
+
+
+def _side(campaign: Campaign, metric: Metric, blocks: Blocks, *, is_candidate: bool) -> Side:
+    """The comparability key of one arm, and its units of work."""
+    runs = [sides[is_candidate] for sides in blocks.values() if is_candidate in sides]
+    counted = [run for run in runs if run.state in ("ok", "failed", "censored")]
+    key: dict[str, object] = {"metric": metric.name, "unit": metric.unit}
+    if campaign.paired_factor in work_of(campaign):
+        key[campaign.paired_factor] = "candidate" if is_candidate else "baseline"
+    return Side(
+        key=key,
+        units=sum(run.units_done + run.units_failed for run in counted),
+        failed_units=sum(run.units_failed for run in counted),
+    )
+
+
+def _pairs_shown(comparison: PairedComparison, blocks: Blocks) -> list[dict[str, Any]]:
+    complete = [(number, sides) for number, sides in blocks.items() if _is_complete(sides)]
+    changes = comparison.pair_changes_pct or (None,) * len(complete)
+    return [
+        {
+            "block": number,
+            "change_pct": change,
+            "baseline": sides[False].value,
+            "candidate": sides[True].value,
+            "candidate_first": _candidate_first(sides[False], sides[True]),
+            "baseline_run": sides[False].position,
+            "candidate_run": sides[True].position,
+        }
+        for (number, sides), change in zip(complete, changes, strict=True)
+    ]

@@ -1,0 +1,95 @@
+"""The primary contrast: one of the comparisons, or judged as one more of their family."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from campaigns.findings.compute.displayed import displayed
+from campaigns.findings.compute.family import Family
+from campaigns.findings.compute.sessions import noun_of, standing_of
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign
+from campaigns.planning.plan import pairs_of
+from campaigns.stats.comparisons import Comparison, Comparisons
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.paired import PairedFamily
+from campaigns.stats.words import advice
+
+Pair = tuple[int, int]
+Found = dict[str, Any] | None
+
+
+def compare_with_primary(
+    campaign: Campaign, family: Family, wanted: Sequence[Pair]
+) -> tuple[Comparisons, Found]:
+    """Judge what is wanted and the primary contrast as one family; give that one apart, too."""
+    contrast = campaign.primary_contrast
+    pairs = pairs_of(contrast, [c.levels_by_factor for c in family.cells]) if contrast else []
+    if not contrast or not pairs:
+        return family.compare(wanted), None
+
+    def row(found: Comparison, pair: Pair | None) -> Found:
+        return {**family.row(pair or pairs[0], found), **contrast} | {"over": len(pairs)}
+
+    if len(pairs) > 1:
+        compared = family.compare(wanted, pairs)
+        return compared, row(compared.together, None) if compared.together else None
+    (pair,) = pairs
+    if pair in wanted:
+        compared = family.compare(wanted)
+        return compared, row(compared.comparisons[list(wanted).index(pair)], pair)
+    others = [each for each in wanted if each != (pair[1], pair[0])]
+    compared = family.compare([*others, pair])
+    found = row(compared.comparisons[-1], pair)
+    if len(others) < len(wanted):  # it is wanted the other way round
+        return family.compare(wanted), found
+    return replace(compared, comparisons=compared.comparisons[:-1]), found
+
+
+def strata_of(campaign: Campaign, strata: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    """Find the strata that the primary contrast of a paired campaign is over, by their place."""
+    contrast = campaign.primary_contrast
+    if not contrast:
+        return ()
+    return tuple(
+        place
+        for place, levels in enumerate(strata)
+        if all(levels.get(name) == level for name, level in contrast["at"].items())
+    )
+
+
+def primary_of_pairs(
+    campaign: Campaign,
+    metric: Metric,
+    family: PairedFamily,
+    places: Sequence[int],
+    criteria: Criteria,
+    sessions: int,
+) -> Found:
+    """Describe the primary contrast of a paired campaign; None where none is named."""
+    contrast = campaign.primary_contrast
+    if not contrast or not places:
+        return None
+    if family.together:
+        verdict, estimated = family.together.verdict, family.together.contrast
+        by_session = family.together.sessions
+        error, df = (estimated.standard_error, estimated.df) if estimated else (None, None)
+        n = estimated.n if estimated else 0
+    else:
+        alone = family.comparisons[places[0]]
+        verdict, df, by_session = alone.verdict, alone.df, alone.sessions
+        error = alone.sd_log / alone.n_pairs**0.5 if alone.sd_log is not None else None
+        n = alone.n_pairs
+    return {
+        **contrast,
+        "over": len(places),
+        "comparison": {
+            "verdict": asdict(verdict),
+            "standard_error": error,
+            "df": df,
+            "effective_n": n,
+        },
+        "display": asdict(displayed(verdict.word, metric, criteria)),
+        "advice": advice(verdict, criteria, noun_of(by_session)),
+        "standing": standing_of(by_session, sessions),
+    }

@@ -1,0 +1,261 @@
+"""Throughput and response time by concurrency, and the Universal Scalability Law where it may be fitted."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.findings.compute.taken import failing_cells
+from campaigns.kinds.base import ClosedLoop
+from campaigns.kinds.registry import driver_of
+from campaigns.models import Attempt, Campaign, Series
+from campaigns.results.values import ObservedRun
+from campaigns.stats.blocks import BlockRun, fit_blocks
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.little import check_little
+from campaigns.stats.resamples import Resampler, of_blocks, of_levels
+from campaigns.stats.steady import is_steady
+from campaigns.stats.usl import FEWEST_LEVELS, Usl, UslBounds, bound_laws, fit_usl
+
+RESAMPLES = 500
+MOST_GROUPS = 4
+"""Curves that get intervals; each takes half a second of CPU."""
+POINTS = 60
+BEYOND = 1.25
+"""The law is drawn to so many times the largest number that was measured."""
+FAILED_SHARE = 0.05
+LIMIT = "recommended limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run: n at a time, throughput (1/s), mean response (s). left_out: why it is in no fit."""
+
+    run: ObservedRun
+    n: float
+    throughput: float
+    response: float | None
+    left_out: str
+
+
+def scalability(
+    campaign: Campaign,
+    by_metric: Mapping[str, Sequence[ObservedRun]],
+    means: Mapping[str, Mapping[int, float]],
+    criteria: Criteria,
+) -> dict[str, Any] | None:
+    """Judge each curve; None where the kind is no closed loop, or its concurrency does not vary.
+
+    means: of the response times of each run, by the name of the distribution.
+    """
+    loop = driver_of(campaign.kind).closed_loop
+    if loop is None or not campaign.factors.filter(name=loop.parameter).exists():
+        return None
+    groups: dict[str, tuple[dict[str, Any], list[Point]]] = {}
+    cells = {cell.pk: cell.levels_by_factor for cell in campaign.cells.order_by("position")}
+    steady = _steady(campaign, loop)
+    response = means.get(loop.response, {})
+    failing = failing_cells(by_metric[loop.throughput], criteria)
+    for cell in cells.values():
+        others = {name: level for name, level in cell.items() if name != loop.parameter}
+        groups.setdefault(repr(sorted(others.items())), (others, []))
+    for run in by_metric[loop.throughput]:
+        cell = cells[run.cell]
+        others = {name: level for name, level in cell.items() if name != loop.parameter}
+        point = _point(run, float(cell[loop.parameter]), response.get(run.run), steady)
+        if point is not None and run.cell in failing:
+            point = replace(point, left_out=point.left_out or "failures")
+        if point is not None:
+            groups[repr(sorted(others.items()))][1].append(point)
+    in_blocks = campaign.order == Campaign.Order.INTERLEAVED
+    return {
+        "parameter": loop.parameter,
+        "throughput": loop.throughput,
+        "response": loop.response,
+        "groups": [
+            _without_limit(
+                {
+                    "levels": others,
+                    **_judged(points, criteria, in_blocks=in_blocks, bounded=place < MOST_GROUPS),
+                },
+                _unranked(campaign, points, criteria),
+            )
+            for place, (others, points) in enumerate(groups.values())
+        ],
+    }
+
+
+def _without_limit(group: Mapping[str, Any], unranked: str) -> dict[str, Any]:
+    """Take the recommended limit out of a curve. unranked: why none is recommended; empty keeps it."""
+    if not unranked or not group["law"]:
+        return {**group, "unranked": unranked}
+    bounds = {**group["bounds"], "throttle": None} if group["bounds"] else None
+    places = {name: at for name, at in group["places"].items() if name != LIMIT}
+    law = {**group["law"], "throttle": None, "extrapolated": False, "rule_agrees": False}
+    return {**group, "unranked": unranked, "law": law, "bounds": bounds, "places": places}
+
+
+def _unranked(campaign: Campaign, points: Sequence[Point], criteria: Criteria) -> str:
+    """Why no limit is recommended from a curve; empty where one may be."""
+    if campaign.state == Campaign.State.CANCELLED:
+        return "The campaign was cancelled before its stop rule was met"
+    counts = Counter(point.n for point in points if not point.left_out)
+    few = sum(count < criteria.minimum_n for count in counts.values())
+    if few:
+        return f"{few} of {len(counts)} levels have fewer than {criteria.minimum_n} runs that count"
+    return ""
+
+
+def _steady(campaign: Campaign, loop: ClosedLoop) -> dict[int, bool | None]:
+    """Whether each run carried as much in both of its halves."""
+    series = Series.objects.filter(
+        attempt__run__campaign=campaign, attempt__state=Attempt.State.ACCEPTED, name=loop.series
+    ).values_list("attempt__run_id", "values")
+    return {run: is_steady(values) for run, values in series.iterator(chunk_size=500)}
+
+
+def _point(
+    run: ObservedRun, n: float, response: float | None, steady: Mapping[int, bool | None]
+) -> Point | None:
+    if run.state not in ("ok", "bound") or run.value is None:
+        return None
+    if not (0 < run.value < math.inf and n > 0):
+        return None
+    left_out = ""
+    units = run.units_done + run.units_failed
+    if run.state == "bound":
+        left_out = "bound"
+    elif units and run.units_failed > FAILED_SHARE * units:
+        left_out = "failures"
+    elif steady.get(run.run) is False:
+        left_out = "not_steady"
+    return Point(run, n, run.value, response, left_out)
+
+
+def _judged(
+    points: Sequence[Point], criteria: Criteria, *, in_blocks: bool, bounded: bool
+) -> dict[str, Any]:
+    """Fit what may be fitted; `missing` says why there is no law."""
+    used = sorted((p for p in points if not p.left_out), key=lambda p: (p.n, p.run.position))
+    law = fit_usl([p.n for p in used], [p.throughput for p in used]) if used else None
+    bounds = None
+    if law is not None and bounded:
+        draws = _draws(used, criteria.seed, in_blocks=in_blocks)
+        bounds = bound_laws(draws, criteria.alpha, near=law)
+    return {
+        "missing": "" if law else "not_enough_levels",
+        "fewest": FEWEST_LEVELS,
+        "left_out": {
+            reason: sum(p.left_out == reason for p in points)
+            for reason in ("bound", "not_steady", "failures")
+        },
+        "runs": [_run(point) for point in points],
+        "levels_measured": [_level(n, used) for n in sorted({p.n for p in used})],
+        "law": _law(law) if law else None,
+        "bounds": _bounds(bounds) if bounds else None,
+        "curve": _curve(law, min(p.n for p in used)) if law else [],
+        "places": _places(law) if law else {},
+    }
+
+
+def _draws(
+    points: Sequence[Point], seed: int, *, in_blocks: bool
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    levels = np.array(sorted({p.n for p in points}))
+    for draw in _resampler(points, levels, in_blocks=in_blocks).draws(RESAMPLES, seed):
+        yield levels[draw.cells], np.exp(draw.logs)
+
+
+def _resampler(
+    points: Sequence[Point], levels: NDArray[np.float64], *, in_blocks: bool
+) -> Resampler:
+    places = {n: place for place, n in enumerate(levels.tolist())}
+    runs = [BlockRun(places[p.n], p.run.part, p.throughput) for p in points]
+    fitted = fit_blocks(runs, len(levels)) if in_blocks else None
+    if fitted is not None and fitted.fit.df > 0:
+        return of_blocks(fitted, runs)
+    return of_levels([np.log([p.throughput for p in points if p.n == n]) for n in levels])
+
+
+def _run(point: Point) -> dict[str, Any]:
+    run = point.run
+    return {
+        "position": run.position,
+        "block": run.block,
+        "worker": run.worker,
+        "started_at": run.started_at.isoformat() if run.started_at else None,
+        "n": point.n,
+        "throughput": point.throughput,
+        "response": point.response,
+        "left_out": point.left_out,
+    }
+
+
+def _level(n: float, points: Sequence[Point]) -> dict[str, Any]:
+    """Means of one level, and whether its response times hold all of the waiting, run by run."""
+    own = [point for point in points if point.n == n]
+    throughput = float(np.mean([point.throughput for point in own]))
+    timed = [(point.throughput, point.response) for point in own if point.response is not None]
+    little = check_little(n, float(np.mean([x * r for x, r in timed])), 1.0) if timed else None
+    return {
+        "n": n,
+        "runs": len(own),
+        "throughput": throughput,
+        "response": float(np.mean([r for _, r in timed])) if timed else None,
+        "effective": little.effective if little else None,
+        "ratio": little.ratio if little else None,
+        "consistent": little.consistent if little else None,
+    }
+
+
+def _law(law: Usl) -> dict[str, Any]:
+    thumb = law.rule_of_thumb
+    return {
+        "g": law.g,
+        "s": law.s,
+        "k": law.k,
+        "largest": law.largest,
+        "peak": _finite(law.peak),
+        "whole_peak": law.whole_peak,
+        "most": _finite(law.most),
+        "power_point": _finite(law.power_point),
+        "linear_limit": _finite(law.linear_limit),
+        "peak_reached": law.peak_reached,
+        "throttle": law.throttle,
+        "extrapolated": law.extrapolated,
+        "rule_of_thumb": _finite(thumb),
+        "rule_agrees": law.throttle is not None
+        and math.isfinite(thumb)
+        and abs(thumb - law.throttle) <= 1,
+    }
+
+
+def _bounds(bounds: UslBounds) -> dict[str, Any]:
+    return {
+        name: [_finite(bound) for bound in value] if isinstance(value, list | tuple) else value
+        for name, value in asdict(bounds).items()
+    }
+
+
+def _curve(law: Usl, smallest: float) -> list[list[float]]:
+    """Points of the law: n, throughput and response time."""
+    grid = np.geomspace(min(1.0, smallest), BEYOND * law.largest, POINTS).tolist()
+    return [[n, law.throughput(n), law.response(n)] for n in grid]
+
+
+def _places(law: Usl) -> dict[str, dict[str, float]]:
+    """Where the law has a name for a number, and what it says there."""
+    named = {LIMIT: law.throttle, "peak": _finite(law.peak)}
+    return {
+        name: {"n": float(n), "throughput": law.throughput(n), "response": law.response(n)}
+        for name, n in named.items()
+        if n is not None
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,206 @@
+"""Whether a verdict flips when any one run or any one block is left out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from campaigns.findings.compute.displayed import displayed
+from campaigns.findings.compute.family import Family
+from campaigns.findings.compute.groups import MOST_CELLS, comparable_factors, groups_of
+from campaigns.findings.compute.matrix import ties_of
+from campaigns.findings.compute.pairs import family_of
+from campaigns.findings.compute.primary import compare_with_primary, strata_of
+from campaigns.findings.compute.sensitivity_told import LEVELS, sentence_of, status_of
+from campaigns.findings.compute.whole_plots import hard_factors
+from campaigns.kinds.base import Metric
+from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.models import Campaign, Finding
+from campaigns.results.values import ObservedRun
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.verdict import Word
+
+NAME = "sensitivity"
+MOST_COST = 20_000
+"""About as many milliseconds; what would take longer is not tried, and said so."""
+MOST_FLIPS = 50
+"""Of those that are stored, each with what it changes; all are counted."""
+COUNTS = ("ok", "failed", "censored")
+UNDECIDED = ("not_enough_data", "too_many_failures", "not_comparable", "invalid_values")
+IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
+
+
+def sensitivity(campaign: Campaign) -> dict[str, Any] | None:
+    """Give what is stored of it; None while the campaign goes on, and where nothing is compared."""
+    stored = Finding.objects.filter(campaign=campaign, name=NAME).first()
+    return stored.result if stored else None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one comparison, or one choice of the best level, says. what: names it in levels.
+
+    value: a word of the closed list, or a level; said: as it is shown.
+    """
+
+    what: Mapping[str, Any]
+    value: Any
+    said: str
+    reason: str = ""
+
+
+Verdicts = Mapping[str, Said]
+
+
+def leave_out(
+    campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
+) -> dict[str, Any] | None:
+    """Judge again without each run and without each block, with and without the exclusions.
+
+    None while the campaign goes on, where nothing is compared, and where no difference can exist (A/A).
+    """
+    if campaign.state not in Campaign.CLOSED or campaign.paired_factor == BLIND_LABEL:
+        return None
+    judge = _Judge(campaign, metric, criteria)
+    found = _tried(campaign, judge, runs)
+    if found is None:
+        return None
+    excluded = [run for run in runs if run.state == "excluded" and run.value is not None]
+    together = None
+    if excluded:
+        everything = [replace(run, state="ok") if run in excluded else run for run in runs]
+        together = _tried(campaign, judge, everything)
+    result = {"unit": _unit(campaign), "as_judged": found, "with_excluded": together}
+    return {**result, "status": status_of(result), "sentence": sentence_of(result)}
+
+
+def _tried(
+    campaign: Campaign, judge: "_Judge", runs: Sequence[ObservedRun]
+) -> dict[str, Any] | None:
+    whole = judge.verdicts(runs)
+    if not whole:
+        return None
+    counted = [run for run in runs if run.state in COUNTS]
+    blocks = sorted({run.block for run in counted})
+    words = [said.value for said in whole.values() if said.what["of"] not in LEVELS]
+    found: dict[str, Any] = {"decided": sum(word not in UNDECIDED for word in words)}
+    if campaign.order != Campaign.Order.PAIRED:  # of a pair the other run says nothing alone
+        each_run = [(run.position, {run.run}) for run in counted]
+        found["runs"] = _each(judge, whole, runs, each_run)
+    if campaign.order in IN_BLOCKS:
+        each_block = [
+            (block, {run.run for run in counted if run.block == block}) for block in blocks
+        ]
+        found["blocks"] = _each(judge, whole, runs, each_block)
+    return found
+
+
+def _each(
+    judge: "_Judge",
+    whole: Verdicts,
+    runs: Sequence[ObservedRun],
+    parts: Sequence[tuple[int, set[int]]],
+) -> dict[str, Any]:
+    """Leave out each part in turn: its number, and its runs by their keys."""
+    about: dict[str, Any] = {"tried": 0, "of": len(parts), "flips": [], "flipping": 0}
+    if len(parts) * judge.cost(runs) > MOST_COST:
+        return about
+    flips = []
+    for number, left_out in parts:
+        rest = [replace(r, state="excluded") if r.run in left_out else r for r in runs]
+        if changes := list(_changes(whole, judge.verdicts(rest))):
+            flips.append({"without": number, "changes": changes})
+    return {
+        "tried": len(parts),
+        "of": len(parts),
+        "flips": flips[:MOST_FLIPS],
+        "flipping": len(flips),
+    }
+
+
+def _changes(whole: Verdicts, rest: Verdicts) -> Iterator[dict[str, Any]]:
+    for key, before in whole.items():
+        after = rest.get(key)
+        if after is None or after.value != before.value:
+            yield {
+                **before.what,
+                "before": before.value,
+                "after": after.value if after else None,
+                "before_said": before.said,
+                "after_said": after.said if after else "nothing",
+                "too_few": after is None or after.reason == "n_below_minimum",
+            }
+
+
+def _unit(campaign: Campaign) -> str:
+    return "pair" if campaign.order == Campaign.Order.PAIRED else "block"
+
+
+class _Judge:
+    """Gives the words of a campaign for any of its runs: those of the findings, without their numbers."""
+
+    def __init__(self, campaign: Campaign, metric: Metric, criteria: Criteria) -> None:
+        self.campaign, self.metric, self.criteria = campaign, metric, criteria
+        self.cells = list(campaign.cells.order_by("position"))
+        self.factor = next(iter(comparable_factors(campaign)), None)
+        self.groups = groups_of(self.factor, self.cells) if self.factor else []
+        self.paired = campaign.order == Campaign.Order.PAIRED
+        self.hard = hard_factors(campaign)
+
+    def cost(self, runs: Sequence[ObservedRun]) -> float:
+        """Estimate what one judgement takes, in ms or so."""
+        pairs = sum(len(group.pairs) for group in self.groups)
+        return 5 + pairs + len(runs) ** 2 / 4000
+
+    def verdicts(self, runs: Sequence[ObservedRun]) -> Verdicts:
+        """Judge them all, as one family; empty where nothing is compared."""
+        if self.paired:
+            return dict(self._of_pairs(runs))
+        if self.factor is None or not 1 < len(self.cells) <= MOST_CELLS:
+            return {}
+        return dict(self._of_levels(runs))
+
+    def _of_pairs(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Said]]:
+        blocks, _, family = family_of(
+            self.campaign, self.metric, runs, self.criteria, bootstrap=False
+        )
+        primary = strata_of(self.campaign, [levels for levels, _ in blocks.values()])
+        for place, (levels, _) in enumerate(blocks.values()):
+            verdict = family.comparisons[place].verdict
+            what = {"of": "pairs", "levels": levels, "primary": primary == (place,)}
+            yield f"pairs {place}", self._word(what, verdict.word, verdict.reason)
+        if family.together:
+            what = {"of": "primary", "levels": {}, "primary": True}
+            mean = family.together.verdict
+            yield "together", self._word(what, mean.word, mean.reason)
+
+    def _of_levels(self, runs: Sequence[ObservedRun]) -> Iterator[tuple[str, Said]]:
+        family = Family(self.campaign, self.metric, self.criteria, self.cells, runs, self.hard)
+        wanted = [pair for group in self.groups for pair in group.pairs]
+        compared, primary = compare_with_primary(self.campaign, family, wanted)
+        rows = dict(zip(wanted, compared.comparisons, strict=True))
+        for number, group in enumerate(self.groups):
+            values = dict(zip(group.cells, group.values, strict=True))
+            for pair in group.pairs:
+                what = {
+                    "of": "levels",
+                    "levels": dict(group.levels),
+                    "baseline": values[pair[0]],
+                    "candidate": values[pair[1]],
+                    "primary": False,
+                }
+                verdict = rows[pair].verdict
+                yield f"levels {pair}", self._word(what, verdict.word, verdict.reason)
+            best = family.best_of(group, compared)
+            if best is not None:
+                cell = next(iter(ties_of(best)), best["seen"]) if group.numeric else best["seen"]
+                level = values[family.place[cell]]
+                of = "recommended" if group.numeric else "best"
+                what = {"of": of, "levels": dict(group.levels), "primary": False}
+                yield f"best {number}", Said(what, level, str(level))
+        if primary is not None:
+            what = {"of": "primary", "levels": {}, "primary": True}
+            judged = primary["comparison"]["verdict"]
+            yield "primary", self._word(what, Word(judged["word"]), judged["reason"])
+
+    def _word(self, what: Mapping[str, Any], word: Word, reason: str) -> Said:
+        return Said(what, str(word), displayed(word, self.metric, self.criteria).word, reason)

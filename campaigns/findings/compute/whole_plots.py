@@ -1,0 +1,79 @@
+"""Campaigns in which a factor is hard to change, and so made as split plots."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count
+
+from campaigns.models import Campaign, Cell
+from campaigns.stats.compared import Comparisons
+from campaigns.stats.fit import Fit
+from campaigns.stats.logs import pct_of
+from campaigns.stats.plots import Place, Plots
+
+if TYPE_CHECKING:
+    from campaigns.findings.compute.family import Family
+
+
+def hard_factors(campaign: Campaign) -> list[str]:
+    """Factors that are changed as seldom as possible within a block, of several levels."""
+    if campaign.order != Campaign.Order.INTERLEAVED:
+        return []
+    factors = campaign.factors.filter(hard_to_change=True).annotate(several=Count("levels"))
+    return [each.name for each in factors if each.several > 1]
+
+
+def places_of(hard: Sequence[str], cells: Sequence[Cell]) -> list[Place] | None:
+    """Where each cell stands in whole plots; None where every run is a plot of its own, or none is.
+
+    hard: the factors that are hard to change.
+    """
+    if not hard:
+        return None
+    keys = [
+        (
+            repr([cell.levels_by_factor.get(name) for name in hard]),
+            repr([each for each in sorted(cell.levels_by_factor.items()) if each[0] not in hard]),
+        )
+        for cell in cells
+    ]
+    plots, others = (list(dict.fromkeys(key[side] for key in keys)) for side in (0, 1))
+    if len(others) < 2 or len(plots) < 2:
+        return None
+    return [(plots.index(plot), others.index(other)) for plot, other in keys]
+
+
+def hard_noise(family: "Family", compared: Comparisons) -> dict[str, Any]:
+    """What is said of the noise of whole plots and within them, in %; nothing of another plan."""
+    if family.places is None:
+        return {}
+    found: dict[str, Any] = {"hard": family.hard}
+    fit = Plots(family.places, family.taken, compared.fitted).fit
+    if fit is not None and fit.whole_df and fit.sub_df:
+        between = max(0.0, fit.whole - fit.sub) / fit.logs.shape[2]
+        found["plots"] = {
+            "within_pct": pct_of(math.sqrt(fit.sub)),
+            "between_pct": pct_of(math.sqrt(between)),
+            "whole_df": fit.whole_df,
+            "sub_df": fit.sub_df,
+            "blocks": fit.blocks,
+        }
+    return found
+
+
+def fit_for_interaction(factor: str, family: "Family", compared: Comparisons) -> Fit | None:
+    """The fit whose noise an interaction has: within whole plots, where one of the two is not hard.
+
+    None where nothing tells it: the plan has holes, or both are hard to change. From three sessions on
+    it is that of one value a session.
+    """
+    if compared.between:
+        return compared.between.blocks.fit
+    if family.places is None or compared.fit is None:
+        return compared.fit
+    plots = Plots(family.places, family.taken, compared.fitted).fit
+    if plots is None or plots.sub_df < 1 or (factor in family.hard and len(family.hard) > 1):
+        return None
+    return replace(compared.fit, sd=math.sqrt(plots.sub), df=plots.sub_df)

@@ -1,0 +1,73 @@
+"""One chart of a result, or one folded table of levels: a page asks for them when they come into sight."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_GET
+
+from campaigns.findings.pages.level_tables import GROUP
+from campaigns.findings.pages.panels import panel_of
+from campaigns.findings.pages.panels.base import Shown, comes_late
+from campaigns.findings.pages.plots import CURVE
+from campaigns.findings.pages.result import levels_of, main_plot
+from campaigns.findings.pages.view import view_of
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign
+from campaigns.results import versions
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.phrases import Levels
+from campaigns.results.run_plots import labelled
+from perfdash import __version__
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def chart(request: HttpRequest, pk: int, chart: str) -> HttpResponse:
+    """A part of the result page, for the same address; 304 where its findings are still the same."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    stand_ins = stand_ins_of(campaign)
+    version = versions.fingerprint(versions.findings_version(campaign), stand_ins, __version__)
+    etag = quote_etag(version)
+    unchanged = get_conditional_response(request, etag=etag)
+    if unchanged is not None:
+        return unchanged
+    response = _chart(request, campaign, chart, stand_ins)
+    response["ETag"] = etag
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _chart(
+    request: HttpRequest, campaign: Campaign, chart: str, stand_ins: list[str]
+) -> HttpResponse:
+    outline = outline_of(campaign)
+    of_levels = chart.startswith(GROUP)
+    brief = of_levels and comes_late(outline)
+    findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
+    view = view_of(request.GET, campaign, outline, findings)
+    words = Levels(outline.factors, campaign.block_word)
+    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
+    if of_levels:
+        tables = levels_of(shown, {chart})
+        group = next((each for each in tables.groups if each.id == chart), None) if tables else None
+        if group is not None:
+            lines = {"tables": tables, "group": group}
+            return render(request, "findings/_level_group.html", lines)
+    elif chart == CURVE:
+        plot, multiples = main_plot(shown)
+        if plot is not None:
+            context = {
+                "plot": labelled(plot, stand_ins),
+                "multiples": [labelled(small, stand_ins) for small in multiples],
+            }
+            return render(request, "components/_plot.html", context)
+    elif (panel := panel_of(shown, chart)) is not None:
+        numbers = reverse("campaign-chart-csv", args=[campaign.pk, chart])
+        csv = f"{numbers}?{request.GET.urlencode()}"
+        context = {"panel": panel.labelled(stand_ins), "csv": csv}
+        return render(request, "findings/_panel_body.html", context)
+    raise Http404(f"There is no “{chart}” on this result.")

@@ -1,0 +1,107 @@
+"""What the compare page offers to choose: campaigns, cells, a metric, and links that change the order."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Q
+
+from campaigns.findings.compared import Side
+from campaigns.findings.compute.compared_names import Names
+from campaigns.findings.pages.compare_address import Address, Move
+from campaigns.kit.pages.fields import Choice, Field
+from campaigns.models import Campaign
+
+OFFERED_A_PAGE = 20
+MOST_OPTIONS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A campaign, or a cell, that the address names. unusable: whether it cannot be compared now."""
+
+    campaign: Campaign
+    name: str
+    cell: str
+    moves: tuple[Move, ...]
+    unusable: bool
+
+
+def chosen_of(
+    address: Address, sides: Sequence[Side], names: Names, unusable: Mapping[int, str]
+) -> list[Chosen]:
+    """What is compared, in its order, with its links."""
+    places = {side.campaign.pk: place for place, side in enumerate(sides)}
+    wanted: Sequence[tuple[int, int | None]] = address.cells or [
+        (key, None) for key in address.campaigns
+    ]
+    return [
+        Chosen(
+            campaign=sides[places[key]].campaign,
+            name=names.campaigns[places[key]],
+            cell="" if cell is None else _cell_name(sides, places[key], names, cell),
+            moves=tuple(address.moves(at)),
+            unusable=key in unusable,
+        )
+        for at, (key, cell) in enumerate(wanted)
+    ]
+
+
+def cell_fields(address: Address, sides: Sequence[Side]) -> list[Field]:
+    """Selectors of cells: two of them before any is chosen, then one for the next."""
+    names = Names(sides)
+    options = [
+        Choice(f"{side.campaign.pk}:{cell['cell']}", names.whole(place, cell))
+        for place, side in enumerate(sides)
+        for cell in (side.cells or {"cells": ()})["cells"]
+        if (side.campaign.pk, cell["cell"]) not in address.cells
+    ][:MOST_OPTIONS]
+    labels = {"add": "Add a cell"} if address.cells else {"base": "Baseline", "cand": "Against"}
+    return [
+        Field(
+            "cell",
+            label,
+            shape="select",
+            choices=[Choice("", "Choose a cell"), *options],
+            attributes={"id": f"f-cell-{key}"},
+        )
+        for key, label in labels.items()
+    ]
+
+
+def metric_field(side: Side) -> Field | None:
+    """Which metric; those that the first campaign has findings of."""
+    if len(side.metrics) < 2:
+        return None
+    now = str((side.cells or {}).get("metric", ""))
+    choices = [
+        Choice(name, name.replace("_", " ").capitalize(), chosen=name == now)
+        for name in side.metrics
+    ]
+    return Field("metric", "Metric", now, "select", choices=choices)
+
+
+def offered(
+    text: str, taken: Sequence[int], sides: Sequence[Side], teams: Set[int], page: str | None
+) -> Page[Campaign]:
+    """One page of the closed campaigns of teams that fit.
+
+    Without words they are those of the kind of the baseline.
+    """
+    found = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams).exclude(pk__in=taken)
+    for word in text.split():
+        found = found.filter(
+            Q(name__icontains=word) | Q(question__icontains=word) | Q(tags__icontains=word)
+        )
+    if sides and not text:
+        found = found.filter(kind=sides[0].campaign.kind)
+    ordered = found.select_related("target").order_by("-created_at", "-pk")
+    return Paginator(ordered, OFFERED_A_PAGE).get_page(page)
+
+
+def _cell_name(sides: Sequence[Side], place: int, names: Names, key: int) -> str:
+    cells = (sides[place].cells or {"cells": ()})["cells"]
+    found = next((cell for cell in cells if cell["cell"] == key), None)
+    if found is None:
+        return f"cell {key}"
+    return names.cell(place, found) or "the only cell"

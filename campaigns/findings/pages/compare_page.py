@@ -1,0 +1,58 @@
+"""What the compare page is written from. Computed by campaigns.findings.compute; here it is put in order."""
+
+from collections.abc import Set
+from typing import Any
+
+from campaigns.findings.compare_choice import there_is, why_unusable
+from campaigns.findings.compared import sides_of
+from campaigns.findings.compute.compared import Compared
+from campaigns.findings.compute.compared_answer import answer_of
+from campaigns.findings.compute.compared_choice import compare
+from campaigns.findings.compute.compared_names import Names
+from campaigns.findings.pages.compare_address import Address
+from campaigns.findings.pages.compare_choice import cell_fields, chosen_of, metric_field, offered
+from campaigns.findings.pages.compare_plot import compare_plot
+from campaigns.findings.pages.compare_tables import environment_of, tables_of
+
+
+def context(
+    address: Address, text: str, teams: Set[int], page: str | None = None
+) -> dict[str, Any]:
+    """Everything; text, page: what is looked for among the campaigns of teams that are offered."""
+    sides = sides_of(address.all_campaigns, teams, address.metric)
+    address, wrong = there_is(address, sides)
+    unusable = {side.campaign.pk: why for side in sides if (why := why_unusable(side))}
+    shown: dict[str, Any] = {
+        "address": address,
+        "problems": [*address.wrong, *wrong, *unusable.values()],
+        "text": text,
+        "offered": offered(text, address.all_campaigns, sides, teams, page),
+    }
+    if not sides:
+        return shown
+    names, usable = Names(sides), [side for side in sides if side.campaign.pk not in unusable]
+    shown |= {
+        "chosen": chosen_of(address, sides, names, unusable),
+        "cell_fields": cell_fields(address, usable),
+        "metric_field": metric_field(usable[0]) if usable else None,
+    }
+    found = compare(address, usable)
+    if found is None:
+        return shown
+    return shown | {
+        "compared": found,
+        "answer": answer_of(found),
+        "plot": compare_plot(found),
+        "tables": tables_of(found),
+        "environment": environment_of(found),
+        "delta": f"{100 * found.criteria.delta:g} %",
+        "margin": f"{100 * found.criteria.margin:g} %",
+        "of_one_campaign": bool(address.cells) and len(found.measured) < len(address.cells),
+    }
+
+
+def compared_of(address: Address, teams: Set[int]) -> Compared | None:
+    """The comparison alone; None where there is nothing to compare."""
+    sides = sides_of(address.all_campaigns, teams, address.metric)
+    address, _ = there_is(address, sides)
+    return compare(address, [side for side in sides if not why_unusable(side)])

@@ -1,0 +1,268 @@
+"""Tables of the compare page, ready to be written: comparisons, and what differs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from campaigns.findings.charts import strips
+from campaigns.findings.compute.compared import Against, Compared, Row
+from campaigns.findings.compute.differences import CAUSE, DESIGN, NOT_RECORDED, TIME, Difference
+from campaigns.kit.charts import formats
+from campaigns.results.phrases import BADGES, MISSING, amount, p_text, percent
+
+MOST_LISTED = 12
+"""Of cells without a counterpart; further ones are counted."""
+TONES = {CAUSE: "worse", DESIGN: "warn", TIME: ""}
+SIDES = {"baseline": "the baseline", "candidate": "the other one"}
+REASONS = {
+    "failed_units": "of the work failed",
+    "failed_runs": "of the runs failed",
+    "timed_out": "of the runs timed out",
+    "lost_runs": "of the runs were lost",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One comparison. refused: fields with both values; settings: what else was set otherwise.
+
+    environment: whether there is another cause in sight than what was to be compared.
+    """
+
+    baseline: str
+    name: str
+    runs: str
+    means: tuple[str, str]
+    change: str
+    interval: str
+    forest: strips.Forest | None
+    tone: str
+    p_holm: str
+    p_ranks: str
+    display: dict[str, Any]
+    advice: str
+    standing: str
+    remarks: tuple[str, ...]
+    refused: tuple[str, ...]
+    settings: tuple[str, ...]
+    environment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All comparisons with one candidate, or of the chosen cells.
+
+    total: the change over all cells, what it is of, its interval, and that for cells as a sample.
+    """
+
+    id: str
+    title: str
+    columns: tuple[str, str]
+    numbers: tuple[str, str]
+    heads: str
+    lines: tuple[Line, ...]
+    refused: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    only_here: str = ""
+    only_there: str = ""
+    names: tuple[str, str] = ("", "")
+    total: Line | None = None
+    sample: str = ""
+    scale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One campaign's value of a fact. tone: how it stands to that of the first one."""
+
+    text: str
+    tone: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A fact over all campaigns."""
+
+    group: str
+    label: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """differing: rows in which campaigns differ; alike: those in which none does."""
+
+    names: tuple[str, ...]
+    differing: tuple[FactLine, ...]
+    alike: tuple[FactLine, ...]
+    causes: int
+
+
+def tables_of(compared: Compared) -> list[Table]:
+    """One table a candidate, in the order of the page; one for chosen cells."""
+    scale = _scale(compared)
+    names = compared.names.campaigns
+    if compared.against:
+        return [
+            _of_candidate(compared, each, scale, (names[0], names[each.side]))
+            for each in compared.against
+        ]
+    title = f"Each vs. {compared.names.whole(0, compared.rows[0].baseline)}"
+    lines = tuple(_line(compared, row, scale) for row in compared.rows)
+    return [
+        Table(
+            id="cells",
+            title=title,
+            columns=(compared.names.whole(0, compared.rows[0].baseline), "each cell"),
+            numbers=("mean", "mean"),
+            heads="of the cell",
+            lines=lines,
+            scale=_ends(scale, lines),
+        )
+    ]
+
+
+def environment_of(compared: Compared) -> Environment | None:
+    """Write what differs, apart from what is alike; None where nothing is left to be compared."""
+    refused = {each.side for each in compared.against if each.refused}
+    places = [place for place in range(len(compared.measured)) if place not in refused]
+    if len(places) < 2:
+        return None
+    rows = [row.only(places) for row in compared.differences]
+    told = [row.any or row.unknown or any(row.changed) for row in rows]
+    return Environment(
+        names=tuple(f"{place + 1} {compared.names.campaigns[place]}" for place in places),
+        differing=tuple(_fact(row) for row, shown in zip(rows, told, strict=True) if shown),
+        alike=tuple(_fact(row) for row, shown in zip(rows, told, strict=True) if not shown),
+        causes=sum(row.any and row.weight == CAUSE for row in rows),
+    )
+
+
+def told(row: Any) -> str:
+    """Write one field with both values."""
+    return f"{row.label}: {row.baseline} vs. {row.candidate}"
+
+
+def _of_candidate(
+    compared: Compared, against: Against, scale: strips.Scale, names: tuple[str, str]
+) -> Table:
+    rows = [row for row in compared.rows if row.side == against.side]
+    lines = tuple(_line(compared, row, scale) for row in rows)
+    sample = against.over.sample_ci_pct if against.over else None
+    return Table(
+        id=f"against-{against.side}",
+        title=f"“{names[1]}” vs. “{names[0]}”",
+        columns=(names[0], names[1]),
+        numbers=("1", str(against.side + 1)),
+        heads="candidate",
+        lines=lines,
+        refused=tuple(told(each) for each in against.refused),
+        apart=tuple(told(each) for each in against.apart),
+        only_here=_listed(against.only_here),
+        only_there=_listed(against.only_there),
+        names=names,
+        total=_total(against, scale),
+        sample=formats.span_pct(sample) if sample else "",
+        scale=_ends(scale, lines),
+    )
+
+
+def _line(compared: Compared, row: Row, scale: strips.Scale) -> Line:
+    verdict, unit = row.comparison.verdict, compared.measured[0].unit
+    runs = [
+        compared.measured[side].taken[cell["cell"]]
+        for side, cell in ((0, row.baseline), (row.side, row.candidate))
+    ]
+    shown = verdict.pct_change is not None
+    own_unit = compared.measured[row.side].unit
+    return Line(
+        baseline=compared.names.whole(0, row.baseline),
+        name=row.name
+        or (compared.names.whole(row.side, row.candidate) if not compared.against else ""),
+        runs=" and ".join(
+            f"{len(each.values)}{f' ({each.failed} failed)' if each.failed else ''}"
+            for each in runs
+        ),
+        means=(amount(row.means[0], unit), amount(row.means[1], own_unit)),
+        change=percent(verdict.pct_change),
+        interval=formats.span_pct(verdict.ci_pct) if verdict.ci_pct else MISSING,
+        forest=strips.forest(verdict.pct_change, verdict.ci_pct, scale) if shown else None,
+        tone=row.display.tone,
+        p_holm=p_text(verdict.p_adjusted),
+        p_ranks=p_text(row.comparison.ranks.p if row.comparison.ranks else None),
+        display=asdict(row.display),
+        advice=row.advice or _reason(verdict.reason, verdict.side, verdict.share),
+        standing=row.standing,
+        remarks=tuple(BADGES.get(badge, badge) for badge in verdict.badges),
+        refused=tuple(told(each) for each in row.fields),
+        settings=tuple(told(each) for each in row.settings) if not compared.against else (),
+        environment=bool(compared.causes_of(row.side)),
+    )
+
+
+def _total(against: Against, scale: strips.Scale) -> Line | None:
+    over = against.over
+    if over is None:
+        return None
+    return Line(
+        baseline="",
+        name=f"all {over.cells} cells, geometric",
+        runs="",
+        means=("", ""),
+        change=percent(over.geometric_pct),
+        interval=formats.span_pct(over.ci_pct) if over.ci_pct else MISSING,
+        forest=strips.forest(over.geometric_pct, over.ci_pct, scale),
+        tone="thin",
+        p_holm="",
+        p_ranks="",
+        display={},
+        advice="",
+        standing="",
+        remarks=() if over.one_way else ("cells changed in both directions",),
+        refused=(),
+        settings=(),
+    )
+
+
+def _reason(reason: str, side: str, share: float | None) -> str:
+    """Say whose fault a refusal is."""
+    if reason not in REASONS:
+        return ""
+    part = "" if share is None else f"{100 * share:.0f} % "
+    where = SIDES.get(side, "")
+    return f"{part}{REASONS[reason]}{f' in {where}' if where else ''}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    named = [name or "the only cell" for name in names]
+    more = f"; and {len(named) - MOST_LISTED} more" if len(named) > MOST_LISTED else ""
+    return "; ".join(named[:MOST_LISTED]) + more
+
+
+def _scale(compared: Compared) -> strips.Scale:
+    """One for all tables of the page, so that their rows line up."""
+    verdicts = [row.comparison.verdict for row in compared.rows]
+    drawn: list[float | None] = [verdict.pct_change for verdict in verdicts]
+    intervals: Iterable[Any] = (verdict.ci_pct for verdict in verdicts)
+    drawn += [bound for interval in intervals if interval for bound in interval]
+    return strips.scale_of(drawn, zero=True)
+
+
+def _ends(scale: strips.Scale, lines: Sequence[Line]) -> str:
+    if not any(line.forest for line in lines):
+        return ""
+    return f"{percent(scale.low, 0)} to {percent(scale.high, 0)}"
+
+
+def _fact(row: Difference) -> FactLine:
+    tone = TONES[row.weight]
+    changed = row.changed or (False,) * len(row.values)
+    return FactLine(
+        group=row.group,
+        label=row.label,
+        values=tuple(
+            Value(text, "warn" if text == NOT_RECORDED else tone if differs else "", moved)
+            for text, differs, moved in zip(row.values, row.differs, changed, strict=True)
+        ),
+    )

@@ -1,0 +1,86 @@
+"""A campaign as files: runs as CSV and Parquet, everything as JSON. No secret is in any."""
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_GET
+
+from campaigns.findings.comparison_rows import comparison_lines
+from campaigns.findings.pages.panels import panel_of
+from campaigns.findings.pages.panels.base import Shown
+from campaigns.findings.pages.view import view_of
+from campaigns.kit.downloads import lines_of
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign
+from campaigns.planning import drafts
+from campaigns.results import exports
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.phrases import Levels
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def runs_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """One line a run; the first columns are the factors, average, value, start and finish."""
+    return _file(pk, "csv")
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def runs_parquet(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """One row a run and metric, in typed columns."""
+    return _file(pk, "parquet")
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def document(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """Definition, runs with all values, and findings, in one JSON document."""
+    return _file(pk, "json")
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def comparisons_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """One line a comparison, with its verdict and exact numbers; only the head before the analysis.
+
+    While a campaign goes on nobody judges, so there is none.
+    """
+    campaign = get_object_or_404(Campaign, pk=pk)
+    if campaign.state in Campaign.ACTIVE:
+        raise Http404("No verdict is given until the stop rule is met.")
+    return StreamingHttpResponse(
+        comparison_lines(campaign),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": exports.attachment(campaign, "comparisons.csv")},
+    )
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def chart_csv(request: HttpRequest, pk: int, chart: str) -> StreamingHttpResponse:
+    """What a chart of the result page draws, exactly, for the same address."""
+    campaign = get_object_or_404(Campaign, pk=pk)
+    outline = outline_of(campaign)
+    findings = findings_of(campaign, request.GET.get("metric", ""))
+    view = view_of(request.GET, campaign, outline, findings)
+    words = Levels(outline.factors, campaign.block_word)
+    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
+    panel = panel_of(shown, chart)
+    if panel is None:
+        raise Http404(f"There is no chart “{chart}” with numbers on this result.")
+    return StreamingHttpResponse(
+        lines_of([panel.numbers.heads, *panel.numbers.rows]),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": exports.attachment(campaign, f"{chart}.csv")},
+    )
+
+
+def _file(pk: int, name: str) -> StreamingHttpResponse:
+    campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+    found = exports.FORMATS[name]
+    return StreamingHttpResponse(
+        found.pieces(campaign, drafts.as_data(campaign)),
+        content_type=found.media_type,
+        headers={"Content-Disposition": exports.attachment(campaign, name)},
+    )

@@ -1,0 +1,178 @@
+"""A chart of a result with what belongs to it: how to read it, and the same numbers as a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from campaigns.findings.pages.view import View
+from campaigns.kit.charts import formats
+from campaigns.kit.pages.fields import Choice, Field
+from campaigns.models import Campaign
+from campaigns.results.pages_data import Findings, Outline
+from campaigns.results.phrases import MISSING, Levels
+from campaigns.results.run_plots import Plot, labelled
+
+MOST_ROWS = 200
+"""Of a table on a page; its CSV has all of them."""
+MOST_RUNS, MOST_CELLS = 1000, 60
+"""Charts of more do not come with the page: it asks for them when they come into sight."""
+
+Value = str | float | int | None
+
+
+def comes_late(outline: Outline) -> bool:
+    """Whether charts of every run or cell come after the page."""
+    return outline.runs > MOST_RUNS or outline.cells > MOST_CELLS
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What panels are made of: a campaign, its findings, and what the address asks for."""
+
+    campaign: Campaign
+    outline: Outline
+    findings: Findings
+    words: Levels
+    view: View
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+    def chosen(self, name: str, label: str, options: Sequence[tuple[str, str]]) -> "Chosen":
+        """Read what the address asks for among (value, words); the first one where it asks for none."""
+        wanted = self.asked.get(name, "")
+        value = wanted if wanted in dict(options) else next((v for v, _ in options), "")
+        if len(options) < 2:
+            return Chosen(value)
+        choices = [Choice(each, words, chosen=each == value) for each, words in options]
+        kept = tuple((key, text) for key, text in self.asked.items() if key != name)
+        return Chosen(value, Field(name, label, value, "select", choices=choices), kept)
+
+    def some(self, panel: str, cells: Sequence[Any], most: int) -> "tuple[Sequence[Any], Chosen]":
+        """Choose which cells are drawn where they are more than a chart can hold."""
+        if len(cells) <= most:
+            return cells, Chosen("")
+        starts = range(0, len(cells), most)
+        options = [(str(at), f"{at + 1} to {min(at + most, len(cells))}") for at in starts]
+        chosen = self.chosen(f"{panel}-cells", f"Cells, of {len(cells)}", options)
+        return cells[int(chosen.value) : int(chosen.value) + most], chosen
+
+    @property
+    def many(self) -> bool:
+        """Whether charts of every run come after the page."""
+        return comes_late(self.outline)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the campaign goes on, so that nobody judges yet."""
+        return self.campaign.state in Campaign.ACTIVE
+
+    @property
+    def primary(self) -> bool:
+        """Whether the metric is the one that is judged."""
+        return self.view.metric == self.campaign.primary_metric
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One choice of a panel. field: its selector; kept: the rest of the address."""
+
+    value: str
+    field: Field | None = None
+    kept: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """unit: of the numbers below it, as they are stored; texts have none. `%` keeps its sign."""
+
+    head: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a chart draws. Numbers are exact; the page rounds them, the CSV does not."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[Value]]
+
+    @property
+    def shown(self) -> list[list[str]]:
+        """The first MOST_ROWS rows, as people read them."""
+        return [
+            [_shown(value, column.unit) for value, column in zip(row, self.columns, strict=True)]
+            for row in self.rows[:MOST_ROWS]
+        ]
+
+    @property
+    def left_out(self) -> int:
+        """Rows that only the CSV has."""
+        return max(0, len(self.rows) - MOST_ROWS)
+
+    @property
+    def heads(self) -> list[str]:
+        """The columns as a CSV names them, with their unit."""
+        return [f"{c.head} ({c.unit})" if c.unit else c.head for c in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A chart that the page asks for when it comes into sight.
+
+    needs: the finding without which there is none; empty where it needs the cells alone. judged: it
+    is there for the primary metric only, and when the campaign has ended.
+    """
+
+    id: str
+    title: str
+    late: bool = True
+    needs: str = ""
+    judged: bool = False
+
+    def fits(self, shown: Shown) -> bool:
+        """Say whether there is something to show."""
+        if self.judged:
+            finding = getattr(shown.findings, self.needs)
+            return bool(finding) and shown.primary and not shown.is_open
+        return not self.needs or self.needs in shown.findings.charts
+
+    def labelled(self, stand_ins: Sequence[str]) -> "Late":
+        """Stay as it is: the chart is labelled when it is made."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """how: lines of reading help, (lead, rest). aside: words beside the title.
+
+    notes: what the finding says in sentences, above the chart. choices: what of it is drawn.
+    multiples: small charts beside `plot`, in its place where there are any; they share its axes.
+    """
+
+    plot: Plot
+    how: tuple[tuple[str, str], ...]
+    numbers: Numbers
+    aside: str = ""
+    multiples: tuple[Plot, ...] = ()
+    notes: tuple[str, ...] = ()
+    choices: tuple[Chosen, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What its address and its CSV are called."""
+        return self.plot.id
+
+    def labelled(self, stand_ins: Sequence[str]) -> "Panel":
+        """Mark its charts as those of a stand-in, where there was one."""
+        return replace(
+            self,
+            plot=labelled(self.plot, stand_ins),
+            multiples=tuple(labelled(plot, stand_ins) for plot in self.multiples),
+        )
+
+
+def _shown(value: Value, unit: str) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, str):
+        return value
+    return formats.percent(value) if unit == "%" else formats.amount(value, unit)

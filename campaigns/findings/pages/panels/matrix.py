@@ -1,0 +1,249 @@
+"""A matrix of two factors: a heat table that reads without script, and lines that interact or not."""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.findings.charts import interaction
+from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
+from campaigns.kit.charts.formats import counted
+from campaigns.results.phrases import Levels, inside, p_text, percent
+from campaigns.results.run_plots import Plot
+from campaigns.stats.cell_states import CellState
+
+SHADES = (5.0, 15.0, 30.0, 50.0)
+"""Improvements in % from which a cell is a shade darker; the first shade is any improvement."""
+HOW = (
+    ("Each row", "has its own baseline, the first cell that was measured in it."),
+    ("Lines that are not parallel", "interact: what a column brings depends on the row."),
+    ("Crosses on the rail", "are cells with too many failures. No value is made from survivors."),
+    ("Bars", "are 95 % intervals of the improvement, each by itself."),
+)
+INTERACTS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One cell. shade: a class of the style sheet. notes: below the number."""
+
+    text: str
+    shade: str
+    notes: tuple[str, ...] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """One row. tied: all settings that may be as good as the best."""
+
+    name: str
+    cells: tuple[HeatCell, ...]
+    recommended: str
+    tied: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatTable:
+    """factor: of the columns; rows_factor: of the rows. interaction: whether rows differ, in words."""
+
+    factor: str
+    rows_factor: str
+    heads: tuple[str, ...]
+    rows: tuple[HeatRow, ...]
+    numeric: bool
+    interaction: str
+    tone: str
+    failing: int
+    missing: int
+
+
+def heat_table(shown: Shown) -> HeatTable | None:
+    """Write the matrix along the factor on the axis; None for one factor, and before the judgement."""
+    found = _matrix(shown)
+    if found is None:
+        return None
+    words = shown.words
+    factor = found["factor"]
+    overall = (shown.findings.levels or {}).get("overall", ())
+    top = {each["best"]["seen"] for each in overall}
+    rows = tuple(_row(row, found, words, top) for row in found["rows"])
+    cells = [cell for row in rows for cell in row.cells]
+    said, tone = _interaction(found["interaction"])
+    return HeatTable(
+        factor=_label(words, factor),
+        rows_factor=_rows_factor(words, factor),
+        heads=tuple(words.short(factor, value) for value in found["columns"]),
+        rows=rows,
+        numeric=found["numeric"],
+        interaction=said,
+        tone=tone,
+        failing=sum(cell.shade == "failed" for cell in cells),
+        missing=sum(cell.shade == "blank" for cell in cells),
+    )
+
+
+def matrix_panel(shown: Shown) -> Panel | None:
+    """The same as lines, a row each."""
+    found = _matrix(shown)
+    if found is None:
+        return None
+    words, factor = shown.words, found["factor"]
+    chart = interaction.InteractionChart(
+        metric=inside(shown.outline.metric.label),
+        factor=inside(_label(words, factor)),
+        rows_factor=inside(_rows_factor(words, factor)),
+        columns=[c if found["numeric"] else words.short(factor, c) for c in found["columns"]],
+        rows=[
+            interaction.Row(
+                name=words.values(row["levels"]) or "all",
+                points=[_point(cell, found["columns"]) for cell in row["cells"]],
+                best=next(
+                    (
+                        found["columns"].index(cell["level"])
+                        for cell in row["cells"]
+                        if cell["cell"] == row["best"]
+                    ),
+                    None,
+                ),
+            )
+            for row in found["rows"]
+        ],
+    )
+    return Panel(
+        plot=Plot(
+            id="interaction",
+            title=interaction.title(chart),
+            label=interaction.describe(chart),
+            figure=interaction.draw(chart),
+            key=interaction.legend(chart),
+            height="24rem",
+        ),
+        how=HOW,
+        numbers=_numbers(found, words),
+    )
+
+
+def _matrix(shown: Shown) -> Mapping[str, Any] | None:
+    """The matrix whose columns are the factor on the axis, else the first one."""
+    if not shown.findings.matrix or not shown.primary or shown.is_open:
+        return None
+    by_factor: Mapping[str, Any] = shown.findings.matrix["factors"]
+    axis = shown.view.x.name if shown.view.x else ""
+    found: Mapping[str, Any] = by_factor.get(axis) or next(iter(by_factor.values()))
+    return found
+
+
+def _row(row: Mapping[str, Any], found: Mapping[str, Any], words: Levels, top: Set[int]) -> HeatRow:
+    """top: the best cells over all rows."""
+    by_level = {repr(cell["level"]): cell for cell in row["cells"]}
+    names = {cell["cell"]: words.short(found["factor"], cell["level"]) for cell in row["cells"]}
+    tied = [names[cell] for cell in row["ties"]]
+    return HeatRow(
+        name=words.values(row["levels"]) or "all",
+        cells=tuple(_heat(by_level.get(repr(value)), row, top) for value in found["columns"]),
+        recommended=names.get(row["recommended"], ""),
+        tied=", ".join(tied),
+    )
+
+
+def _heat(cell: Mapping[str, Any] | None, row: Mapping[str, Any], top: Set[int]) -> HeatCell:
+    if cell is None or cell["state"] == CellState.MISSING:
+        return HeatCell("not measured", "blank")
+    counts = f"{counted(cell['n'], 'run')}, {cell['failed']} failed, {cell['lost']} lost"
+    if cell["state"] == CellState.TOO_MANY_FAILURES:
+        return HeatCell("too many failures", "failed", title=counts)
+    if row["no_baseline"]:
+        return HeatCell("no baseline", "blank", title=counts)
+    notes = []
+    if cell["state"] == CellState.BASELINE:
+        notes.append("baseline")
+    if cell["cell"] in top:
+        notes.append("best of all")
+    if cell["cell"] == row["recommended"]:
+        notes.append("recommended")
+    elif cell["cell"] == row["best"] and cell["cell"] not in top:
+        notes.append("best")
+    if cell["state"] == CellState.WARN:
+        notes.append(f"{cell['failed']} failed" if cell["failed"] else "units failed")
+    change = cell["improvement_pct"]
+    if change is None:
+        return HeatCell("no value", "blank", tuple(notes), counts)
+    interval = cell["ci_pct"]
+    if interval:
+        low, high = (percent(bound, 0) for bound in interval)
+        counts = f"{low} to {high} (95 %); {counts}"
+        if not cell["display"] or cell["word"] not in ("better", "worse"):
+            notes.append(cell["display"]["word"] if cell["display"] else "")
+    best = " best" if cell["cell"] == row["best"] else ""
+    return HeatCell(percent(change, 0), f"{_shade(cell)}{best}", tuple(notes), counts)
+
+
+def _shade(cell: Mapping[str, Any]) -> str:
+    if cell["state"] == CellState.BASELINE:
+        return "base"
+    change = cell["improvement_pct"]
+    if change < 0:
+        return "neg"
+    return f"l{1 + sum(change >= bound for bound in SHADES)}"
+
+
+def _point(cell: Mapping[str, Any], columns: list[Any]) -> interaction.Point:
+    interval = cell["ci_pct"]
+    return interaction.Point(
+        column=columns.index(cell["level"]),
+        improvement_pct=cell["improvement_pct"],
+        interval=(interval[0], interval[1]) if interval else None,
+        failed=cell["state"] == CellState.TOO_MANY_FAILURES,
+        note=f"{counted(cell['n'], 'run')}, {cell['failed']} failed",
+    )
+
+
+def _numbers(found: Mapping[str, Any], words: Levels) -> Numbers:
+    factor = found["factor"]
+    rows = [
+        (
+            words.values(row["levels"]) or "all",
+            words.short(factor, cell["level"]),
+            cell["improvement_pct"],
+            *(cell["ci_pct"] or (None, None)),
+            cell["display"]["word"] if cell["display"] else cell["state"].replace("_", " "),
+            cell["n"],
+            cell["failed"],
+            cell["lost"],
+        )
+        for row in found["rows"]
+        for cell in row["cells"]
+    ]
+    return Numbers(
+        (
+            Column(inside(_rows_factor(words, factor))),
+            Column(inside(_label(words, factor))),
+            Column("improvement", "%"),
+            Column("95 % from", "%"),
+            Column("95 % to", "%"),
+            Column("verdict"),
+            Column("runs"),
+            Column("failed"),
+            Column("lost"),
+        ),
+        rows,
+    )
+
+
+def _interaction(found: Mapping[str, Any] | None) -> tuple[str, str]:
+    if found is None:
+        return "", ""
+    numbers = (
+        f"F {found['f']:.1f} on {found['df']} and {found['noise_df']} df, p {p_text(found['p'])}"
+    )
+    if found["p"] < INTERACTS:
+        return f"The rows differ: what a column brings depends on the row ({numbers}).", "warn"
+    return f"No interaction is shown ({numbers}): that is not a proof of none.", "thin"
+
+
+def _label(words: Levels, factor: str) -> str:
+    return next((each.label for each in words.factors if each.name == factor), factor)
+
+
+def _rows_factor(words: Levels, factor: str) -> str:
+    return " and ".join(each.label for each in words.factors if each.name != factor)

@@ -1,0 +1,79 @@
+"""What the runs of one cell carried over their time, laid over one another."""
+
+from campaigns.findings.charts import run_series
+from campaigns.findings.pages.panels.base import Column, Numbers, Panel, Shown
+from campaigns.findings.pages.plots import in_utc
+from campaigns.kit.charts.figure import Quantity
+from campaigns.kit.charts.formats import counted
+from campaigns.results.run_plots import Plot, readable_rate
+from campaigns.results.series import RunSeries, series_of_cell
+
+MOST_RUNS = 24
+HOW = (
+    ("Each line", "is one run, from the start of its own clock."),
+    (
+        "Lines that lie on one another",
+        "mean that runs go alike; one that sags alone, that something disturbed it.",
+    ),
+    ("A slow start", "is warming up; a drop that all runs have at one time belongs to the target."),
+)
+
+
+def series_panel(shown: Shown) -> Panel | None:
+    """None where the first cell that has values has no series."""
+    finding = shown.findings.cells
+    if not finding:
+        return None
+    options = [
+        (str(cell["cell"]), shown.words.values(cell["levels"]) or "all runs")
+        for cell in finding["cells"]
+        if cell["summary"]["n_ok"]
+    ]
+    if not options:
+        return None
+    chosen = shown.chosen("series-of", "Cell", options)
+    found = series_of_cell(shown.campaign, int(chosen.value), MOST_RUNS)
+    if not found:
+        return None
+    unit, _ = readable_rate(found[0].unit, [])
+    chart = run_series.RunSeriesChart(
+        quantity=Quantity(found[0].name.replace("_", " "), unit),
+        runs=[_line(each, shown.words.block) for each in found if each.unit == found[0].unit],
+        cell=next(
+            shown.words.sentence(cell["levels"])
+            for cell in finding["cells"]
+            if str(cell["cell"]) == chosen.value
+        ),
+    )
+    return Panel(
+        plot=Plot(
+            id="series",
+            title=run_series.title(chart),
+            label=run_series.describe(chart),
+            figure=run_series.draw(chart),
+            height="20rem",
+        ),
+        how=HOW,
+        numbers=Numbers(
+            (Column("run"), Column("seconds", "s"), Column(chart.quantity.label, unit)),
+            [
+                (run.name, index * run.step_seconds, value)
+                for run in chart.runs
+                for index, value in enumerate(run.values)
+            ],
+        ),
+        aside=f"{counted(len(chart.runs), 'run')}{' of ' if chart.cell else ''}{chart.cell}",
+        choices=(chosen,),
+    )
+
+
+def _line(found: RunSeries, block: str) -> run_series.RunLine:
+    _, values = readable_rate(found.unit, found.values)
+    began = in_utc(found.started_at) if found.started_at else ""
+    return run_series.RunLine(
+        name=f"run {found.position}",
+        step_seconds=found.step_seconds,
+        values=[value for value in values if value is not None],
+        note=", ".join(part for part in (f"{block} {found.block}", began, found.worker) if part),
+        position=found.position,
+    )

@@ -1,0 +1,237 @@
+"""Figures of a campaign's pages: findings and series in, what a template needs for a chart out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from campaigns.findings.charts import levels, pairs
+from campaigns.findings.charts.cells import LevelCell, LevelsChart, Recommended, RunPoint
+from campaigns.findings.pages.view import View
+from campaigns.kit.charts.figure import Quantity
+from campaigns.planning.outline import FactorOutline
+from campaigns.results.phrases import Levels, inside, level_text
+from campaigns.results.run_plots import Plot
+
+CURVE = "curve"
+POINT_STATES = {"ok", "failed", "censored", "bound", "excluded"}
+"""States of runs that are drawn; a void run is never charted, an open one not yet."""
+
+
+def quantity_of(finding: Mapping[str, Any]) -> Quantity:
+    """The metric of a finding, as charts name it."""
+    return Quantity(inside(finding["label"]), finding["unit"], finding["lower_is_better"])
+
+
+def levels_plot(
+    finding: Mapping[str, Any],
+    words: Levels,
+    view: View,
+    compared: Mapping[str, Any] | None = None,
+) -> tuple[Plot, tuple[Plot, ...]]:
+    """Every run against the levels of one factor, and the same as small charts by a third factor.
+
+    compared: the finding of comparisons, where it is of this metric: bounds for reading, and the knee
+    where there is one curve along its factor.
+    """
+    factor, series = view.x, view.in_series(words.factors)
+    name = factor.name if factor else ""
+    readings = _readings(compared)
+    cells = [
+        LevelCell(
+            level=_axis_level(cell["levels"].get(name), factor, words),
+            runs=[_point(run, words.block) for run in cell["runs"] if run["state"] in POINT_STATES],
+            series=", ".join(words.short(f.name, cell["levels"].get(f.name)) for f in series),
+            facet=words.short(view.facet.name, cell["levels"].get(view.facet.name))
+            if view.facet
+            else "",
+            mean=_mean(cell["summary"]),
+            interval=_interval(cell["summary"]),
+            reading=readings.get(cell["cell"]),
+        )
+        for cell in finding["cells"]
+    ]
+    chart = replace(_levels_chart(finding, words, view, cells), knee=_knee(compared, name))
+    chart = replace(chart, recommended=_recommended(finding, compared, view, words))
+    names = {cell["cell"]: drawn.name for cell, drawn in zip(finding["cells"], cells, strict=True)}
+    chart = replace(chart, best=_best(compared, names))
+    whole = Plot(
+        id=CURVE,
+        title=levels.title(chart),
+        label=levels.describe(chart),
+        figure=levels.draw(chart),
+        key=levels.legend(chart),
+        height="28rem",
+        note=levels.note(chart),
+    )
+    if view.facet is None:
+        return whole, ()
+    small = [
+        replace(
+            whole,
+            id=f"{CURVE}-{index}",
+            title=f"{view.facet.label} {facet}",
+            label=levels.describe(chart.only(facet)),
+            figure=figure,
+            height="20rem",
+        )
+        for index, (facet, figure) in enumerate(levels.multiples(chart), start=1)
+    ]
+    return whole, tuple(small)
+
+
+def levels_title(finding: Mapping[str, Any], words: Levels, view: View) -> str:
+    """Say what `levels_plot` will draw."""
+    return levels.title(_levels_chart(finding, words, view, ()))
+
+
+def _levels_chart(
+    finding: Mapping[str, Any], words: Levels, view: View, cells: Sequence[LevelCell]
+) -> LevelsChart:
+    series = view.in_series(words.factors)
+    return LevelsChart(
+        factor=inside(view.x.label) if view.x else "",
+        quantity=quantity_of(finding),
+        cells=cells,
+        series_factor=" and ".join(inside(f.label) for f in series),
+        facet_factor=inside(view.facet.label) if view.facet else "",
+    )
+
+
+def _readings(compared: Mapping[str, Any] | None) -> dict[int, tuple[float, float]]:
+    """Bounds for comparing levels, by cell."""
+    groups = compared["groups"] if compared else ()
+    return {
+        cell: (bounds[0], bounds[1])
+        for group in groups
+        for cell, bounds in zip(group["cells"], group["reading"], strict=True)
+        if bounds
+    }
+
+
+def _knee(compared: Mapping[str, Any] | None, factor: str) -> tuple[float, float] | None:
+    """Where the only curve of the chart bends, if it does."""
+    if not compared or compared["factor"] != factor or len(compared["groups"]) != 1:
+        return None
+    knee = compared["groups"][0]["knee"]
+    if not knee or knee["strength"] == "smooth" or not knee["uncertainty"]:
+        return None
+    low, high = knee["uncertainty"]["interval"]
+    return (low, high)
+
+
+def _best(compared: Mapping[str, Any] | None, names: Mapping[int, str]) -> str:
+    """The cell with the best mean, where all cells were ranked together."""
+    ranked = (compared or {}).get("overall") or (compared or {}).get("groups", ())
+    if len(ranked) != 1 or not ranked[0]["best"]:
+        return ""
+    return names.get(ranked[0]["best"]["seen"], "")
+
+
+def _recommended(
+    finding: Mapping[str, Any], compared: Mapping[str, Any] | None, view: View, words: Levels
+) -> Recommended | None:
+    """The first level within the smallest effect of interest of the best, on the only curve."""
+    if not compared or view.x is None or compared["factor"] != view.x.name:
+        return None
+    group = compared["groups"][0]
+    if len(compared["groups"]) != 1 or not group["best"]:
+        return None
+    best, share = group["best"], compared["delta_pct"]
+    means = {cell["cell"]: _mean(cell["summary"]) for cell in finding["cells"]}
+    mean = means.get(best["seen"])
+    if mean is None:
+        return None
+    rows = zip(best["cells"], best["upper_pct"], strict=True)
+    cell = next((cell for cell, upper in rows if upper <= share), None)
+    values = dict(zip(group["cells"], group["values"], strict=True))
+    worse = 1 + share / 100
+    return Recommended(
+        level=None if cell is None else _axis_level(values[cell], view.x, words),
+        limit=mean * worse if compared["lower_is_better"] else mean / worse,
+        share_pct=share,
+    )
+
+
+def pairs_plot(finding: Mapping[str, Any], words: Levels) -> Plot:
+    """The change of each stratum, with every pair."""
+    rows = [
+        pairs.StratumRow(
+            name=words.values(stratum["levels"], without=finding["factor"]) or stratum["name"],
+            pairs=[
+                pairs.PairPoint(
+                    pair["change_pct"], pair["candidate_first"], f"block {pair['block']}"
+                )
+                for pair in stratum["pairs"]
+                if pair["change_pct"] is not None
+            ],
+            tone=stratum["display"]["tone"],
+            word=stratum["display"]["word"],
+            change_pct=stratum["comparison"]["verdict"]["pct_change"],
+            interval=_two(stratum["comparison"]["verdict"]["ci_pct"]),
+        )
+        for stratum in finding["strata"]
+    ]
+    chart = pairs.PairsChart(
+        quantity=quantity_of(finding),
+        baseline=level_text(finding["baseline"]),
+        candidate=level_text(finding["candidate"]),
+        strata=rows,
+        strata_factor=" and ".join(
+            inside(factor.label) for factor in words.factors if factor.name != finding["factor"]
+        ),
+    )
+    return Plot(
+        id="forest",
+        title=pairs.title(chart),
+        label=pairs.describe(chart),
+        figure=pairs.draw(chart),
+        key=pairs.legend(chart),
+        height=f"{8 + 4 * max(2, len(rows))}rem",
+        note=pairs.note(chart),
+    )
+
+
+def _axis_level(value: Any, factor: FactorOutline | None, words: Levels) -> float | str:
+    if factor is None:
+        return "all runs"
+    if factor.numeric and isinstance(value, int | float):
+        return value
+    return words.short(factor.name, value)
+
+
+def _point(run: Mapping[str, Any], block: str) -> RunPoint:
+    return RunPoint(
+        value=run["value"],
+        state=run["state"],
+        name=f"run {run['position']}",
+        note=run_note(run, block),
+        page=run["position"],
+    )
+
+
+def run_note(run: Mapping[str, Any], block: str) -> str:
+    """Say of a stored run its block, when it began and which worker made it, where known."""
+    parts = [f"{block} {run['block']}"]
+    if run["started_at"]:
+        parts.append(in_utc(run["started_at"]))
+    if worker := run.get("worker"):
+        parts.append(worker)
+    return ", ".join(parts)
+
+
+def in_utc(instant: str) -> str:
+    """Write an instant as findings have it, "2026-01-01T10:00:00.123+00:00", in words."""
+    return f"{instant[:10]} {instant[11:19]} UTC"
+
+
+def _mean(summary: Mapping[str, Any]) -> float | None:
+    mean: float | None = summary["gmean"] if summary["gmean"] is not None else summary["mean"]
+    return mean
+
+
+def _interval(summary: Mapping[str, Any]) -> tuple[float, float] | None:
+    return _two(summary["gmean_ci"] if summary["gmean"] is not None else summary["mean_ci"])
+
+
+def _two(bounds: Sequence[float] | None) -> tuple[float, float] | None:
+    return (bounds[0], bounds[1]) if bounds is not None else None

@@ -1,0 +1,279 @@
+"""What the page of a result is written from: answer, chart, cells, runs, environment."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+
+from campaigns.findings.pages.calibration import calibration_panel
+from campaigns.findings.pages.check_lines import check_lines
+from campaigns.findings.pages.level_tables import LevelTables, excluded_table, level_tables
+from campaigns.findings.pages.panels import panels_of
+from campaigns.findings.pages.panels.base import Late, Shown, comes_late
+from campaigns.findings.pages.panels.matrix import heat_table
+from campaigns.findings.pages.plots import CURVE, levels_plot, levels_title, pairs_plot
+from campaigns.findings.pages.sensitivity_lines import sensitivity_panel
+from campaigns.findings.pages.tables import cell_table, strata_table
+from campaigns.findings.pages.view import selectors, view_of
+from campaigns.kit.pages.sorting import Sort
+from campaigns.models import Campaign
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.analyses import failure_of, wait_of
+from campaigns.planning.metrics import metric_of
+from campaigns.planning.outline import FactorOutline
+from campaigns.planning.pages.limits import limits_of, stopped_of
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages.changes import changed_facts
+from campaigns.results.pages_data import Findings, Outline, findings_of
+from campaigns.results.phrases import (
+    MISSING,
+    Levels,
+    level_text,
+    percent,
+    place,
+    reason_of,
+    value_text,
+)
+from campaigns.results.rows import RunRow
+from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, Found, RunList
+from campaigns.results.run_plots import Plot, labelled
+from campaigns.results.submissions import came_in
+from campaigns.results.surroundings import surroundings_of
+from campaigns.templatetags.marks import RUNS
+
+PAGE_SIZE = 100
+MOST_CHOICES = 500
+MOST_FAILURES = 6
+EXTENDABLE = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
+STATES = ("done", "bound", "failed", "censored", "void", "cancelled", "excluded", "planned")
+KEPT = ("metric", "x", "colour", "by", "view", "sort")
+"""What the address keeps while the table of runs is filtered."""
+PLAIN = ("done", "bound", "excluded")
+"""States of runs whose value is compared with the mean of their cell."""
+NO_VERDICT_YET = {"word": "no verdict yet", "tone": "thin", "icon": "clock", "form": "open"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run as the table writes it. `states`: under what the filter finds it."""
+
+    row: RunRow
+    levels: tuple[tuple[str, str], ...]
+    value: str
+    from_mean: str
+    place: str
+    notes: str
+    states: str
+
+
+def context(request: HttpRequest, campaign: Campaign, outline: Outline) -> dict[str, Any]:
+    """Everything, for the metric and axis that the address chooses."""
+    words = Levels(outline.factors, campaign.block_word)
+    brief = comes_late(outline) and "open" not in request.GET
+    findings = findings_of(campaign, request.GET.get("metric", ""), brief=brief)
+    view = view_of(request.GET, campaign, outline, findings)
+    metric = view.metric
+    primary = metric == campaign.primary_metric
+    runs = RunList(campaign, metric)
+    is_open = campaign.state in Campaign.ACTIVE
+    shown = Shown(campaign, outline, findings, words, view, request.GET.dict())
+    pairs = _pairs(shown)
+    opened = request.GET.get("open", "").split(",")
+    surroundings = surroundings_of(campaign, findings.surroundings)
+    stand_ins = stand_ins_of(campaign)
+    table, failures = _runs(request, runs, words, findings)
+    late = _late(shown)
+    plot, multiples = (None, ()) if late else main_plot(shown)
+    return {
+        "campaign": campaign,
+        "outline": outline,
+        "findings": findings,
+        "answer": findings.answer if primary and not is_open else None,
+        "metric": metric_of(campaign, metric),
+        "primary": primary,
+        "choices": selectors(view, outline, findings, with_axes=not pairs),
+        "stand_ins": stand_ins,
+        "plot": labelled(plot, stand_ins) if plot else None,
+        "late": late,
+        "several": plot.several if plot else len(view.in_series(words.factors)) > 0,
+        "multiples": [labelled(small, stand_ins) for small in multiples],
+        "strata": strata_table(pairs, words) if pairs else None,
+        "levels": levels_of(shown, opened if shown.many else None),
+        "excluded": excluded_table(findings.with_excluded, words)
+        if primary and not is_open and findings.with_excluded
+        else None,
+        "robust": sensitivity_panel(findings.sensitivity)
+        if primary and not is_open and findings.sensitivity
+        else None,
+        "calibration": calibration_panel(campaign, findings.calibration)
+        if primary and not is_open and findings.calibration
+        else None,
+        "checks": check_lines(findings.checks) if primary and findings.checks else None,
+        "cells": cell_table(findings.cells, words, request.GET.get("cells"))
+        if findings.cells
+        else None,
+        "heat": heat_table(shown),
+        "panels": [panel.labelled(stand_ins) for panel in panels_of(shown, opened)],
+        "opened": opened,
+        "failures": failures,
+        "more_failures": max(0, runs.without_counts.total() - MOST_FAILURES),
+        "told": _told(runs),
+        "table": table,
+        "facts": surroundings.facts,
+        "came_in": came_in(campaign),
+        "changes": changed_facts(surroundings.changes),
+        "begun": findings.sessions["changed"] if findings.sessions else (),
+        "unread": surroundings.unread,
+        "settings": [
+            (seen, level_text(seen.asked), level_text(seen.in_force))
+            for seen in surroundings.settings
+        ],
+        "parameters": [(label, level_text(value)) for label, value in outline.parameters],
+        "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
+        "stopped": stopped_of(campaign),
+        "limits": limits_of(campaign) if outline.executable else "",
+        "amendments": amendments_of(campaign),
+        "is_open": is_open,
+        "awaited": campaign.analysis_requested_at is not None and not is_open,
+        "waits_for": wait_of(campaign) if campaign.analysis_requested_at and not is_open else "",
+        "analysis_failed": failure_of(campaign),
+        "cancelled": f"Cancelled: {campaign.state_reason}. What had been measured stands below.",
+        "can_extend": outline.executable and campaign.state in EXTENDABLE,
+    }
+
+
+def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables | None:
+    """Write the comparisons of levels; none before the stop rule says so, as for pairs.
+
+    only: the groups whose lines are wanted, where they are many.
+    """
+    findings = shown.findings
+    if not findings.levels or not findings.cells or not shown.primary or shown.is_open:
+        return None
+    return level_tables(findings.levels, findings.cells, shown.words, only)
+
+
+def _pairs(shown: Shown) -> Mapping[str, Any] | None:
+    """The finding of pairs, where it is of the metric that is shown."""
+    pairs = shown.findings.pairs if shown.primary else None
+    return _undecided(pairs) if pairs and shown.is_open else pairs
+
+
+def _undecided(pairs: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave the numbers, take the words: nobody judges before the stop rule says so."""
+    strata = [{**each, "display": NO_VERDICT_YET, "advice": ""} for each in pairs["strata"]]
+    return {**pairs, "strata": strata}
+
+
+def _told(runs: RunList) -> list[str]:
+    """How many runs gave no plain value, by state."""
+    counts = runs.without_counts
+    return [f"{counts[state]} {RUNS[state][0]}" for state in NO_PLAIN_VALUE if counts[state]]
+
+
+def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
+    """Draw the chart beside the answer: changes of pairs, or runs against the levels."""
+    findings = shown.findings
+    if pairs := _pairs(shown):
+        return pairs_plot(pairs, shown.words), ()
+    if not findings.cells:
+        return None, ()
+    compared = findings.levels if shown.primary and not shown.is_open else None
+    return levels_plot(findings.cells, shown.words, shown.view, compared)
+
+
+def _late(shown: Shown) -> Late | None:
+    """What stands for the chart of the runs, where they are many."""
+    if not shown.many or not shown.findings.cells or _pairs(shown):
+        return None
+    return Late(CURVE, levels_title(shown.findings.cells, shown.words, shown.view))
+
+
+def _runs(
+    request: HttpRequest, runs: RunList, words: Levels, findings: Findings
+) -> tuple[dict[str, Any], list[RunLine]]:
+    """One page of the runs that fit the filter, with the filter itself; and the first failures."""
+    text = request.GET.get("q", "").replace("\x00", "")[:200]
+    state = request.GET.get("state", "")
+    found = runs.found(text, state)
+    page = Paginator(range(len(found)), PAGE_SIZE).get_page(request.GET.get("page"))
+    first = (page.number - 1) * PAGE_SIZE
+    means = {
+        cell["cell"]: cell["summary"]["gmean"]
+        for cell in (findings.cells["cells"] if findings.cells else ())
+    }
+    levels = {f"level-{index}": factor for index, factor in enumerate(words.factors, start=1)}
+    sort = Sort.asked(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))
+    ordered = _sorted(found, sort, runs, levels, means) if sort.by else found
+    shown, failed = (
+        ordered[first : first + PAGE_SIZE],
+        runs.found("", WITHOUT_VALUE)[:MOST_FAILURES],
+    )
+    rows = {row.run: row for row in runs.rows({*shown, *failed})}
+    kept = {name: request.GET[name] for name in KEPT if name in request.GET}
+    table = {
+        "lines": [_line(rows[run], words, means) for run in shown],
+        "page": page,
+        "text": text,
+        "state": state,
+        "states": [(name, RUNS[name][0]) for name in STATES if runs.counts[name]]
+        + ([(WITHOUT_VALUE, "without a plain value")] if runs.without_counts.total() else []),
+        "in_all": len(runs),
+        "found": len(found),
+        "whole": len(runs) <= PAGE_SIZE and not text and not state,
+        "kept": kept,
+        "without": urlencode({**kept, "state": WITHOUT_VALUE}),
+        "heads": [(name, factor.label) for name, factor in levels.items()],
+        "sort": sort,
+    }
+    return table, [_line(rows[run], words, {}) for run in failed]
+
+
+def _sorted(
+    found: Found,
+    sort: Sort,
+    runs: RunList,
+    levels: Mapping[str, FactorOutline],
+    means: Mapping[int, float | None],
+) -> list[int]:
+    """Sort the keys of runs by a column of the table; levels: factors by the names of their columns."""
+    if sort.by == "change":
+        cells, states = runs.column("cell"), runs.column("state")
+        key = {
+            run: value / mean
+            for run, value in runs.column("value").items()
+            if states.get(run) in PLAIN and (mean := means.get(cells[run]))
+        }
+    elif factor := levels.get(sort.by):
+        places = {repr(level): place for place, level in enumerate(factor.levels)}
+        of_cells = {
+            cell: places.get(repr(by_factor.get(factor.name)))
+            for cell, by_factor in runs.levels.items()
+        }
+        key = {run: of_cells[cell] for run, cell in runs.column("cell").items()}
+    else:
+        key = runs.column(sort.by)
+    return sort.apply(found[:], {sort.by: key.get})
+
+
+def _line(row: RunRow, words: Levels, means: dict[int, float | None]) -> RunLine:
+    mean = means.get(row.cell)
+    without = row.state in NO_PLAIN_VALUE and not row.is_warm_up
+    plain = row.measured is not None and row.state in PLAIN
+    change = (
+        percent(100 * (row.measured.value / mean - 1))
+        if row.measured is not None and plain and mean
+        else MISSING
+    )
+    return RunLine(
+        row=row,
+        levels=words.one_each(row.levels),
+        value=value_text(row.measured),
+        from_mean=change,
+        place=place(row, words.block),
+        notes=reason_of(row),
+        states=f"{row.state} {WITHOUT_VALUE}" if without else row.state,
+    )

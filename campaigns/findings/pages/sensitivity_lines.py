@@ -1,0 +1,86 @@
+"""Does one run decide? What leaving out runs and blocks one by one changes, line by line."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.findings.compute.sensitivity_told import change_in_words
+from campaigns.findings.pages.check_lines import TONES
+from campaigns.kit.charts.formats import counted
+
+MOST_LINES = 20
+OUTCOMES = {
+    "robust": "pass",
+    "best_flips": "warn",
+    "flips": "warn",
+    "too_few": "not_possible",
+    "undecided": "not_possible",
+    "not_tried": "not_possible",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """One run or block without which something changes."""
+
+    without: str
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One kind of part left out: how many were tried, and what happened. tried: in words."""
+
+    title: str
+    tried: str
+    tone: str
+    icon: str
+    flips: tuple[Flip, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityPanel:
+    """The sentence, and a look each at runs and blocks, as judged and with the exclusions."""
+
+    sentence: str
+    tone: str
+    icon: str
+    looks: tuple[Look, ...]
+
+
+def sensitivity_panel(found: Mapping[str, Any]) -> SensitivityPanel:
+    """Write the finding `sensitivity` for the page."""
+    tone, icon = TONES[OUTCOMES[found["status"]]]
+    return SensitivityPanel(found["sentence"], tone, icon, tuple(_looks(found)))
+
+
+def _looks(found: Mapping[str, Any]) -> Iterator[Look]:
+    unit = found["unit"]
+    for name, side in (("", found["as_judged"]), (", exclusions undone", found["with_excluded"])):
+        for part, noun in (("runs", "run"), ("blocks", unit)):
+            if side and part in side:
+                yield _look(f"Without any one {noun}{name}", noun, side[part])
+
+
+def _look(title: str, noun: str, look: Mapping[str, Any]) -> Look:
+    if not look["tried"]:
+        tone, icon = TONES["not_possible"]
+        return Look(title, f"{counted(look['of'], noun)}: too many to test", tone, icon, (), 0)
+    if look["flips"] and all(each["too_few"] for flip in look["flips"] for each in flip["changes"]):
+        tone, icon = TONES["not_possible"]
+        told = f"Too few {noun}s to test this"
+        return Look(title, told, tone, icon, (), 0)
+    tone, icon = TONES["warn" if look["flipping"] else "pass"]
+    flips = tuple(
+        Flip(
+            f"Without {noun} {flip['without']}",
+            tuple(
+                change_in_words(each) + (", too few left" if each["too_few"] else "")
+                for each in flip["changes"]
+            ),
+        )
+        for flip in look["flips"][:MOST_LINES]
+    )
+    tried = f"{look['flipping']} of {counted(look['tried'], noun)} would change something"
+    return Look(title, tried, tone, icon, flips, look["flipping"] - len(flips))

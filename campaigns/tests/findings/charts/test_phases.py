@@ -1,0 +1,65 @@
+import pytest
+
+from campaigns.findings.charts.phases import PhaseCell, PhasesChart, describe, draw, title
+
+
+def chart(overlap=False, cells=None):
+    cells = (
+        cells
+        if cells is not None
+        else [PhaseCell("3", [0.5, 17.4], 3), PhaseCell("20", [0.8, 3.1], 3)]
+    )
+    return PhasesChart(
+        "parts of the measured time", ["wait", "download"], cells, "concurrency", overlap
+    )
+
+
+def test_phases_are_stacked_in_the_order_of_the_levels(checked):
+    figure = checked(draw(chart()))
+
+    assert figure["layout"]["barmode"] == "stack"
+    assert figure["layout"]["yaxis"]["autorange"] == "reversed"
+    assert [trace["name"] for trace in figure["data"]] == ["wait", "download"]
+    assert figure["data"][1]["x"] == [17.4, 3.1]
+    assert [name.strip() for name in figure["data"][1]["y"]] == ["3", "20"]
+
+
+def test_the_axis_holds_the_longest_sum(checked):
+    low, high = checked(draw(chart()))["layout"]["xaxis"]["range"]
+
+    assert (low, high) == (0, pytest.approx(17.9 * 1.04, abs=1e-3))
+
+
+def test_parts_that_overlap_stand_side_by_side(checked):
+    figure = checked(draw(chart(overlap=True)))
+
+    assert figure["layout"]["barmode"] == "group"
+    assert figure["layout"]["xaxis"]["range"][1] == pytest.approx(17.4 * 1.04, abs=1e-3)
+    assert describe(chart(overlap=True)).endswith("Parts overlap and do not add up.")
+    assert "%" not in figure["data"][0]["text"][0]
+
+
+def test_colour_never_stands_alone(checked):
+    data = checked(draw(chart()))["data"]
+
+    assert len({trace["marker"]["pattern"]["shape"] for trace in data}) == 2
+
+
+def test_the_hover_tells_seconds_and_share(traces):
+    assert traces(draw(chart()))["download"]["text"][1] == (
+        "<b>concurrency 20</b><br>download 3.1 s, 79 %<br>mean of 3 runs"
+    )
+
+
+def test_the_description_says_every_phase():
+    assert title(chart()) == "Parts of the measured time by concurrency"
+    assert describe(chart()) == (
+        "Parts of the measured time by concurrency, means of the runs. 3: wait 0.5 s, download "
+        "17.4 s; 20: wait 0.8 s, download 3.1 s."
+    )
+
+
+@pytest.mark.parametrize("cells", [[], [PhaseCell("3", [0.0, 0.0], 0)]])
+def test_a_figure_is_valid_whatever_was_measured(checked, cells):
+    checked(draw(chart(cells=cells)))
+    checked(draw(chart(overlap=True, cells=cells)))

@@ -1,0 +1,109 @@
+import math
+
+import pytest
+
+from campaigns.findings.charts.strips import Dot, Scale, Spark, forest, scale_of, spark, strip
+
+
+def test_rows_of_one_scale_line_up():
+    scale = Scale(560.0, 2100.0)
+
+    row = strip([1747, 1652, 1856, 1700], scale, unit="s", mean=1749.69, interval=(1628.0, 1881.0))
+
+    assert row.dots[:3] == (Dot("77.08%", "9"), Dot("70.91%", "14"), Dot("84.16%", "19"))
+    assert row.dots[3].y == "9"
+    assert (row.mean, row.low, row.high) == ("77.25%", "69.35%", "85.78%")
+    assert row.label == "29:07, 27:32, 30:56, 28:20"
+
+
+def test_what_is_not_there_is_empty():
+    row = strip([None, math.nan], Scale(0, 1), unit="s", mean=math.nan)
+
+    assert (row.dots, row.mean, row.low, row.high, row.label) == ((), "", "", "", "no value")
+
+
+def test_many_runs_are_told_by_their_ends():
+    row = strip([float(value) for value in range(20)], Scale(0, 20), unit="ms")
+
+    assert row.label == "20 runs from 0 ms to 19 ms"
+
+
+def test_what_lies_outside_stands_at_the_edge():
+    row = strip([5.0], Scale(4, 6), unit="s", mean=5.0, interval=(-10.0, 100.0))
+
+    assert (row.low, row.high) == ("0.00%", "100.00%")
+
+
+@pytest.mark.parametrize("values", [[], [None, math.nan], [5.0], [0.0, 0.0], [-1.0, 1e12]])
+def test_a_scale_holds_all_values_with_room(values):
+    scale = scale_of(values)
+
+    assert scale.low < scale.high
+    assert all(scale.low < value < scale.high for value in values if value and math.isfinite(value))
+
+
+def test_zero_is_in_sight_on_demand():
+    scale = scale_of([-24.0, -16.0], zero=True)
+
+    assert scale.high > 0
+
+
+def test_ticks_are_round_and_signed():
+    ticks = Scale(-50.0, 22.0).ticks()
+
+    assert [tick.text for tick in ticks] == ["−40", "−20", "0", "+20"]
+    assert [tick.x for tick in ticks] == ["13.89%", "41.67%", "69.44%", "97.22%"]
+
+
+def test_ticks_of_a_metric_have_its_unit():
+    assert [tick.text for tick in Scale(0.0, 31.0).ticks("s")] == [
+        "0 s",
+        "10 s",
+        "20 s",
+        "30 s",
+    ]
+
+
+def test_a_forest_row_places_estimate_interval_and_zero():
+    row = forest(-37.4, (-43.5, -30.7), Scale(-50.0, 22.0))
+
+    assert (row.zero, row.estimate, row.low, row.high) == ("69.44%", "17.50%", "9.03%", "26.81%")
+    assert row.label == "−37.4 %, interval −43.5 … −30.7"
+
+
+@pytest.mark.parametrize("change", [None, math.nan])
+def test_a_forest_row_without_a_value_has_only_its_zero(change):
+    row = forest(change, (-1.0, 1.0), Scale(-2.0, 2.0))
+
+    assert (row.zero, row.estimate, row.low, row.high) == ("50.00%", "", "", "")
+    assert row.label == "no value"
+
+
+def test_an_estimate_without_an_interval_stands_alone():
+    row = forest(1.0, None, Scale(-2.0, 2.0))
+
+    assert (row.estimate, row.low, row.label) == ("75.00%", "", "+1.0 %")
+
+
+def test_a_spark_line_goes_from_edge_to_edge():
+    line = spark([1749.69, 1094.82, 929.402, 638.837], [3, 5, 7, 20])
+
+    assert line.line == "4.0,4.0 17.2,18.1 30.4,21.7 116.0,28.0"
+    assert line.points[0] == Dot("4.0", "4.0")
+
+
+def test_a_long_spark_line_has_no_dots():
+    assert spark([float(value) for value in range(60)]).points == ()
+
+
+def test_a_flat_spark_line_is_in_the_middle():
+    assert spark([5.0, 5.0]).line == "4.0,16.0 116.0,16.0"
+
+
+@pytest.mark.parametrize("values", [[], [None], [math.nan, None]])
+def test_nothing_makes_no_spark(values):
+    assert spark(values) == Spark("", ())
+
+
+def test_a_gap_is_skipped():
+    assert spark([1.0, None, 2.0]).line == "4.0,28.0 116.0,4.0"

@@ -1,0 +1,171 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from campaigns.findings.compute.cells import summarise_cells
+from campaigns.kinds.registry import driver_of
+from campaigns.models import Attempt, Campaign
+from campaigns.planning import life
+from campaigns.results.values import observed_runs_by_metric
+from campaigns.stats.criteria import Criteria
+from campaigns.tests.findings.compute.conftest import findings, noisy, store
+from campaigns.tests.people import somebody
+
+pytestmark = pytest.mark.django_db
+
+
+def cells_with(campaign, **levels):
+    return [
+        cell.pk for cell in campaign.cells.all() if levels.items() <= cell.levels_by_factor.items()
+    ]
+
+
+def texts(found):
+    return [each["text"] for each in found["answer"]["statements"]]
+
+
+def test_cells_of_which_too_much_failed_are_not_called_the_fastest(interleaved):
+    campaign = interleaved([2, 4], manifest=["/sound", "/broken"])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    broken = Attempt.objects.filter(run__cell__in=cells_with(campaign, manifest="/broken"))
+    assert broken.update(units_done=18, units_failed=12) == 6
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"].startswith("Manifest /sound, concurrency 4 is the fastest setting")
+    assert "/broken" not in answer["sentence"] + str(answer["facts"])
+    assert "In 2 of 4 cells too much of the work failed" in answer["caveat"]
+
+
+def test_how_much_may_fail_is_the_campaigns_to_say(interleaved):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    Attempt.objects.update(units_done=18, units_failed=12)
+    Campaign.objects.update(failed_limit=0.5)
+    campaign.refresh_from_db()
+
+    found = findings(campaign)
+
+    assert found["answer"]["sentence"].startswith("Concurrency 4 is the fastest setting")
+    assert not any(cell["counts"]["too_many_failures"] for cell in found["cells"]["cells"])
+
+
+def test_where_too_much_failed_there_is_no_mean_of_what_came_through(interleaved):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    broken = Attempt.objects.filter(run__cell__position=1)
+    assert broken.update(units_done=18, units_failed=12) == 3
+    metric = replace(driver_of("downloader").primary_metric, of_survivors=True)
+    runs = observed_runs_by_metric(campaign, {metric.name: metric})[metric.name]
+
+    one, other = summarise_cells(campaign, metric, runs, Criteria())["cells"]
+
+    assert (one["summary"]["mean"], one["summary"]["gmean"]) == (None, None)
+    assert (one["summary"]["n_ok"], one["summary"]["flags"]) == (3, ("too_many_failures",))
+    assert other["summary"]["mean"] == pytest.approx(20, rel=0.1)
+
+
+def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):
+    campaign = interleaved([2, 4])
+    store(campaign, noisy({2: 40.0, 4: 20.0}))
+    Attempt.objects.update(units_done=18, units_failed=12)
+
+    answer = findings(campaign)["answer"]
+
+    assert answer["sentence"] == "No setting can be called best: too much failed in every cell."
+    assert answer["facts"] == []
+
+
+def test_a_cell_of_two_runs_has_neither_verdict_nor_rank(interleaved):
+    campaign = interleaved([2, 4, 8, 12])
+    store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0, 12: 10.0}, sd=0.01))
+    life.exclude(
+        campaign.runs.filter(cell=cells_with(campaign, concurrency=12)[0]).first(),
+        somebody("ann"),
+        "The disk was full.",
+    )
+
+    found = findings(campaign)
+
+    (group,) = found["levels"]["groups"]
+    words = [row["comparison"]["verdict"]["word"] for row in group["comparisons"]]
+    assert words == ["better", "better", "not_enough_data"]
+    assert found["answer"]["sentence"].startswith(
+        "Concurrency 8 is the fastest of the 3 settings that can be ranked (20.1 s)"
+    )
+    assert "12 has fewer than 3 runs, so no rank" in found["answer"]["sentence"]
+    assert found["answer"]["caveat"].startswith(
+        "1 of 4 cells has fewer than 3 runs: no verdict is given for it."
+    )
+
+
+@pytest.mark.parametrize("order", ["interleaved", "blocked", "random"])
+def test_settings_of_one_or_two_runs_are_not_ranked(interleaved, order):
+    campaign = interleaved([2, 4, 8])
+    Campaign.objects.update(order=order)
+    campaign.runs.filter(block__number__gt=2).delete()
+    last = campaign.runs.filter(cell=cells_with(campaign, concurrency=8)[0]).last()
+    campaign.runs.filter(pk=last.pk).delete()
+    store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0}))
+
+    found = findings(campaign)
+
+    answer = found["answer"]
+    assert answer["sentence"].startswith(
+        "No setting is ranked: 3 of 3 settings have fewer than 3 runs. Duration is 20.1 s to 80.7 s on average."
+    )
+    assert [fact["label"] for fact in answer["facts"]] == [
+        "concurrency 2",
+        "concurrency 4",
+        "concurrency 8",
+    ]
+    assert answer["caveat"].startswith("3 of 3 cells have fewer than 3 runs")
+    assert found["levels"]["groups"][0]["best"] is None
+
+
+def test_a_cancelled_campaign_ranks_nothing(interleaved):
+    campaign = interleaved([2, 4, 8], engine=["futures", "asyncio"])
+    store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0}))
+    Campaign.objects.update(state=Campaign.State.CANCELLED)
+
+    found = findings(campaign)
+
+    assert found["answer"]["sentence"].startswith(
+        "No setting is ranked: the campaign was cancelled before its stop rule was met."
+    )
+    assert all(group["best"] is None for group in found["levels"]["groups"])
+    rows = [row for each in found["matrix"]["factors"].values() for row in each["rows"]]
+    assert {(row["best"], row["recommended"]) for row in rows} == {(None, None)}
+
+
+def test_the_best_of_unlike_rows_says_that_not_all_was_measured(interleaved):
+    campaign = interleaved([2, 4, 8], engine=["futures", "asyncio"])
+    gone = cells_with(campaign, engine="futures", concurrency=8)
+    campaign.runs.filter(cell__in=gone).delete()
+    campaign.cells.filter(pk__in=gone).delete()
+    store(campaign, noisy({2: 40.0, 4: 20.0, 8: 10.0}))
+
+    assert findings(campaign)["answer"]["sentence"].endswith(
+        "; not every level was measured everywhere."
+    )
+
+
+def test_the_cost_of_a_knee_is_told_beside_it(published):
+    (knee,) = [text for text in texts(findings(published)) if text.startswith("The knee lies")]
+
+    assert knee.endswith(
+        "To stay at 5, where two of three methods put it, costs +71.4 % against 20 "
+        "(at most +107.9 %)."
+    )
+
+
+def test_the_bounds_of_a_knee_are_told_as_computed(published):
+    found = findings(published)
+    (knee,) = [text for text in texts(found) if text.startswith("The knee lies")]
+
+    low, high = found["levels"]["groups"][0]["knee"]["uncertainty"]["interval"]
+    assert (low, 7 < high < 10) == (pytest.approx(5.0), True)
+    assert knee.startswith(
+        f"The knee lies between 5 and 10 (5 to {math.ceil(high * 100) / 100:g}, "
+    )

@@ -1,0 +1,68 @@
+import pytest
+
+from campaigns.findings import compute
+from campaigns.models import Finding
+from campaigns.results.importing.demonstration import published_campaign
+
+pytestmark = pytest.mark.django_db
+
+FLIP = {
+    "of": "levels",
+    "levels": {"engine": "<b>curl</b>"},
+    "baseline": 5,
+    "candidate": 10,
+    "primary": False,
+    "before": "better",
+    "after": "not_enough_data",
+    "before_said": "faster",
+    "after_said": "not enough data",
+    "too_few": False,
+}
+
+
+@pytest.fixture
+def published(person):
+    campaign, _ = published_campaign(person)
+    compute.analyse(campaign)
+    return campaign
+
+
+def panel(browser, campaign):
+    response = browser.get(f"/campaigns/{campaign.pk}/")
+    return response.content.decode().split('id="h-sensitivity"')[1].split("</section>")[0]
+
+
+def test_three_runs_a_level_leave_no_reserve(browser, published):
+    text = panel(browser, published)
+
+    assert "With one run less there would be too few to judge." in text
+    assert "18 of 18 runs would change something" in text
+    assert "5 vs. 3: not enough data instead of faster, too few left" in text
+
+
+def test_each_run_that_a_verdict_hangs_on_is_named_and_markup_is_text(browser, published):
+    stored = Finding.objects.get(campaign=published, name="sensitivity")
+    look = {"tried": 18, "of": 18, "flipping": 30, "flips": [{"without": 7, "changes": [FLIP]}]}
+    sides = {"decided": 5, "runs": look, "blocks": {"tried": 0, "of": 900, "flips": []}}
+    stored.result = {
+        "unit": "block",
+        "status": "flips",
+        "sentence": "Flips without run 7.",
+        "as_judged": sides,
+        "with_excluded": {"decided": 5, "runs": {**look, "flips": [], "flipping": 0}},
+    }
+    stored.save()
+
+    text = panel(browser, published)
+
+    assert "Without run 7: 10 vs. 5, at engine &lt;b&gt;curl&lt;/b&gt;" in text
+    assert "not enough data instead of faster" in text
+    assert "And 29 more." in text
+    assert "900 blocks: not tried, too many" in text
+    assert "Without any one run, exclusions undone" in text
+
+
+def test_rest_gives_it_as_a_finding(browser, published):
+    found = browser.get(f"/api/v1/campaigns/{published.pk}/findings/sensitivity")
+
+    assert found.json()["result"]["status"] == "too_few"
