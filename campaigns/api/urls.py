@@ -11,7 +11,7 @@ from campaigns.accounts.api import (
     tokens,
     whoami,
 )
-from campaigns.api import bundles, campaigns, conclusions, documents, drafts, reports, talk
+from campaigns.api import campaigns, documents, drafts
 from campaigns.execution.api import queues, runs
 from campaigns.findings.api import comparing, findings
 from campaigns.kinds import api
@@ -19,6 +19,7 @@ from campaigns.kit.api import views
 from campaigns.planning.api import launches, schemas
 from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, exports, history, keeping, submissions
+from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import settings as target_settings
 from campaigns.targets.api import targets
 
@@ -194,18 +195,18 @@ urlpatterns = [
     path("campaigns/<int:pk>/alerts", findings.Alerts.as_view(), name="api-alerts"),
     path("activity", activity.Activity.as_view(), name="api-activity"),
     path("activity/export", activity.ActivityExport.as_view(), name="api-activity-export"),
-    path("campaigns/<int:pk>/threads", talk.CampaignThreads.as_view(), name="api-threads"),
+    path("campaigns/<int:pk>/threads", comments.CampaignThreads.as_view(), name="api-threads"),
     path(
         "conclusions/<int:pk>/threads",
-        talk.ConclusionThreads.as_view(),
+        comments.ConclusionThreads.as_view(),
         name="api-conclusion-threads",
     ),
-    path("threads/<int:pk>", talk.OneThread.as_view(), name="api-thread"),
-    path("threads/<int:pk>/comments", talk.Answer.as_view(), name="api-comments"),
-    path("threads/<int:pk>/resolve", talk.Resolve.as_view(), name="api-thread-resolve"),
-    path("threads/<int:pk>/reopen", talk.Reopen.as_view(), name="api-thread-reopen"),
-    path("comments/<int:pk>", talk.OneComment.as_view(), name="api-comment"),
-    path("inbox", talk.Inbox.as_view(), name="api-inbox"),
+    path("threads/<int:pk>", comments.OneThread.as_view(), name="api-thread"),
+    path("threads/<int:pk>/comments", comments.Answer.as_view(), name="api-comments"),
+    path("threads/<int:pk>/resolve", comments.Resolve.as_view(), name="api-thread-resolve"),
+    path("threads/<int:pk>/reopen", comments.Reopen.as_view(), name="api-thread-reopen"),
+    path("comments/<int:pk>", comments.OneComment.as_view(), name="api-comment"),
+    path("inbox", comments.Inbox.as_view(), name="api-inbox"),
     path("workers", findings.Workers.as_view(), name="api-workers"),
     path("schemas/campaign.json", schemas.DefinitionSchema.as_view(), name="api-schema"),
     path("openapi.json", documents.OpenApi.as_view(), name="api-openapi"),

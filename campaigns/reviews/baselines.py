@@ -13,7 +13,7 @@ from campaigns.findings.compare_choice import why_unusable
 from campaigns.findings.compared import sides_of
 from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
-from campaigns.queries.conclusions import conclusions_seen_by
+from campaigns.reviews.queries import conclusions_seen_by
 
 if TYPE_CHECKING:
     from campaigns.findings.compute.compared import Compared
@@ -78,9 +78,7 @@ def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
     sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
     if unusable := [why for side in sides if (why := why_unusable(side))]:
         return " ".join(unusable)
-    from campaigns.findings.compute.compared import (
-        compare_campaigns,  # loads scipy, which few pages need
-    )
+    from campaigns.findings.compute.compared import compare_campaigns
 
     return compare_campaigns(sides)
 

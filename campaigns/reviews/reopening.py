@@ -82,10 +82,7 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
 
     Nothing where it was never sent, and while an analysis is on its way.
     """
-    from campaigns.findings.compute.snapshot import (  # loads scipy, which few pages need
-        changes,
-        snapshot,
-    )
+    from campaigns.findings.compute.snapshot import changes, snapshot
 
     found: list[Change] = []
     for evidence in _once_a_campaign(conclusion):

@@ -12,19 +12,19 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from campaigns.models import Campaign, Conclusion
-from campaigns.queries.conclusions import conclusions_on
-from campaigns.queries.inbox import count
-from campaigns.queries.talk import Counts, open_counts
+from campaigns.reviews.inbox import count
+from campaigns.reviews.pages.baseline import BaselinePanel
+from campaigns.reviews.pages.baseline import baseline_panel as panel_of_baseline
+from campaigns.reviews.pages.threads import discussion as discussion_of
+from campaigns.reviews.queries import conclusions_on
+from campaigns.reviews.threads import Counts, open_counts
 from campaigns.templatetags.marks import icon
-from campaigns.web.baseline import BaselinePanel
-from campaigns.web.baseline import baseline_panel as panel_of_baseline
-from campaigns.web.talk_view import discussion as discussion_of
 
 register = Library()
 MOST_CONCLUSIONS = 10
 
 
-@register.inclusion_tag("talk/_discussion.html", takes_context=True)
+@register.inclusion_tag("reviews/comments/_discussion.html", takes_context=True)
 def discussion(context: Context, what: Campaign | Conclusion) -> dict[str, Any]:
     """Threads of a campaign or a conclusion, with the form to begin one."""
     request = context["request"]

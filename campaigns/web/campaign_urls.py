@@ -7,7 +7,7 @@ from campaigns.findings.pages import charts as charts
 from campaigns.findings.pages import exports as exports
 from campaigns.planning.pages import actions as actions
 from campaigns.planning.pages import amending, calibrating
-from campaigns.web import bundles, talk
+from campaigns.reviews.pages import bundles, comments
 from campaigns.web import campaign_live as live
 from campaigns.web import campaign_pages as pages
 
@@ -23,7 +23,7 @@ urlpatterns = [
     path("extend/", actions.extend, name="campaign-extend"),
     path("move-up/", queues.move_up, name="campaign-move-up"),
     path("move-down/", queues.move_down, name="campaign-move-down"),
-    path("threads/", talk.campaign_threads, name="campaign-threads"),
+    path("threads/", comments.campaign_threads, name="campaign-threads"),
     path("progress/", live.progress, name="campaign-progress"),
     path("matrix/", live.matrix, name="campaign-matrix"),
     path("log/", live.log, name="campaign-log"),

@@ -8,12 +8,13 @@ from campaigns.findings.pages import compare
 from campaigns.planning.pages import define, launches
 from campaigns.planning.pages import templates as team_templates
 from campaigns.results.pages import importing, keeping
+from campaigns.reviews.pages import bundles, comments, inbox
+from campaigns.reviews.reports import links as report_links
+from campaigns.reviews.reports import pages as reports
 from campaigns.targets.pages import settings as target_settings
 from campaigns.targets.pages import targets
-from campaigns.web import bundles, health, home, inbox, listing, metrics, talk
+from campaigns.web import health, home, listing, metrics
 from campaigns.web.help import help_page
-from campaigns.web.reports import links as report_links
-from campaigns.web.reports import pages as reports
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -68,12 +69,12 @@ urlpatterns = [
     path("hands/<int:pk>/done/", hands.done, name="hand-done"),
     path("inbox/", inbox.inbox, name="inbox"),
     path("inbox/seen/", inbox.seen, name="inbox-seen"),
-    path("threads/<int:pk>/", talk.thread, name="thread"),
-    path("threads/<int:pk>/resolve/", talk.resolve, name="thread-resolve"),
-    path("threads/<int:pk>/reopen/", talk.reopen, name="thread-reopen"),
-    path("comments/<int:pk>/edit/", talk.edit, name="comment-edit"),
-    path("comments/<int:pk>/delete/", talk.delete, name="comment-delete"),
-    path("conclusions/<int:pk>/threads/", talk.conclusion_threads, name="conclusion-threads"),
+    path("threads/<int:pk>/", comments.thread, name="thread"),
+    path("threads/<int:pk>/resolve/", comments.resolve, name="thread-resolve"),
+    path("threads/<int:pk>/reopen/", comments.reopen, name="thread-reopen"),
+    path("comments/<int:pk>/edit/", comments.edit, name="comment-edit"),
+    path("comments/<int:pk>/delete/", comments.delete, name="comment-delete"),
+    path("conclusions/<int:pk>/threads/", comments.conclusion_threads, name="conclusion-threads"),
     path("activity/", activity.activity_page, name="activity"),
     path("activity/activity.csv", activity.activity_csv, name="activity-csv"),
     path("activity/activity.jsonl", activity.activity_jsonl, name="activity-jsonl"),
@@ -84,7 +85,7 @@ urlpatterns = [
     path("import/", importing.import_page, name="import"),
     path("import/preview/", importing.import_preview, name="import-preview"),
     path("import/<int:pk>/", importing.import_wait, name="import-wait"),
-    path("conclusions/", include("campaigns.web.conclusions.urls")),
+    path("conclusions/", include("campaigns.reviews.pages.conclusions.urls")),
     path("conclusions/<int:pk>/report/", reports.report, name="report"),
     path("conclusions/<int:pk>/report.html", reports.report_html, name="report-html"),
     path("conclusions/<int:pk>/report.md", reports.report_markdown, name="report-markdown"),

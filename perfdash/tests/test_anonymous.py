@@ -19,7 +19,7 @@ PUBLIC = {
 }
 """The schema is for editors, which have no token, and tells nothing of this installation.
 
-A public link shows one accepted report, and a wrong one nothing: campaigns/tests/web/reports/test_links.py.
+A public link shows one accepted report, and a wrong one nothing: campaigns/tests/reviews/reports/test_links.py.
 
 And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
 API_PAGE = "/api/v1/docs"

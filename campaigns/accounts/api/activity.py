@@ -8,7 +8,6 @@ from rest_framework.response import Response
 
 from campaigns.accounts import activity_export
 from campaigns.accounts.activity_list import events_for
-from campaigns.api.talk_filters import Events
 from campaigns.kit.activity import Action
 from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Input
@@ -16,6 +15,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import ByQuery, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.models import AuditEvent
+from campaigns.reviews.api.comment_filters import Events
 
 
 class EventOutput(Selectable, serializers.ModelSerializer[AuditEvent]):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from campaigns.bundles import Damaged, Report, UnknownVersion, verify
+from campaigns.reviews.bundles import Damaged, Report, UnknownVersion, verify
 
 MOST_TOLD = 20
 HOLDS, DIFFERS, DAMAGED, UNKNOWN = 0, 1, 2, 3

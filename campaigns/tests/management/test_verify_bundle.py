@@ -1,10 +1,17 @@
 import pytest
 from django.core.management import call_command
 
-from campaigns.bundles import write_bundle
 from campaigns.findings import compute
 from campaigns.results.importing.demonstration import published_campaign
-from campaigns.tests.bundles.conftest import MANIFEST, contents, packed, repaired, rows, with_rows
+from campaigns.reviews.bundles import write_bundle
+from campaigns.tests.reviews.bundles.conftest import (
+    MANIFEST,
+    contents,
+    packed,
+    repaired,
+    rows,
+    with_rows,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -4,12 +4,12 @@ import io
 
 import pytest
 
-from campaigns.bundles import NotReady, write_bundle
 from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
 from campaigns.models import Campaign
 from campaigns.planning import life
 from campaigns.planning.analyses import failure_of, request_analysis, request_outdated
+from campaigns.reviews.bundles import NotReady, write_bundle
 from campaigns.reviews.errors import AnalysisFailed
 from campaigns.reviews.sending import send
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from campaigns.bundles import verify, write_bundle
 from campaigns.findings import compute
 from campaigns.models import Campaign
+from campaigns.reviews.bundles import verify, write_bundle
 
 
 @pytest.mark.slow

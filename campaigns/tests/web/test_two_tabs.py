@@ -10,9 +10,9 @@ from campaigns.accounts.teams import create_team
 from campaigns.models import Comment, Conclusion, Membership, Team
 from campaigns.planning import life, templates
 from campaigns.results import keeping
+from campaigns.reviews.comments import begin, place_on
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.drafting import create
-from campaigns.talk import begin, place_on
 from campaigns.targets.settings import save_setting
 from campaigns.tests.people import join, somebody
 from campaigns.tests.targets.settings_server import over_http

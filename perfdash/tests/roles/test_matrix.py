@@ -12,7 +12,7 @@ from django.test import Client
 from campaigns.accounts.access import make_token
 from campaigns.models import Membership, Role, Team
 from campaigns.models.teams import default_team
-from campaigns.queries import inbox
+from campaigns.reviews import inbox
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import toy
 from perfdash.tests.roles import table

@@ -3,9 +3,9 @@
 import pytest
 from django.db.models.functions import Now
 
-from campaigns import talk
 from campaigns.accounts.notifications.outbox import read_outbox
 from campaigns.models import Announcement, Comment, Delivery
+from campaigns.reviews import comments
 from campaigns.tests.accounts.notifications.conftest import deliver_all
 
 pytestmark = pytest.mark.django_db
@@ -16,12 +16,12 @@ WORDS = "@bob the password is Swordfish"
 @pytest.fixture
 def comment(hook, campaign, ada) -> Comment:
     """Ada's, which mentions bob; he wants to know of it."""
-    return talk.begin(talk.place_on(campaign), WORDS, ada).comment
+    return comments.begin(comments.place_on(campaign), WORDS, ada).comment
 
 
 def test_a_comment_that_was_deleted_before_is_not_told_of(comment, ada, receiver, client, bob):
     read_outbox()
-    talk.delete(comment, ada)
+    comments.delete(comment, ada)
 
     (delivery,) = deliver_all()
 
@@ -37,7 +37,7 @@ def test_one_that_is_deleted_between_two_tries_is_not_told_of(comment, ada, rece
     receiver.answers = [500, 200]
     read_outbox()
     deliver_all()
-    talk.delete(comment, ada)
+    comments.delete(comment, ada)
     Delivery.objects.update(not_before=Now())
 
     (delivery,) = deliver_all()
@@ -47,7 +47,7 @@ def test_one_that_is_deleted_between_two_tries_is_not_told_of(comment, ada, rece
 
 def test_one_that_mentions_somebody_no_more_is_not_told_to_him(comment, ada, receiver):
     read_outbox()
-    talk.edit(comment, "I meant somebody else.", ada)
+    comments.edit(comment, "I meant somebody else.", ada)
 
     (delivery,) = deliver_all()
 
@@ -57,7 +57,7 @@ def test_one_that_mentions_somebody_no_more_is_not_told_to_him(comment, ada, rec
 
 def test_one_that_was_changed_and_mentions_him_still_is_told(comment, ada, receiver):
     read_outbox()
-    talk.edit(comment, "@bob never mind", ada)
+    comments.edit(comment, "@bob never mind", ada)
 
     (delivery,) = deliver_all()
 
@@ -70,14 +70,14 @@ def test_nothing_of_a_deleted_comment_stays_in_the_outbox(comment, ada, receiver
     if told_before:
         deliver_all()
 
-    talk.delete(comment, ada)
+    comments.delete(comment, ada)
 
     assert "Swordfish" not in str(Announcement.objects.get().data)
 
 
 def test_others_comments_are_told_as_ever(comment, campaign, ada, receiver):
-    talk.begin(talk.place_on(campaign), "@bob and this", ada)
-    talk.delete(comment, ada)
+    comments.begin(comments.place_on(campaign), "@bob and this", ada)
+    comments.delete(comment, ada)
     read_outbox()
 
     deliver_all()

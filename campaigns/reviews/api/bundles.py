@@ -1,0 +1,49 @@
+"""Bundles: a campaign, or a conclusion with its campaigns, as a zip that stands for itself."""
+
+from django.http import FileResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.request import Request
+
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import ByQuery
+from campaigns.kit.api.views import Api
+from campaigns.models import Conclusion
+from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.results import exports
+from campaigns.reviews.bundles.sending import bundle_of
+from campaigns.reviews.reports.bundle import ZIP, answered, attachment, concluded
+from campaigns.reviews.rows import require_to_see
+
+ANSWER = {ZIP: OpenApiTypes.BINARY}
+
+
+class CampaignBundle(CampaignApi):
+    """GET: the bundle of a campaign that has ended."""
+
+    content_negotiation_class = ByQuery
+
+    @operation("get_campaign_bundle", TAG, answer=ANSWER, refusals=[NOT_FOUND, CONFLICT])
+    def get(self, request: Request, pk: int) -> FileResponse:
+        """A zip with everything that its numbers follow from, for `manage.py verify_bundle`.
+
+        The header `Perfdash-Seal` is the SHA-256 of its manifest.
+        """
+        campaign = self.campaign(pk)
+        return answered(campaign, exports.attachment(campaign, "zip"), bundle_of([campaign]))
+
+
+class ConclusionBundle(Api):
+    """GET: the bundle of a conclusion."""
+
+    of = Conclusion
+    content_negotiation_class = ByQuery
+
+    @operation(
+        "get_conclusion_bundle", "conclusions", answer=ANSWER, refusals=[NOT_FOUND, CONFLICT]
+    )
+    def get(self, request: Request, pk: int) -> FileResponse:
+        """The campaigns that it rests on, what it says, and its report, as one zip."""
+        conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
+        require_to_see(self.user, conclusion)
+        return answered(conclusion, attachment(conclusion), concluded(conclusion))

@@ -1,0 +1,243 @@
+"""The shape of a conclusion."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from campaigns.findings.api.comparing_outputs import ComparisonOutput
+from campaigns.kit.api import shapes
+from campaigns.kit.api.selection import Selectable
+from campaigns.models import Conclusion, Decision, Evidence
+from campaigns.reviews.checklist import checklist, without_word
+from campaigns.reviews.deciding import approvals
+from campaigns.reviews.freezing import data_hash_of
+from campaigns.reviews.queries import asked_of
+from campaigns.reviews.rows import possible_reviewers
+
+
+class EvidencePart(shapes.Part):
+    """What it rests on. `data_hash`, `versions`, `sessions`: as frozen when it was sent to review."""
+
+    campaign = serializers.IntegerField()
+    url = serializers.URLField()
+    contrast = serializers.JSONField(allow_null=True)
+    finding = shapes.text()
+    view = shapes.text()
+    data_hash = shapes.text()
+    versions = serializers.DictField(child=serializers.CharField())
+    sessions = serializers.IntegerField()
+
+
+class CheckPart(shapes.Part):
+    """One check of one campaign. `word`: of the author; `missing`: it takes one, on what it says now."""
+
+    name = serializers.CharField(help_text="By which a word is sent.")
+    title = serializers.CharField()
+    campaign = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=["pass", "warn", "fail"])
+    number = serializers.CharField()
+    words = serializers.CharField()
+    word = shapes.text()
+    missing = serializers.BooleanField()
+
+
+class DecisionPart(shapes.Part):
+    """What somebody decided on a revision. Of former revisions it counts no more."""
+
+    by = serializers.CharField()
+    decision = serializers.ChoiceField(choices=Decision.Word.choices)
+    reason = shapes.text()
+    revision = serializers.IntegerField()
+    data_hash = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class AskedPart(shapes.Part):
+    """Somebody who is asked to decide."""
+
+    reviewer = serializers.CharField()
+    asked_by = shapes.text()
+    asked_at = serializers.DateTimeField()
+    decided = serializers.BooleanField()
+
+
+class ChangePart(shapes.Part):
+    """What re-opened it, with both values where there are two. `kind`: data or finding."""
+
+    campaign = serializers.IntegerField()
+    kind = serializers.CharField()
+    words = serializers.CharField()
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+
+
+class ConclusionOutput(Selectable, serializers.ModelSerializer[Conclusion]):
+    """A conclusion in a list."""
+
+    team = serializers.CharField(source="team.name")
+    author = serializers.CharField(source="author.username")
+    state = serializers.ChoiceField(choices=Conclusion.State.choices)
+    supersedes = serializers.IntegerField(source="supersedes_id", allow_null=True)
+    campaigns: Any = serializers.SerializerMethodField()
+    url = serializers.SerializerMethodField()
+    page = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Conclusion
+        fields = [
+            *("id", "team", "author", "claim", "recommendation", "limits", "state", "reason"),
+            *("revision", "supersedes", "campaigns", "created_at", "changed_at", "sent_at"),
+            *("decided_at", "url", "page"),
+        ]
+
+    @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
+    def get_campaigns(self, row: Conclusion) -> list[int]:
+        """Those that it rests on."""
+        return list(dict.fromkeys(each.campaign_id for each in row.evidence.all()))
+
+    def get_url(self, row: Conclusion) -> str:
+        """Where it is found."""
+        return str(reverse("api-conclusion", [row.pk], request=self.context["request"]))
+
+    def get_page(self, row: Conclusion) -> str:
+        """Its page for people."""
+        return str(reverse("conclusion", [row.pk], request=self.context["request"]))
+
+
+class ConclusionDetail(ConclusionOutput):
+    """A conclusion with everything about it."""
+
+    data_hash: Any = serializers.SerializerMethodField(
+        help_text="Decisions are bound to it; of several campaigns one over theirs."
+    )
+    writers: Any = serializers.SerializerMethodField(help_text="None of them decides on it.")
+    evidence: Any = serializers.SerializerMethodField()
+    checklist: Any = serializers.SerializerMethodField()
+    asked: Any = serializers.SerializerMethodField()
+    possible_reviewers: Any = serializers.SerializerMethodField(help_text="Who may be asked.")
+    decisions: Any = serializers.SerializerMethodField()
+    approvals: Any = serializers.SerializerMethodField(help_text="Those that count today.")
+    approvals_needed = serializers.IntegerField(source="team.approvals_needed")
+    reopened_by = ChangePart(many=True)
+
+    class Meta(ConclusionOutput.Meta):
+        fields = [
+            *ConclusionOutput.Meta.fields,
+            *("data_hash", "writers", "evidence", "checklist", "asked", "possible_reviewers"),
+            *("decisions", "approvals", "approvals_needed", "reopened_by"),
+        ]
+
+    @extend_schema_field(serializers.CharField())
+    def get_data_hash(self, row: Conclusion) -> str:
+        """Empty before it was sent to review."""
+        return data_hash_of(row)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_writers(self, row: Conclusion) -> list[str]:
+        """Its author and whoever edited it or sent it."""
+        rows = row.writers.order_by("username")
+        return list(rows.values_list("username", flat=True))
+
+    @extend_schema_field(EvidencePart(many=True))
+    def get_evidence(self, row: Conclusion) -> list[dict[str, Any]]:
+        """What it rests on, in order."""
+        return [self._evidence(each) for each in row.evidence.defer(None)]
+
+    @extend_schema_field(CheckPart(many=True))
+    def get_checklist(self, row: Conclusion) -> list[dict[str, Any]]:
+        """As frozen when it was sent to review; of what may be edited, as it is now."""
+        checks = checklist(row)
+        missing = {check.key for check in without_word(row, checks)}
+        words = {word.check_name: word.text for word in row.words.all()}
+        return [
+            {
+                "name": check.key,
+                "title": check.title,
+                "campaign": check.campaign,
+                "state": check.state,
+                "number": check.number,
+                "words": check.words,
+                "word": words.get(check.key, ""),
+                "missing": check.key in missing,
+            }
+            for check in checks
+        ]
+
+    @extend_schema_field(AskedPart(many=True))
+    def get_asked(self, row: Conclusion) -> list[dict[str, Any]]:
+        """Who is asked, and since when."""
+        return [
+            {
+                "reviewer": each.name,
+                "asked_by": each.asked_by,
+                "asked_at": each.asked_at,
+                "decided": each.decision is not None,
+            }
+            for each in asked_of(row)
+            if each.asked_at is not None
+        ]
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_possible_reviewers(self, row: Conclusion) -> list[str]:
+        """Members with the role, who had no hand in its text."""
+        return [user.get_username() for user in possible_reviewers(row)]
+
+    @extend_schema_field(DecisionPart(many=True))
+    def get_decisions(self, row: Conclusion) -> list[dict[str, Any]]:
+        """All of them, the oldest first."""
+        return [
+            {
+                "by": each.user.get_username(),
+                "decision": each.word,
+                "reason": each.reason,
+                "revision": each.revision,
+                "data_hash": each.data_hash,
+                "at": each.at,
+            }
+            for each in row.decisions.select_related("user")
+        ]
+
+    @extend_schema_field(serializers.IntegerField())
+    def get_approvals(self, row: Conclusion) -> int:
+        """Of this revision, of people who may review it today."""
+        return len(approvals(row))
+
+    def _evidence(self, each: Evidence) -> dict[str, Any]:
+        request = self.context["request"]
+        return {
+            "campaign": each.campaign_id,
+            "url": reverse("api-campaign", [each.campaign_id], request=request),
+            "contrast": each.contrast,
+            "finding": each.finding,
+            "view": each.view,
+            "data_hash": each.data_hash,
+            "versions": each.snapshot.get("versions", {}),
+            "sessions": each.snapshot.get("sessions", 0),
+        }
+
+
+class BaselineOutput(Selectable):
+    """What a campaign is compared with. `comparison`: null where nothing is, and `reason` says why."""
+
+    conclusion = ConclusionOutput(allow_null=True)
+    campaign = serializers.IntegerField(allow_null=True)
+    kinship = shapes.text()
+    stands = serializers.BooleanField()
+    reason = shapes.text()
+    comparison = ComparisonOutput(allow_null=True)
+
+
+def prefetched(rows: Any) -> Any:
+    """With what every answer reads."""
+    return rows.select_related("team", "author", "supersedes").prefetch_related("evidence")
+
+
+__all__: Sequence[str] = [
+    "BaselineOutput",
+    "ConclusionDetail",
+    "ConclusionOutput",
+    "prefetched",
+]

@@ -1,0 +1,240 @@
+"""Conclusions: list, write, send, decide, take back; those of a campaign, and its baseline."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import User
+from django.db.models import Model
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import picked, selected
+from campaigns.kit.api.views import Api
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign, Cell, Conclusion
+from campaigns.planning.api.base import CampaignApi
+from campaigns.reviews.api.conclusion_inputs import (
+    ConclusionChange,
+    ConclusionInput,
+    DecideInput,
+    SendInput,
+    WithdrawInput,
+    content_in,
+)
+from campaigns.reviews.api.conclusion_outputs import (
+    BaselineOutput,
+    ConclusionDetail,
+    ConclusionOutput,
+    prefetched,
+)
+from campaigns.reviews.baselines import baseline_of, compare_with
+from campaigns.reviews.content import content_of, revised
+from campaigns.reviews.deciding import decide
+from campaigns.reviews.drafting import create, delete, edit
+from campaigns.reviews.queries import conclusions_on, conclusions_seen_by
+from campaigns.reviews.sending import send, withdraw
+
+TAG = "conclusions"
+
+
+class ConclusionApi(Api):
+    """What views of one conclusion share."""
+
+    of: ClassVar[type[Model] | None] = Conclusion
+
+    def answer(self, conclusion: Conclusion, code: int = status.HTTP_200_OK) -> Response:
+        """Read a conclusion as it is now, with everything about it."""
+        fresh = prefetched(Conclusion.objects).get(pk=conclusion.pk)
+        self.revision = revision_of(revised(fresh))
+        data = self.shown(fresh, ConclusionDetail)
+        headers = {"Location": data["url"]} if code == status.HTTP_201_CREATED else {}
+        return Response(data, status=code, headers=headers)
+
+
+class Conclusions(ConclusionApi):
+    """GET: conclusions, filtered. POST: a new draft."""
+
+    of = None
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "list_conclusions", TAG, answer=ConclusionOutput, paged=True, filters=filters.Conclusions
+    )
+    def get(self, request: Request) -> Response:
+        """Conclusions that you may see, the newest first."""
+        rows = prefetched(conclusions_seen_by(self.user))
+        return self.page(rows, ConclusionOutput, "-pk", filters.Conclusions)
+
+    @operation(
+        "create_conclusion",
+        TAG,
+        body=ConclusionInput,
+        answer=ConclusionDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request) -> Response:
+        """Store a draft; it belongs to the team of the first campaign that it names."""
+        made = create(self.user, content_in(self.read(ConclusionInput)))
+        return self.answer(made, status.HTTP_201_CREATED)
+
+
+class OneConclusion(ConclusionApi):
+    """GET: one. PATCH: change what it says. DELETE: a draft that was never sent."""
+
+    takes = {"patch": Right.WRITE, "delete": Right.WRITE}
+
+    @operation("get_conclusion", TAG, answer=ConclusionDetail, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """One conclusion with evidence, checklist, decisions and what re-opened it."""
+        return self.one(prefetched(Conclusion.objects).get(pk=pk), ConclusionDetail, revised)
+
+    @operation(
+        "edit_conclusion",
+        TAG,
+        body=ConclusionChange,
+        answer=ConclusionDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change what is sent, of a draft, or of what came back to its author."""
+        sent = self.read(ConclusionChange)
+        seen = sent.pop("changed_at", None)
+        content = content_in(sent, content_of(Conclusion.objects.get(pk=pk)))
+        return self.answer(edit(pk, self.user, content, seen, self.seen))
+
+    @operation(
+        "delete_conclusion",
+        TAG,
+        answer=None,
+        code=status.HTTP_204_NO_CONTENT,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete a draft that was never sent to review."""
+        delete(pk, self.user, self.seen)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Send(ConclusionApi):
+    """POST {reviewers}: send to review."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "send_conclusion",
+        TAG,
+        body=SendInput,
+        answer=ConclusionDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Freeze findings, checklist and data hash, and ask people to decide; the revision grows."""
+        names = dict.fromkeys(self.read(SendInput)["reviewers"])
+        people = {user.get_username(): user for user in User.objects.filter(username__in=names)}
+        if unknown := [name for name in names if name not in people]:
+            words = f"“{unknown[0][:150]}” cannot be asked; see possible_reviewers."
+            raise ValidationError({"reviewers": [words]})
+        return self.answer(send(pk, self.user, [people[name] for name in names]))
+
+
+class Decide(ConclusionApi):
+    """POST {decision, revision, data_hash, reason, with_failed}: decide on it."""
+
+    takes = {"post": Right.REVIEW}
+
+    @operation(
+        "decide_conclusion",
+        TAG,
+        body=DecideInput,
+        answer=ConclusionDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Approve, ask for changes, or reject what you read; not what you wrote yourself."""
+        sent = self.read(DecideInput)
+        word = sent.pop("decision")
+        return self.answer(decide(pk, self.user, word, **sent))
+
+
+class Withdraw(ConclusionApi):
+    """POST {reason}: take it back to draft."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "withdraw_conclusion",
+        TAG,
+        body=WithdrawInput,
+        answer=ConclusionDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take it back to draft; decisions stay on record and count no more."""
+        sent = self.read(WithdrawInput)
+        return self.answer(withdraw(pk, self.user, sent["reason"], sent["revision"]))
+
+
+class CampaignConclusions(CampaignApi):
+    """GET: conclusions that rest on a campaign."""
+
+    of = Campaign
+
+    @operation(
+        "list_campaign_conclusions",
+        TAG,
+        answer=ConclusionOutput,
+        paged=True,
+        filters=filters.Conclusions,
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Conclusions that rest on this campaign, the newest first."""
+        rows = prefetched(conclusions_on(self.campaign(pk), self.user))
+        return self.page(rows, ConclusionOutput, "-pk", filters.Conclusions)
+
+
+class CampaignBaseline(CampaignApi):
+    """GET: the accepted conclusion that a campaign is compared with."""
+
+    of = Campaign
+
+    @operation("get_baseline", TAG, answer=BaselineOutput, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """The accepted conclusion on an earlier campaign of the same template, or line of clones."""
+        self.read_query(NoQuery)
+        told = _baseline(self, self.campaign(pk))
+        return Response(picked(told, selected(request, BaselineOutput)))
+
+
+def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
+    request: Any = view.request
+    found = baseline_of(campaign, request.user)
+    nothing = {"conclusion": None, "campaign": None, "kinship": "", "stands": False}
+    if found is None:
+        why = "No accepted conclusion rests on an earlier campaign of its kin."
+        return {**nothing, "reason": why, "comparison": None}
+    shown = ConclusionOutput(found.conclusion, context={"request": request}).data
+    told = {
+        "conclusion": shown,
+        "campaign": found.campaign.pk,
+        "kinship": found.kinship,
+        "stands": found.stands,
+    }
+    if not found.stands:
+        why = f"It is {found.conclusion.get_state_display()}: {found.conclusion.reason}"
+        return {**told, "reason": why, "comparison": None}
+    compared = compare_with(found, campaign)
+    if isinstance(compared, str):
+        return {**told, "reason": compared, "comparison": None}
+    from campaigns.findings.api.compared import told as written
+
+    keys = [found.campaign.pk, campaign.pk]
+    cells = Cell.objects.filter(campaign__in=keys).values_list("pk", "position")
+    return {**told, "reason": "", "comparison": written(compared, dict(cells), request)}

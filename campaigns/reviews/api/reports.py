@@ -1,0 +1,135 @@
+"""Reports of conclusions, and public links to them."""
+
+from collections.abc import Callable, Mapping
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import ByQuery, Selectable
+from campaigns.kit.api.views import Api
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
+from campaigns.models import Conclusion, PublicLink
+from campaigns.reviews import public_links
+from campaigns.reviews.reports import building, files, markdown
+from campaigns.reviews.reports.values import Report
+from campaigns.reviews.rows import require_to_see
+
+WRITERS: Mapping[str, tuple[str, Callable[[Report], str]]] = {
+    "md": ("text/markdown; charset=utf-8", markdown.markdown),
+    "html": ("text/html; charset=utf-8", files.standalone),
+}
+
+
+class ReportQuery(Input):
+    """How the report is written."""
+
+    format = serializers.ChoiceField(choices=sorted(WRITERS), default="md")
+
+
+class PublicLinkOutput(Selectable, serializers.ModelSerializer[PublicLink]):
+    """A public link, without its text, which nobody knows."""
+
+    made_by = serializers.CharField(source="made_by.username")
+
+    class Meta:
+        model = PublicLink
+        fields = ["id", "made_by", "created_at", "last_used_at", "revoked_at"]
+
+
+class NewPublicLinkOutput(PublicLinkOutput):
+    """A link that was just made. `address`: the only copy of it."""
+
+    address = serializers.CharField()
+
+    class Meta(PublicLinkOutput.Meta):
+        fields = [*PublicLinkOutput.Meta.fields, "address"]
+
+
+class OneReport(Api):
+    """GET: the report of a conclusion."""
+
+    of = Conclusion
+    content_negotiation_class = ByQuery
+
+    @operation(
+        "get_report",
+        "conclusions",
+        query=ReportQuery,
+        answer={"text/markdown": OpenApiTypes.STR, "text/html": OpenApiTypes.STR},
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        """The report as a file: `md` for a pull request, `html` that stands alone."""
+        ending = self.read_query(ReportQuery)["format"]
+        conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)
+        require_to_see(self.user, conclusion)
+        media_type, write = WRITERS[ending]
+        name = files.file_name(conclusion, ending)
+        headers = {
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Content-Security-Policy": files.policy(),
+        }
+        text = write(building.report_of(conclusion))
+        return HttpResponse(text, content_type=media_type, headers=headers)
+
+
+class PublicLinks(Api):
+    """GET: public links to a report. POST: a new one."""
+
+    of = Conclusion
+    takes = {"get": Right.REVIEW, "post": Right.REVIEW}
+    reads_body = True
+    """An answer is never kept for an Idempotency-Key: it holds the only copy of the link."""
+
+    @operation(
+        "list_public_links",
+        "conclusions",
+        answer=PublicLinkOutput,
+        paged=True,
+        refusals=[NOT_FOUND],
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Public links of a conclusion, the newest first, with those that were revoked."""
+        rows = PublicLink.objects.filter(conclusion=pk).select_related("made_by")
+        return self.page(rows, PublicLinkOutput, "-pk")
+
+    @operation(
+        "make_public_link",
+        "conclusions",
+        answer=NewPublicLinkOutput,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Make a link by which anybody reads the accepted report; `address` is told this once."""
+        conclusion = get_object_or_404(Conclusion, pk=pk)
+        require_to_see(self.user, conclusion)
+        try:
+            link, text = public_links.make_link(conclusion, self.user)
+        except public_links.NoLink as refusal:
+            raise NotPossible(str(refusal)) from None
+        address = request.build_absolute_uri(reverse("public-report", args=[text]))
+        data = {**self.shown(link, PublicLinkOutput), "address": address}
+        return Response(data, status=status.HTTP_201_CREATED)
+
+
+class RevokePublicLink(Api):
+    """POST: end a public link."""
+
+    of = Conclusion
+    takes = {"post": Right.REVIEW}
+
+    @operation("revoke_public_link", "conclusions", answer=PublicLinkOutput, refusals=[NOT_FOUND])
+    def post(self, request: Request, pk: int, link: int) -> Response:
+        """End a link at once, for good; its record stays."""
+        rows = PublicLink.objects.select_related("made_by", "conclusion")
+        found = public_links.revoke_link(get_object_or_404(rows, pk=link, conclusion=pk))
+        return Response(self.shown(found, PublicLinkOutput))

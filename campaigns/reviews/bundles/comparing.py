@@ -1,0 +1,109 @@
+"""Compares what a bundle says with what its data give."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+
+from campaigns.reviews.bundles.manifest import Told
+from campaigns.reviews.bundles.tables import FINDINGS
+from campaigns.reviews.bundles.writing import DEFINITION
+from campaigns.stats.changes import MISSING, Change, counts, exactly, moved
+
+OF_A_RUN = re.compile(r"(cells(?::.*)?)\.cells\.(\d+)\.runs\.(\d+)\.\w+")
+LETTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place in a file, what the bundle says there, and what its data give."""
+
+    file: str
+    place: str
+    says: Any
+    gives: Any
+
+    def __str__(self) -> str:
+        return (
+            f"{self.file}: {self.place}: the bundle says {_short(self.says)}, "
+            f"its data give {_short(self.gives)}"
+        )
+
+
+class Comparing:
+    """exact: to the last bit, else within the tolerances. texts: sentences have to be the same, too."""
+
+    def __init__(self, folder: str, *, exact: bool, texts: bool) -> None:
+        self.folder, self.exact, self.texts = folder, exact, texts
+        self.numbers = 0
+
+    def definition(self, says: Any, gives: Mapping[str, Any]) -> Iterator[Difference]:
+        """Compare the definition with the rows."""
+        for change in exactly(says, _as_json(gives)):
+            yield Difference(self.folder + DEFINITION, change.path, change.before, change.after)
+
+    def findings(
+        self, stored: Mapping[str, Any], results: Mapping[str, Any], told: Told
+    ) -> Iterator[Difference]:
+        """Compare findings; values of runs first: what else differs follows from them."""
+        file = self.folder + FINDINGS.file
+        computed = {name: each for name, each in results.items() if not name.startswith("brief:")}
+        for name in sorted(stored.keys() - computed.keys()):
+            yield Difference(file, name, "a finding", MISSING)
+        for name in sorted(computed.keys() - stored.keys()):
+            yield Difference(file, name, MISSING, "a finding")
+        for name, line in stored.items():
+            if line["data_hash"] != told.data_hash:
+                yield Difference(file, f"{name}, data_hash", line["data_hash"], told.data_hash)
+            if line.get("versions") != dict(told.versions):
+                yield Difference(file, f"{name}, versions", line.get("versions"), told.versions)
+        found = [
+            (change, self._place(change, name, computed[name]))
+            for name in sorted(stored.keys() & computed.keys())
+            for change in self._changes(name, stored[name]["result"], computed[name])
+        ]
+        found.sort(key=lambda each: "(run " not in each[1])
+        for change, place in found:
+            yield Difference(file, place, change.before, change.after)
+
+    def _changes(self, name: str, says: Any, gives: Any) -> list[Change]:
+        again = _as_json(gives)
+        self.numbers += _numbers(again)
+        found = (
+            exactly({name: says}, {name: again})
+            if self.exact
+            else moved({name: says}, {name: again})
+        )
+        if self.texts and self.exact:
+            return found
+        return [each for each in found if counts(each) or MISSING in (each.before, each.after)]
+
+    def _place(self, change: Change, name: str, result: Any) -> str:
+        found = OF_A_RUN.fullmatch(change.path)
+        if not found:
+            return change.path
+        try:
+            run = result["cells"][int(found[2])]["runs"][int(found[3])]
+        except (IndexError, KeyError):
+            return change.path
+        return f"{change.path} (run {run['position']})"
+
+
+def _as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value, cls=DjangoJSONEncoder))
+
+
+def _numbers(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(map(_numbers, value.values()))
+    if isinstance(value, list):
+        return sum(map(_numbers, value))
+    return int(isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"

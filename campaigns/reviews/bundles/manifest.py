@@ -1,0 +1,88 @@
+"""What a bundle says of itself: its files with their digests, its campaigns, its versions."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from campaigns.reviews.bundles.archive import Damaged
+
+FORMAT = "perfdash bundle 1"
+NAME = "manifest.json"
+README = "README.md"
+
+
+class UnknownVersion(ValueError):
+    """The bundle was written in a format that this version does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file: digest and size of what it holds, not of how it is packed."""
+
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A campaign in a bundle.
+
+    data_hash: of the data as they are where they were measured. bundle_hash: of those in the bundle,
+    another one where secrets were taken out of what is hashed. taken_out: how many texts, by file.
+    """
+
+    folder: str
+    name: str
+    question: str
+    kind: str
+    seed: int
+    data_hash: str
+    bundle_hash: str
+    versions: Mapping[str, str]
+    taken_out: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Of a bundle. perfdash: the version that wrote it. arithmetic: of the machine that computed."""
+
+    perfdash: str
+    arithmetic: Mapping[str, str]
+    campaigns: tuple[Told, ...]
+    files: Mapping[str, Listed]
+
+
+def arithmetic() -> dict[str, str]:
+    """What decides about the last bits of a number beside the versions of libraries."""
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
+    found = " ".join(sorted(simd.get("found", ())))
+    return {"machine": platform.machine(), "simd": found, "numpy": np.__version__}
+
+
+def as_json(manifest: Manifest) -> dict[str, Any]:
+    """Give it as it is written."""
+    return {"format": FORMAT, **asdict(manifest)}
+
+
+def read(document: Any) -> Manifest:
+    """Read what `as_json` gave. Raise UnknownVersion or Damaged."""
+    if not isinstance(document, dict) or "format" not in document:
+        raise Damaged(f"{NAME} does not say which format the bundle has.")
+    if document["format"] != FORMAT:
+        raise UnknownVersion(
+            f"The bundle is written as “{document['format']}”; this version reads “{FORMAT}”. "
+            "Verify it with the version of perfdash that wrote it"
+            f" ({document.get('perfdash', 'not told')}) or a later one."
+        )
+    try:
+        return Manifest(
+            perfdash=str(document["perfdash"]),
+            arithmetic=dict(document["arithmetic"]),
+            campaigns=tuple(Told(**each) for each in document["campaigns"]),
+            files={str(name): Listed(**each) for name, each in document["files"].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Damaged(f"{NAME} is not complete: {error!r}.") from None

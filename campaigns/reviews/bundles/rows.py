@@ -1,0 +1,80 @@
+"""Rows of the database as JSON, and back. Binary columns are base64; raw samples are their columns."""
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import BinaryField, DateTimeField, JSONField, Model, Value
+
+from campaigns.models import Campaign, RawSamples
+from campaigns.reviews.bundles.archive import Damaged
+from campaigns.reviews.bundles.tables import Table
+
+
+def as_objects(table: Table, campaign: Campaign) -> Iterator[dict[str, Any]]:
+    """Give each row by column, as JSON holds it, in the order of their keys."""
+    fields = table.fields
+    names = [field.attname for field in fields]
+    rows = table.rows(campaign).order_by("pk").values_list(*names)
+    unpacked = table.model is RawSamples
+    for row in rows.iterator(chunk_size=table.chunk):
+        found = dict(zip(names, row, strict=True))
+        for field in fields:
+            if isinstance(field, BinaryField) and found[field.attname] is not None:
+                data = bytes(found[field.attname])
+                found[field.attname] = (
+                    json.loads(zlib.decompress(data)) if unpacked else b64encode(data).decode()
+                )
+        yield json.loads(text_of(found))
+
+
+def text_of(value: Any) -> str:
+    """Write JSON as bundles hold it: keys sorted, instants with microseconds."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False, cls=_Encoder)
+
+
+class _Encoder(DjangoJSONEncoder):
+    def default(self, value: Any) -> Any:
+        """Keep microseconds, which Django's own encoder cuts."""
+        return value.isoformat() if hasattr(value, "utcoffset") else super().default(value)
+
+
+def as_row(table: Table, found: Any, place: str) -> Model:
+    """Make a row again. Raise Damaged, naming place and field, where it is none."""
+    if not isinstance(found, dict):
+        raise Damaged(f"{place} is not an object.")
+    fields = {field.attname: field for field in table.fields}
+    if unknown := sorted(found.keys() - fields.keys()):
+        raise Damaged(f"{place} has a field “{unknown[0]}” that this version does not know.")
+    values: dict[str, Any] = {}
+    for name, value in found.items():
+        try:
+            values[name] = _column(table, fields[name], value)
+        except (ValidationError, TypeError, ValueError, OverflowError) as error:
+            words = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+            raise Damaged(f"{place}: {name} cannot be {str(value)[:80]!r}: {words}") from None
+    return table.model(**values)
+
+
+def _column(table: Table, field: Any, value: Any) -> Any:
+    if isinstance(field, JSONField):
+        return Value(None, JSONField()) if value is None and not field.null else value
+    if value is None:
+        return None
+    if isinstance(field, BinaryField):
+        if table.model is RawSamples:
+            return zlib.compress(json.dumps(value).encode())
+        return b64decode(value, validate=True)
+    if isinstance(field, DateTimeField) and not isinstance(value, str):
+        raise TypeError("it is no instant.")
+    return field.to_python(value)
+
+
+def columns_of(packed: bytes) -> Mapping[str, list[Any]]:
+    """The samples of an attempt, which came out of a line of a bundle: no larger than that."""
+    columns: Mapping[str, list[Any]] = json.loads(zlib.decompress(packed))
+    return columns

@@ -1,0 +1,305 @@
+"""Recomputes every number of a bundle from its data, and names each one that differs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Model
+
+from campaigns.findings.compute.findings import compute, versions_now
+from campaigns.models import Campaign, Conclusion
+from campaigns.planning import drafts
+from campaigns.reviews.bundles import manifest as manifests
+from campaigns.reviews.bundles.archive import MOST_BYTES, Archive, Damaged
+from campaigns.reviews.bundles.comparing import Comparing, Difference
+from campaigns.reviews.bundles.evidence import Evidence
+from campaigns.reviews.bundles.manifest import Manifest, Told
+from campaigns.reviews.bundles.rows import as_row
+from campaigns.reviews.bundles.sending import CONCLUSION
+from campaigns.reviews.bundles.tables import FINDINGS, TABLES, Table
+from campaigns.reviews.bundles.writing import DEFINITION, MORE
+from campaigns.stats.hashing import data_hash, hash_together
+
+FILE = MORE + CONCLUSION
+
+APPS = ("contenttypes", "auth", "campaigns")
+
+
+@dataclass(slots=True)
+class Report:
+    """What came out. differences: each with its place, what the bundle says and what the data give.
+
+    taken_as_read: what nothing in the bundle says twice. notes: what to know of how it was compared.
+    damaged: why the rest could not be looked at; empty where everything was.
+    """
+
+    seal: str
+    campaigns: list[str] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    taken_as_read: list[str] = field(default_factory=list)
+    numbers: int = 0
+    damaged: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything is as the bundle says."""
+        return not self.differences and not self.damaged
+
+
+def verify(path: Path, *, seal: str = "", most_bytes: int = MOST_BYTES) -> Report:
+    """Look at every file, load each campaign beside everything else, and compute it again.
+
+    seal: SHA-256 (hex) of the manifest, if it is known from somewhere else.
+
+    Raise Damaged where the zip cannot be opened safely or has no manifest, and UnknownVersion. The
+    database is as before in any case.
+    """
+    with Archive(path, most_bytes) as archive:
+        digest, _ = archive.digest(manifests.NAME)
+        report = Report(digest)
+        if seal and seal.removeprefix("sha256:").lower() != digest:
+            report.differences.append(Difference(manifests.NAME, "its seal", seal, digest))
+        manifest = manifests.read(archive.document(manifests.NAME))
+        _look_at_names(archive, manifest)
+        report.differences += _digests(archive, manifest)
+        try:
+            hashes = {
+                told.folder: _campaign(archive, manifest, told, report)
+                for told in manifest.campaigns
+            }
+            _more(archive, manifest, hashes, report)
+        except Damaged as problem:
+            report.damaged = str(problem)
+        return report
+
+
+def _look_at_names(archive: Archive, manifest: Manifest) -> None:
+    """Raise Damaged where a file is missing or belongs to nothing."""
+    needed = {
+        told.folder + name
+        for told in manifest.campaigns
+        for name in (DEFINITION, FINDINGS.file, *(table.file for table in TABLES))
+    } | {manifests.README}
+    if not manifest.campaigns:
+        raise Damaged(f"{manifests.NAME} names no campaign.")
+    if missing := sorted((needed | manifest.files.keys()) - archive.infos.keys()):
+        raise Damaged(f"{missing[0]} is missing from the zip ({len(missing)} missing in all).")
+    if unlisted := sorted(needed - manifest.files.keys()):
+        raise Damaged(f"{manifests.NAME} does not list {unlisted[0]}.")
+    others = archive.infos.keys() - manifest.files.keys() - {manifests.NAME}
+    strange = {name for name in manifest.files if name not in needed and not name.startswith(MORE)}
+    if unknown := sorted(others | strange):
+        raise Damaged(f"The zip holds {unknown[0]!r}, which belongs to no bundle.")
+
+
+def _digests(archive: Archive, manifest: Manifest) -> Iterator[Difference]:
+    for name, listed in sorted(manifest.files.items()):
+        digest, size = archive.digest(name)
+        if digest != listed.sha256:
+            yield Difference(name, "SHA-256 of the file", listed.sha256, digest)
+        elif size != listed.bytes:
+            yield Difference(name, "size in bytes", listed.bytes, size)
+
+
+def _campaign(archive: Archive, manifest: Manifest, told: Told, report: Report) -> str:
+    """Compute a campaign again, and give the hash of its data, as where they were measured."""
+    comparing = Comparing(
+        told.folder,
+        exact=dict(told.versions) == versions_now()
+        and dict(manifest.arithmetic) == manifests.arithmetic(),
+        texts=not told.taken_out,
+    )
+    with apart(), _analysing(told):
+        campaign = load(archive, told.folder)
+        evidence = Evidence(campaign)
+        report.differences += evidence.differences(told.folder)
+        report.taken_as_read += evidence.taken_as_read()
+        results, document = compute(campaign)
+        hashed = data_hash(**document)
+        definition = archive.document(told.folder + DEFINITION)
+        report.differences += comparing.definition(definition, drafts.as_data(campaign))
+        stored = _findings(archive, told)
+        if hashed != told.bundle_hash:
+            report.differences.append(
+                Difference(manifests.NAME, "hash of the data", told.bundle_hash, hashed)
+            )
+        report.differences += comparing.findings(stored, results, told)
+    report.numbers += comparing.numbers
+    report.campaigns.append(f"{told.name} ({told.data_hash})")
+    report.notes += _notes(manifest, told)
+    return hashed if told.bundle_hash == told.data_hash else told.data_hash
+
+
+def _more(archive: Archive, manifest: Manifest, hashes: Mapping[str, str], report: Report) -> None:
+    """Look at what stands beside the campaigns: a conclusion, and its reports."""
+    names = sorted(name for name in manifest.files if name.startswith(MORE))
+    told = None
+    if FILE in names:
+        told = archive.document(FILE)
+        report.differences += hashes_that_differ(told, hashes)
+    report.taken_as_read += taken_as_read(told, names)
+
+
+def _findings(archive: Archive, told: Told) -> dict[str, Any]:
+    """Findings by name. Raise Damaged."""
+    found: dict[str, Any] = {}
+    name = told.folder + FINDINGS.file
+    with closing(archive.lines(name)) as lines:
+        for number, line in lines:
+            if not isinstance(line, dict) or not {"name", "result", "data_hash"} <= line.keys():
+                raise Damaged(f"{name}, line {number} is no finding.")
+            if line["name"] in found:
+                raise Damaged(f"{name}, line {number}: “{line['name']}” is there twice.")
+            found[line["name"]] = line
+    return found
+
+
+def _notes(manifest: Manifest, told: Told) -> Iterator[str]:
+    now = versions_now()
+    others = [
+        f"{name} {told.versions.get(name, 'none')} (here {now.get(name, 'none')})"
+        for name in sorted({*now, *told.versions})
+        if now.get(name) != told.versions.get(name)
+    ]
+    if others:
+        yield (
+            f"The findings were computed with {', '.join(others)}: numbers may differ by the tolerances "
+            "of docs/explanation/statistics.md."
+        )
+    elif dict(manifest.arithmetic) != manifests.arithmetic():
+        yield (
+            "The findings were computed on another kind of processor: numbers may differ by the "
+            "tolerances of docs/explanation/statistics.md."
+        )
+    else:
+        yield "Same versions and kind of processor: numbers were compared to the last bit."
+    if told.bundle_hash != told.data_hash:
+        yield (
+            f"Secrets were taken out of what is hashed, so that {told.data_hash}, the hash where it was "
+            f"measured, cannot be computed here; that of the bundle is {told.bundle_hash}."
+        )
+    elif told.taken_out:
+        yield f"Secrets were taken out of {', '.join(sorted(told.taken_out))}."
+
+
+@contextmanager
+def _analysing(told: Told) -> Iterator[None]:
+    """Whatever hostile rows make the analysis do, it is said as what it is."""
+    try:
+        yield
+    except Damaged:
+        raise
+    except Exception as error:
+        words = " ".join(str(error).split())[:300]
+        raise Damaged(
+            f"The data in {told.folder} cannot be analysed: {type(error).__name__}: {words}"
+        ) from error
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Have tables of our own, empty, until the end; whatever is done there is rolled back."""
+    with transaction.atomic():
+        with connection.schema_editor(collect_sql=True, atomic=False) as editor:
+            for model in _models():
+                editor.create_model(model)
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL search_path TO pg_temp")
+            cursor.execute("\n".join(editor.collected_sql))
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
+
+
+def load(archive: Archive, folder: str) -> Campaign:
+    """Load one campaign into the tables of `apart`. Raise Damaged where its rows do not fit together."""
+    for table in TABLES:
+        try:
+            with transaction.atomic():
+                _load(archive, folder + table.file, table)
+        except DatabaseError as error:
+            raise Damaged(f"{folder}{table.file} does not fit: {_words(error)}") from None
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    except DatabaseError as error:
+        raise Damaged(f"The rows in {folder} do not fit together: {_words(error)}") from None
+    campaigns = list(Campaign.objects.all()[:2])
+    if len(campaigns) != 1:
+        raise Damaged(f"{folder}rows/campaign.ndjson holds {len(campaigns)} campaigns, not one.")
+    return campaigns[0]
+
+
+def _load(archive: Archive, name: str, table: Table) -> None:
+    with closing(archive.lines(name)) as lines:
+        rows = (as_row(table, found, f"{name}, line {n}") for n, found in lines)
+        while some := list(islice(rows, table.chunk)):
+            table.model._default_manager.bulk_create(some)
+
+
+def _models() -> list[type[Model]]:
+    """Those of the rows and all that belong to them, each before those that refer to it."""
+    found = [model for label in APPS for model in apps.get_app_config(label).get_models()]
+    return [model for model in found if model._meta.managed and not model._meta.proxy]
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def hashes_that_differ(told: Any, hashes: Mapping[str, str]) -> Iterator[Difference]:
+    """Compare the hashes of evidence and decisions with those that the data give, by folder.
+
+    Of one that nobody relies on any more the data may have moved since; only its decisions and its
+    evidence have to agree then. Raise Damaged.
+    """
+    evidence = _evidence(told)
+    if told.get("state") in Conclusion.STANDING:
+        for number, (campaign, says) in enumerate(evidence, 1):
+            gives = hashes.get(f"campaign-{campaign}/", "no such campaign")
+            if says != gives:
+                yield Difference(FILE, f"evidence {number}, data_hash", says, gives)
+    together = hash_together(evidence)
+    for number, decision in enumerate(_objects(told, "decisions"), 1):
+        of_this = decision.get("revision") == told.get("revision")
+        if of_this and together and decision.get("data_hash") != together:
+            place = f"decision {number} by {decision.get('by')}, data_hash"
+            yield Difference(FILE, place, decision.get("data_hash"), together)
+
+
+def taken_as_read(told: Any, names: Sequence[str]) -> Iterator[str]:
+    """Say what of the files beside the campaigns nothing tells once more. names: of those files."""
+    if others := [name for name in names if name != FILE]:
+        yield f"taken as read: {', '.join(others)}"
+    if FILE not in names:
+        return
+    yield f"taken as read: the words of {FILE}, its versions, and decisions on earlier revisions"
+    if told.get("state") not in Conclusion.STANDING:
+        yield (
+            f"taken as read: the hashes of its evidence, as the conclusion is {told.get('state')}: "
+            "its data may have moved since"
+        )
+
+
+def _evidence(told: Any) -> list[tuple[int, str]]:
+    """Keys of campaigns, each with the hash that is claimed of its data."""
+    try:
+        return [
+            (int(each["campaign"]), str(each["data_hash"])) for each in _objects(told, "evidence")
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{FILE} is no conclusion: {error!r}.") from None
+
+
+def _objects(told: Any, name: str) -> list[dict[str, Any]]:
+    found = told.get(name) if isinstance(told, dict) else None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise Damaged(f"{FILE} is no conclusion: it has no list “{name}”.")
+    return found

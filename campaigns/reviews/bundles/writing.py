@@ -1,0 +1,212 @@
+"""Writes bundles: file by file, row by row, so that memory stays flat however large a campaign is."""
+
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import IO, Any
+
+from django.db import connection, transaction
+
+from campaigns.findings.compute.findings import document_of
+from campaigns.kit.errors import NotPossible
+from campaigns.models import Campaign, Finding
+from campaigns.planning import drafts
+from campaigns.planning.analyses import failure_of
+from campaigns.reviews.bundles import manifest as manifests
+from campaigns.reviews.bundles.manifest import FORMAT, Listed, Manifest, Told
+from campaigns.reviews.bundles.rows import as_objects, text_of
+from campaigns.reviews.bundles.secrets import Redactor
+from campaigns.reviews.bundles.tables import FINDINGS, TABLES
+from campaigns.stats.hashing import data_hash
+from campaigns.stats.methods import METHODS
+from perfdash import __version__
+
+DEFINITION = "definition.json"
+MORE = "more/"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every file: one campaign gives one bundle, byte by byte, whenever it is written."""
+
+TEXT = """# {title}
+
+{campaigns}
+
+## Verify it
+
+Every number in this zip can be computed again, without a network and without the installation that it
+comes from. With perfdash {version} and any PostgreSQL, an empty one, too:
+
+    export DATABASE_URL=postgres://…
+    python manage.py verify_bundle FILE.zip
+
+It says which number differs, what the bundle says and what the data give; exit code 0: all are the
+same; 1: one differs; 2: the file is damaged or unsafe; 3: written in an unknown format. Nothing is left
+behind in the database. The digests alone: `unzip FILE.zip -d DIR`, then compare `sha256sum` with
+`manifest.json`. The *seal* is the SHA-256 of `manifest.json` itself; who has it from somewhere else
+(the page, the REST header `Perfdash-Seal`, the record of activity) gives it as `--seal`.
+
+## What is in it
+
+| file | what |
+|---|---|
+| `manifest.json` | format ({format}), versions of methods and libraries, hash of the data, SHA-256 of every file |
+| `campaign-N/definition.json` | the definition, as it can be sent again |
+| `campaign-N/rows/*.ndjson` | runs, attempts, measurements, distributions (HDR, base64), series, raw samples, phases, proofs, settings in force, environment, exclusions, amendments, sessions and the log: one JSON object a line |
+| `campaign-N/rows/finding.ndjson` | what the statistics say, with the hash of their data and versions |
+{more}
+Passwords, tokens, keys, activation keys and addresses of webhooks are not in it; where one stood in a
+text there is `[secret]`, or `[activation key 1]`. {taken_out}
+"""
+
+
+class NotReady(NotPossible):
+    """The findings of a campaign are not those of its data, or not there yet; the words say why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """seal: SHA-256 (hex) of the manifest, which holds that of every file. taken_out: texts that held secrets."""
+
+    seal: str
+    taken_out: int
+
+
+def write_bundle(
+    file: IO[bytes], campaigns: Sequence[Campaign], more: Mapping[str, str] | None = None
+) -> Written:
+    """Write campaigns, and other texts by their names (a report), as one zip into a file.
+
+    Raise NotReady, before anything is written, where a campaign goes on or its findings are out of date.
+    """
+    with _one_moment():
+        fresh = [Campaign.objects.get(pk=campaign.pk) for campaign in campaigns]
+        redactor = Redactor(fresh)
+        told = [_told(campaign, redactor) for campaign in fresh]
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            files: dict[str, Listed] = {}
+            for campaign, about in zip(fresh, told, strict=True):
+                for name, lines in _files(campaign, redactor):
+                    redactor.reading = about.folder + name
+                    files[about.folder + name] = _write(archive, about.folder + name, lines)
+                about.taken_out.update(_of(about.folder, redactor))
+            for name, text in (more or {}).items():
+                redactor.reading = MORE + name
+                files[MORE + name] = _write(archive, MORE + name, [redactor.clean(text)])
+            introduction = readme(told, sorted(more or ()))
+            files[manifests.README] = _write(archive, manifests.README, [introduction])
+            manifest = Manifest(__version__, manifests.arithmetic(), tuple(told), files)
+            written = text_of(manifests.as_json(manifest)) + "\n"
+            _write(archive, manifests.NAME, [written])
+    return Written(sha256(written.encode()).hexdigest(), sum(redactor.taken_out.values()))
+
+
+def _told(campaign: Campaign, redactor: Redactor) -> Told:
+    """Describe a campaign. Raise NotReady."""
+    if campaign.state not in Campaign.CLOSED:
+        raise NotReady(
+            f"“{campaign.name}” is {campaign.get_state_display().lower()}: a bundle is written when "
+            "a campaign has ended."
+        )
+    if failure := failure_of(campaign):
+        raise NotReady(f"There is no bundle of “{campaign.name}” now. {failure}")
+    stored = Finding.objects.filter(campaign=campaign, name="answer").first()
+    if stored is None or stored.versions.get("methods") != METHODS:
+        raise NotReady(
+            f"“{campaign.name}” has not been analysed by this version yet; it is on its way. Look "
+            "whether the worker of the queue analysis runs, and try again."
+        )
+    document = document_of(campaign)
+    if data_hash(**document) != stored.data_hash or campaign.analysis_requested_at is not None:
+        raise NotReady(
+            f"The findings of “{campaign.name}” are older than its data; the analysis is on its way. "
+            "Try again when the page says so."
+        )
+    redactor.reading = "the hashed data"
+    cleaned = _as_hashed(redactor, document)
+    redactor.taken_out.clear()
+    return Told(
+        folder=f"campaign-{campaign.pk}/",
+        name=redactor.clean(campaign.name),
+        question=redactor.clean(campaign.question),
+        kind=campaign.kind,
+        seed=campaign.seed,
+        data_hash=stored.data_hash,
+        bundle_hash=data_hash(**cleaned),
+        versions=stored.versions,
+    )
+
+
+def _as_hashed(redactor: Redactor, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The same without secrets; instants and numbers stay what they are."""
+    return {name: redactor.clean(part) for name, part in document.items()}
+
+
+def _of(folder: str, redactor: Redactor) -> dict[str, int]:
+    return {
+        name.removeprefix(folder): count
+        for name, count in redactor.taken_out.items()
+        if name.startswith(folder)
+    }
+
+
+def _files(campaign: Campaign, redactor: Redactor) -> Iterator[tuple[str, Iterable[str]]]:
+    yield DEFINITION, (_line(redactor.clean(each)) for each in [drafts.as_data(campaign)])
+    for table in (*TABLES, FINDINGS):
+        yield table.file, (_line(redactor.clean(row)) for row in as_objects(table, campaign))
+
+
+def _line(value: Any) -> str:
+    return text_of(value) + "\n"
+
+
+def _write(archive: zipfile.ZipFile, name: str, pieces: Iterable[str]) -> Listed:
+    digest, size = sha256(), 0
+    info = zipfile.ZipInfo(name, LONG_AGO)
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    with archive.open(info, "w", force_zip64=True) as member:
+        for piece in pieces:
+            data = piece.encode()
+            digest.update(data)
+            size += len(data)
+            member.write(data)
+    return Listed(digest.hexdigest(), size)
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """See the database as it is now until the end: nobody's change tears the bundle apart."""
+    begins = not connection.in_atomic_block
+    with transaction.atomic():
+        if begins:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+def readme(told: Sequence[Told], more: Sequence[str]) -> str:
+    """Write it."""
+    return TEXT.format(
+        title=told[0].name if len(told) == 1 else f"{len(told)} campaigns",
+        campaigns="\n".join(
+            f"* `{each.folder}` {each.name}: {each.question}\n  Hash of the data: `{each.data_hash}`, "
+            f"seed {each.seed}, kind {each.kind}"
+            for each in told
+        ),
+        version=__version__,
+        format=FORMAT,
+        more="".join(
+            f"| `more/{name}` | belongs to what the bundle was made for |\n" for name in more
+        ),
+        taken_out=_taken_out(told),
+    )
+
+
+def _taken_out(told: Sequence[Told]) -> str:
+    changed = [each.folder for each in told if each.bundle_hash != each.data_hash]
+    if not changed:
+        return "The hash of the data can be computed from what is here."
+    return (
+        f"In {', '.join(changed)} something was taken out that is hashed; so the data here have another "
+        "hash (`bundle_hash`) than where they were measured (`data_hash`)."
+    )

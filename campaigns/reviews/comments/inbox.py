@@ -1,0 +1,93 @@
+"""What waits for somebody, in words and with the page on which something is done about it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+
+from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
+from campaigns.reviews.comments.places import words_of
+from campaigns.reviews.inbox import Waiting, Waits
+
+LONGEST = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something that waits. what: of which thing; words: what is to be done; path: where."""
+
+    why: str
+    what: str
+    words: str
+    path: str
+    team: str
+    since: datetime
+
+
+def told(waiting: Waiting) -> Line:
+    """Describe what waits."""
+    what, words, path, team = TOLD[waiting.why](waiting.row)
+    return Line(waiting.why, what, words, path, team, waiting.since)
+
+
+Told = tuple[str, str, str, str]
+
+
+def _review(row: Conclusion) -> Told:
+    words = f"{row.author} asks you to review it: revision {row.revision}."
+    return row.claim, words, _page(row), row.team.name
+
+
+def _changes(row: Conclusion) -> Told:
+    done = "Changes were asked for"
+    if row.state == Conclusion.State.REOPENED:
+        done = "It was re-opened, as what it rests on has changed"
+    words = f"{done}: {row.reason}" if row.reason else f"{done}."
+    return row.claim, _short(words), _page(row), row.team.name
+
+
+def _word(row: Conclusion) -> Told:
+    words = "A check of it warns or failed, and nobody has written a word on that yet."
+    return row.claim, words, _page(row), row.team.name
+
+
+def _launch(row: LaunchRequest) -> Told:
+    words = f"{row.asked_by} asks for approval: {row.get_step_display()} on a production server."
+    path = reverse("campaign", args=[row.campaign_id])
+    return row.campaign.name, words, path, row.campaign.team.name
+
+
+def _mention(row: Mention) -> Told:
+    thread = row.comment.thread
+    where = words_of(thread)
+    words = (
+        f"{row.comment.author} mentioned you{f' on {where}' if where else ''}: {row.comment.text}"
+    )
+    path = f"{reverse('thread', args=[thread.pk])}#comment-{row.comment_id}"
+    return str(thread.campaign or thread.conclusion), _short(words), path, thread.team.name
+
+
+def _hand(row: HandRequest) -> Told:
+    path = reverse("home")
+    if row.campaign_id is not None:
+        path = reverse("campaign", args=[row.campaign_id])
+    return row.target.name, _short(f"Manual step needed: {row.words}"), path, row.target.team.name
+
+
+def _page(row: Conclusion) -> str:
+    return reverse("conclusion", args=[row.pk])
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+TOLD: dict[str, Any] = {
+    Waits.REVIEW: _review,
+    Waits.CHANGES: _changes,
+    Waits.WORD: _word,
+    Waits.LAUNCH: _launch,
+    Waits.MENTION: _mention,
+    Waits.HAND: _hand,
+}

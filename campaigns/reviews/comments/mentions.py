@@ -1,0 +1,47 @@
+"""Whom a text names: members of the team alone. Of anybody else nothing is said, not even whether there is one."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+
+from campaigns.kit.markup import names_in
+from campaigns.models import Conclusion, Team
+from campaigns.reviews.threads import who_may_be_told
+
+MOST = 50
+"""Names of a comment that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Who is mentioned, and which names stay text."""
+
+    people: tuple[User, ...]
+    left: tuple[str, ...]
+
+
+def mentioned(text: str, team: Team, conclusion: Conclusion | None = None) -> Found:
+    """Find the members of a team, who may see what is its own, whom a text mentions."""
+    asked = names_in(text)[:MOST]
+    wanted = {name for names in asked for name in names}
+    members = who_may_be_told(team, conclusion).filter(username__in=wanted)
+    known = {user.username: user for user in members}
+    people, left = {}, []
+    for names in asked:
+        found = next((known[name] for name in names if name in known), None)
+        if found is None:
+            left.append(names[-1])
+        else:
+            people[found.pk] = found
+    return Found(tuple(people.values()), tuple(left))
+
+
+def sentence_of(left: tuple[str, ...]) -> str:
+    """Tell an author which mentions reach nobody; the same words for strangers and for nobody at all."""
+    if not left:
+        return ""
+    names = ", ".join(f"@{name:.50}" for name in left[:5])
+    more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+    return (
+        f"{names}{more}: no member of the team has that name, so it stays text and nobody is told."
+    )

@@ -1,0 +1,173 @@
+"""Begin, answer, change, delete, resolve. Whoever deletes a comment takes its text away, not its place."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.outbox import announce, unsay
+from campaigns.models import Announcement, Comment, Mention, Thread
+from campaigns.reviews.comments.mentions import mentioned
+from campaigns.reviews.comments.places import Place, words_of
+from campaigns.reviews.comments.texts import checked
+
+MOST_COMMENTS = 500
+QUOTED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A comment as it is stored. left: names that it mentions and that are nobody's in the team."""
+
+    comment: Comment
+    left: tuple[str, ...] = ()
+
+
+@transaction.atomic
+def begin(place: Place, text: str, user: User) -> Said:
+    """Begin a thread. Raise Invalid."""
+    text = checked(text)
+    thread = Thread.objects.create(
+        team=place.team,
+        on=place.on,
+        campaign=place.campaign,
+        conclusion=place.conclusion,
+        key=place.key,
+    )
+    said = _say(thread, text, user)
+    _record(Action.THREAD_OPENED, thread, user)
+    return said
+
+
+@transaction.atomic
+def reply(thread: Thread, text: str, user: User) -> Said:
+    """Answer in a thread. Raise Invalid; NotPossible where it is full."""
+    text = checked(text)
+    locked = Thread.objects.select_for_update(of=("self",), no_key=True).get(pk=thread.pk)
+    if locked.comments.count() >= MOST_COMMENTS:
+        raise NotPossible(f"This thread has {MOST_COMMENTS} comments; begin a new one.")
+    said = _say(locked, text, user)
+    _record(Action.COMMENT_MADE, locked, user)
+    see_mentions(locked, user)
+    return said
+
+
+def revised(comment: Comment) -> dict[str, Any]:
+    """Give what the revision of a comment is made of."""
+    return {"text": comment.text}
+
+
+@transaction.atomic
+def edit(comment: Comment, text: str, user: User) -> Said:
+    """Change one's own comment. Raise Invalid, PermissionDenied; NotPossible where it was deleted."""
+    text = checked(text)
+    row = _own(comment, user)
+    if row.text == text:
+        return Said(row, mentioned(text, row.thread.team, row.thread.conclusion).left)
+    row.text = text
+    Comment.objects.filter(pk=row.pk).update(text=text, edited_at=Now())
+    left = _mention(row)
+    _record(Action.COMMENT_EDITED, row.thread, user)
+    return Said(row, left)
+
+
+@transaction.atomic
+def delete(comment: Comment, user: User) -> None:
+    """Take the text of one's own comment away. Raise PermissionDenied, NotPossible."""
+    row = _own(comment, user)
+    Comment.objects.filter(pk=row.pk).update(text="", deleted_at=Now())
+    row.mentions.all().delete()
+    unsay(row)
+    _record(Action.COMMENT_DELETED, row.thread, user)
+
+
+@transaction.atomic
+def resolve(thread: Thread, user: User) -> None:
+    """Say that nothing is open any more. Of two at once one did it; raise NotPossible for the other."""
+    open_ones = Thread.objects.filter(pk=thread.pk, resolved_at=None)
+    if not open_ones.update(resolved_at=Now(), resolved_by=user):
+        now = Thread.objects.select_related("resolved_by").get(pk=thread.pk)
+        raise NotPossible(f"{now.resolved_by} has resolved this thread already.")
+    _record(Action.THREAD_RESOLVED, thread, user)
+
+
+@transaction.atomic
+def reopen(thread: Thread, user: User) -> None:
+    """Say that it is not settled after all. Raise NotPossible where it is open."""
+    settled = Thread.objects.filter(pk=thread.pk, resolved_at__isnull=False)
+    if not settled.update(resolved_at=None, resolved_by=None):
+        raise NotPossible("This thread is open already.")
+    _record(Action.THREAD_REOPENED, thread, user)
+
+
+def see_mentions(thread: Thread, user: User) -> None:
+    """Note that somebody has seen where a thread mentions him."""
+    rows = Mention.objects.filter(comment__thread=thread, user=user, seen_at=None)
+    rows.update(seen_at=Now())
+
+
+def see_all_mentions(user: User) -> int:
+    """Note that somebody has seen all mentions; give how many were new."""
+    return Mention.objects.filter(user=user, seen_at=None).update(seen_at=Now())
+
+
+def _say(thread: Thread, text: str, user: User) -> Said:
+    comment = Comment.objects.create(thread=thread, author=user, text=text)
+    return Said(comment, _mention(comment))
+
+
+def _own(comment: Comment, user: User) -> Comment:
+    rows = Comment.objects.select_for_update(of=("self",), no_key=True)
+    row = rows.select_related("thread__team", "thread__campaign", "thread__conclusion").get(
+        pk=comment.pk
+    )
+    if row.author_id != user.pk:
+        raise PermissionDenied("A comment is changed or deleted by whoever wrote it.")
+    if row.deleted_at is not None:
+        raise NotPossible("This comment was deleted.")
+    return row
+
+
+def _mention(comment: Comment) -> tuple[str, ...]:
+    """Keep who is mentioned, tell those who were not before, and give the names that stay text."""
+    thread = comment.thread
+    found = mentioned(comment.text, thread.team, thread.conclusion)
+    comment.mentions.exclude(user__in=found.people).delete()
+    before = set(comment.mentions.values_list("user", flat=True))
+    new = [user for user in found.people if user.pk not in before]
+    Mention.objects.bulk_create(Mention(comment=comment, user=user) for user in new)
+    others = [user for user in new if user.pk != comment.author_id]
+    Mention.objects.filter(comment=comment, user=comment.author_id).update(seen_at=Now())
+    if others:
+        about = thread.campaign or thread.conclusion
+        where = words_of(thread)
+        announce(
+            Announcement.Kind.MENTIONED,
+            thread.team,
+            campaign=thread.campaign,
+            conclusion=thread.conclusion,
+            to=others,
+            by=comment.author,
+            what=f"{comment.author} mentioned you, talking about {where or 'it'}"
+            f"{' of' if where else ':'} “{about}”.",
+            words=comment.text[:QUOTED],
+            comment=comment.pk,
+            path=reverse("thread", args=[thread.pk]),
+        )
+    return found.left
+
+
+def _record(action: Action, thread: Thread, user: User) -> None:
+    record(
+        action,
+        user=user,
+        subject=thread,
+        campaign=thread.campaign,
+        on=words_of(thread),
+    )

@@ -1,0 +1,166 @@
+"""What waits for somebody, and since when: one query counts it, for every page.
+
+Rights are asked for each time: what a role let somebody do waits no more when the role is gone.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import (
+    BooleanField,
+    CharField,
+    F,
+    Model,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.expressions import Combinable, RawSQL
+from django.db.models.functions import Coalesce
+
+from campaigns.execution.manual_steps import open_requests
+from campaigns.kit.rights import Right, visible
+from campaigns.models import Conclusion, HandRequest, LaunchRequest, Mention
+from campaigns.reviews.queries import conclusions_seen_by, mine, waiting_for
+
+MOST = 200
+State = Conclusion.State
+WITHOUT_A_WORD = """
+    EXISTS (
+        SELECT FROM campaigns_evidence e
+        CROSS JOIN LATERAL jsonb_array_elements(COALESCE(e.snapshot -> 'checks', '[]')) c
+        WHERE e.conclusion_id = campaigns_conclusion.id AND c ->> 'state' <> 'pass'
+        AND NOT EXISTS (
+            SELECT FROM campaigns_checkword w WHERE w.conclusion_id = e.conclusion_id
+            AND w.check_name = (c ->> 'name') || '-' || (c ->> 'campaign')
+            AND w.about = (c ->> 'number') || ': ' || (c ->> 'words')
+        )
+    )
+"""
+
+
+class Waits(StrEnum):
+    """Why something waits."""
+
+    REVIEW = "review"
+    CHANGES = "changes"
+    WORD = "word"
+    LAUNCH = "launch"
+    MENTION = "mention"
+    HAND = "hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something that waits: its row, and since when."""
+
+    why: Waits
+    row: Any
+    since: datetime
+
+
+def count(user: User) -> int:
+    """How much waits for somebody. One query."""
+    return _all(user).count()
+
+
+def waiting(user: User) -> list[Waiting]:
+    """What waits for somebody, the longest first; at most MOST."""
+    found = list(_all(user).order_by("since", "why", "key")[:MOST])
+    rows: dict[str, Mapping[int, Any]] = {
+        why: _with_all(ROWS[why](user)).in_bulk(
+            [each["key"] for each in found if each["why"] == why]
+        )
+        for why in {each["why"] for each in found}
+    }
+    return [
+        Waiting(Waits(each["why"]), rows[each["why"]][each["key"]], each["since"])
+        for each in found
+        if each["key"] in rows[each["why"]]
+    ]
+
+
+def _all(user: User) -> QuerySet[Any, dict[str, Any]]:
+    first, *others = [_part(why, user) for why in Waits]
+    found: QuerySet[Any, dict[str, Any]] = first.union(*others, all=True)
+    return found
+
+
+def _part(why: Waits, user: User) -> QuerySet[Any, dict[str, Any]]:
+    found: QuerySet[Any, dict[str, Any]] = (
+        ROWS[why](user)
+        .order_by()
+        .annotate(why=Value(why.value, CharField()), key=F("pk"), since=SINCE[why])
+        .values("why", "key", "since")
+    )
+    return found
+
+
+def _reviews(user: User) -> QuerySet[Conclusion]:
+    return visible(waiting_for(user), user, right=Right.REVIEW)
+
+
+def _changes(user: User) -> QuerySet[Conclusion]:
+    rows = mine(user).filter(state__in=[State.CHANGES_REQUESTED, State.REOPENED])
+    return visible(rows, user, right=Right.WRITE)
+
+
+def _words(user: User) -> QuerySet[Conclusion]:
+    rows = visible(mine(user).filter(state=State.IN_REVIEW), user, right=Right.WRITE)
+    return rows.annotate(lacks_a_word=RawSQL(WITHOUT_A_WORD, [], BooleanField())).filter(  # noqa: S611
+        lacks_a_word=True
+    )
+
+
+def _launches(user: User) -> QuerySet[LaunchRequest]:
+    rows = LaunchRequest.objects.filter(state=LaunchRequest.State.WAITING)
+    return visible(rows.exclude(asked_by=user), user, "campaign__team", Right.OPERATE)
+
+
+def _mentions(user: User) -> QuerySet[Mention]:
+    rows = Mention.objects.filter(user=user, seen_at=None)
+    about = Q(comment__thread__conclusion=None) | Q(
+        comment__thread__conclusion__in=conclusions_seen_by(user).order_by().values("pk")
+    )
+    return visible(rows.filter(about), user, "comment__thread__team")
+
+
+def _hands(user: User) -> QuerySet[HandRequest]:
+    return visible(open_requests(), user, "target__team", Right.OPERATE)
+
+
+def _with_all(rows: QuerySet[Any]) -> QuerySet[Any]:
+    return rows.select_related(*RELATED[rows.model])
+
+
+ROWS: Mapping[str, Callable[[User], QuerySet[Any]]] = {
+    Waits.REVIEW: _reviews,
+    Waits.CHANGES: _changes,
+    Waits.WORD: _words,
+    Waits.LAUNCH: _launches,
+    Waits.MENTION: _mentions,
+    Waits.HAND: _hands,
+}
+SINCE: Mapping[str, Combinable] = {
+    Waits.REVIEW: Coalesce("sent_at", "changed_at"),
+    Waits.CHANGES: F("changed_at"),
+    Waits.WORD: Coalesce("sent_at", "changed_at"),
+    Waits.LAUNCH: F("asked_at"),
+    Waits.MENTION: F("comment__at"),
+    Waits.HAND: F("asked_at"),
+}
+RELATED: Mapping[type[Model], tuple[str, ...]] = {
+    Conclusion: ("author", "team"),
+    LaunchRequest: ("campaign__team", "asked_by"),
+    Mention: (
+        "comment__author",
+        "comment__thread__team",
+        "comment__thread__campaign",
+        "comment__thread__conclusion",
+    ),
+    HandRequest: ("target__team", "campaign", "run"),
+}

@@ -1,0 +1,231 @@
+"""The page of one conclusion: claim, evidence, checklist, decisions, history."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from campaigns.kit.activity import Action
+from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.pages.people import may, takes, user_of
+from campaigns.kit.rights import Right
+from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.reviews.check import CAUSES, Check
+from campaigns.reviews.checklist import checklist, failed, without_word
+from campaigns.reviews.deciding import approvals, may_confirm
+from campaigns.reviews.freezing import data_hash_of
+from campaigns.reviews.queries import asked_of, conclusions_seen_by, events_of, former_decisions
+from campaigns.reviews.reopening import MOST_CHANGES, moved_since
+from campaigns.reviews.reports.charts import charts_of
+from campaigns.reviews.reports.values import Chart
+from campaigns.reviews.rows import may_review, possible_reviewers
+from campaigns.reviews.sending import WITHDRAWABLE
+
+TONES = {"pass": ("pass", "check"), "warn": ("warn", "warn"), "fail": ("fail", "x")}
+MOST_LETTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """A check with its tone, and the author's word on it; missing: it takes one."""
+
+    check: Check
+    tone: str
+    icon: str
+    campaign: str
+    word: str
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckGroup:
+    """Checks that one text answers: warnings of one cause, or one check alone."""
+
+    lines: tuple[CheckLine, ...]
+
+    @property
+    def title(self) -> str:
+        """The cause that several warnings have; of one check nothing."""
+        return CAUSES.get(self.lines[0].check.cause, "") if len(self.lines) > 1 else ""
+
+    @property
+    def keys(self) -> str:
+        """Names the checks, with commas between them."""
+        return ",".join(line.check.key for line in self.lines)
+
+    @property
+    def word(self) -> str:
+        """The author's text; empty where there is none."""
+        return next((line.word for line in self.lines if line.word), "")
+
+    @property
+    def missing(self) -> bool:
+        """Whether one of them takes a text."""
+        return any(line.missing for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """A piece of evidence; sessions: behind it; noted: other versions that gave the same."""
+
+    row: Evidence
+    contrast: str
+    sentence: str
+    sessions: int
+    versions: str
+    noted: str
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the history."""
+
+    row: AuditEvent
+    words: str
+    details: str
+
+
+@require_safe
+@takes(Right.SEE, Conclusion)
+def conclusion_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Everything about it, and what the one who reads may do."""
+    rows = Conclusion.objects.select_related("author", "team", "supersedes")
+    return render(request, "reviews/conclusions/conclusion.html", context(request, rows.get(pk=pk)))
+
+
+def context(request: HttpRequest, conclusion: Conclusion) -> dict[str, Any]:
+    """What the page is written from."""
+    user = user_of(request)
+    checks = checklist(conclusion)
+    asked = asked_of(conclusion)
+    in_review = conclusion.state == Conclusion.State.IN_REVIEW
+    is_editable = conclusion.state in Conclusion.EDITABLE
+    decided = conclusion.decisions.filter(revision=conclusion.revision, user=user).exists()
+    writes = conclusion.team_id in may(request).write
+    wrote = conclusion.author_id == user.pk or conclusion.writers.filter(pk=user.pk).exists()
+    seen = conclusions_seen_by(user)
+    moved = moved_since(conclusion) if conclusion.state == Conclusion.State.REOPENED else []
+    return {
+        "conclusion": conclusion,
+        "writers": conclusion.writers.exclude(pk=conclusion.author_id).order_by("username"),
+        "evidence": [*_evidence(conclusion)],
+        "checks": check_groups(check_lines(conclusion, checks)),
+        "missing": without_word(conclusion, checks),
+        "failed": failed(checks),
+        "data_hash": data_hash_of(conclusion),
+        "asked": asked,
+        "approvals": len(approvals(conclusion)) if in_review else 0,
+        "needed": conclusion.team.approvals_needed,
+        "reviewers": len(possible_reviewers(conclusion)) if in_review or is_editable else 0,
+        "is_editable": is_editable,
+        "former": former_decisions(conclusion),
+        "events": [_event(row) for row in events_of(conclusion)],
+        "reopened": [_moved(each) for each in conclusion.reopened_by],
+        "moved": [_moved(each) for each in moved[:MOST_CHANGES]],
+        "more_moved": len(moved[MOST_CHANGES:]),
+        "superseded_by": seen.filter(
+            supersedes=conclusion, state__in=["accepted", "reopened", "superseded"]
+        ).first(),
+        "supersedes": seen.filter(pk=conclusion.supersedes_id or 0).first(),
+        "may_decide": in_review and not decided and may_review(user, conclusion),
+        "may_confirm": may_confirm(conclusion, user),
+        "own_work": in_review and wrote and conclusion.team_id in may(request).review,
+        "decided": in_review and decided,
+        "may_edit": writes and is_editable,
+        "may_withdraw": writes and conclusion.state in WITHDRAWABLE,
+        "may_supersede": writes and conclusion.state in ("accepted", "reopened"),
+        "may_delete": writes and conclusion.state == "draft" and not conclusion.revision,
+    }
+
+
+def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
+    """Write the checks, what fails first, each with its word."""
+    words = {word.check_name: word for word in conclusion.words.all()}
+    missing = {check.key for check in without_word(conclusion, checks)}
+    names = dict(conclusion.evidence.values_list("campaign", "campaign__name"))
+    order = ("fail", "warn", "pass")
+    return [
+        CheckLine(
+            check,
+            *TONES[check.state],
+            names.get(check.campaign, "") if len(names) > 1 else "",
+            words[check.key].text if check.key in words and check.state != "pass" else "",
+            check.key in missing,
+        )
+        for check in sorted(checks, key=lambda each: order.index(each.state))
+    ]
+
+
+def check_groups(lines: Iterable[CheckLine]) -> list[CheckGroup]:
+    """Group warnings by their cause; those that were answered with different texts stay apart."""
+    found: dict[str, list[CheckLine]] = {}
+    for line in lines:
+        found.setdefault(line.check.cause or line.check.key, []).append(line)
+    groups = []
+    for of_cause in found.values():
+        if len({line.word for line in of_cause if line.word}) > 1:
+            groups += [CheckGroup((line,)) for line in of_cause]
+        else:
+            groups.append(CheckGroup(tuple(of_cause)))
+    return groups
+
+
+def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
+    rows = list(conclusion.evidence.defer(None).select_related("campaign"))
+    answers = Finding.objects.filter(
+        campaign__in=[row.campaign_id for row in rows if not row.campaign.withheld], name="answer"
+    )
+    sentences = {each.campaign_id: str(each.result.get("sentence", "")) for each in answers}
+    drawn = set()
+    for row in rows:
+        is_new = (row.campaign_id, row.view) not in drawn
+        drawn.add((row.campaign_id, row.view))
+        yield EvidenceLine(
+            row,
+            contrast_words(row.contrast) if row.contrast else "",
+            sentences.get(row.campaign_id, ""),
+            int(row.snapshot.get("sessions", 0)),
+            _versions(row.snapshot.get("versions", {})),
+            _versions(row.snapshot.get("recomputed_by", {})),
+            _charts(row) if is_new and not row.campaign.withheld else (),
+        )
+
+
+def _charts(row: Evidence) -> tuple[Chart, ...]:
+    """Draw what the author saw beside the answer."""
+    campaign = row.campaign
+    asked = dict(parse_qsl(urlsplit(row.view).query))
+    outline, findings = outline_of(campaign), findings_of(campaign, "")
+    return charts_of(campaign, outline, findings, asked, stand_ins_of(campaign))
+
+
+def _versions(versions: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+
+
+def _event(row: AuditEvent) -> Event:
+    words = Action(row.action).label if row.action in Action.values else row.action
+    named = ("word", "reviewer", "check", "text", "reason", "by")
+    told = [str(row.details[name]).replace("_", " ") for name in named if row.details.get(name)]
+    return Event(row, words, ": ".join(told))
+
+
+def _moved(change: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "name": str(change.get("name", "")),
+        "words": str(change.get("words", "")),
+        "before": _short(change.get("was", change.get("before"))),
+        "after": _short(change.get("is", change.get("after"))),
+    }
+
+
+def _short(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"

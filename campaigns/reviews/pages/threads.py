@@ -1,0 +1,132 @@
+"""Threads as pages draw them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from campaigns.kit.markup import to_html
+from campaigns.kit.rights import Right
+from campaigns.kit.rights import may as may_in
+from campaigns.models import Campaign, Comment, Conclusion, Thread
+from campaigns.reviews.comments import page_of, words_of
+from campaigns.reviews.comments.texts import LONGEST
+from campaigns.reviews.threads import names_to_mention, threads_on
+
+MOST_SHOWN = 30
+"""Threads that a page of something else shows; all of them are on a page of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommentView:
+    """A comment. own: whoever looks wrote it, and may change it."""
+
+    comment: Comment
+    html: SafeString
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadView:
+    """A thread. words: what it is on, empty for all of it; page: the address of that."""
+
+    thread: Thread
+    words: str
+    page: str
+    comments: Sequence[CommentView]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A form to write a comment in. names: who may be mentioned; seen: revision of what is changed."""
+
+    id: str
+    action: str
+    button: str
+    names: Sequence[str]
+    label: str = "Comment"
+    on: str = ""
+    key: str = ""
+    text: str = ""
+    errors: Sequence[str] = ()
+    preview: SafeString | None = None
+    longest: int = LONGEST
+    seen: str = ""
+
+    @property
+    def shown_errors(self) -> Sequence[str]:
+        """The errors, but for beside a preview."""
+        return () if self.preview else self.errors
+
+
+@dataclass(frozen=True, slots=True)
+class Discussion:
+    """What is said of something: threads, and the form to begin one; None for who may not."""
+
+    open: Sequence[ThreadView]
+    resolved: Sequence[ThreadView]
+    more: int
+    address: str
+    writing: Writing | None
+
+
+def html_of(text: str, people: Iterable[str]) -> SafeString:
+    """Markdown as HTML in which nothing runs."""
+    return mark_safe(to_html(text, frozenset(people)))  # noqa: S308 - campaigns.kit.markup makes it so
+
+
+def thread_view(thread: Thread, user: User | AnonymousUser) -> ThreadView:
+    """Describe a thread; it comes with its comments, as `threads` gives them."""
+    return ThreadView(
+        thread,
+        words_of(thread),
+        page_of(thread),
+        [_comment(comment, user) for comment in thread.comments.all()],
+    )
+
+
+def discussion(what: Campaign | Conclusion, user: User | AnonymousUser) -> Discussion:
+    """What is said of a campaign or a conclusion."""
+    rows = threads_on(what)
+    found = [thread_view(thread, user) for thread in rows[: MOST_SHOWN + 1]]
+    shown = found[:MOST_SHOWN]
+    more = rows.count() - MOST_SHOWN if len(found) > MOST_SHOWN else 0
+    return Discussion(
+        open=[view for view in shown if view.thread.resolved_at is None],
+        resolved=[view for view in shown if view.thread.resolved_at is not None],
+        more=more,
+        address=threads_address(what),
+        writing=writing_on(what, user),
+    )
+
+
+def writing_on(
+    what: Campaign | Conclusion, user: User | AnonymousUser, on: str = "", key: str = ""
+) -> Writing | None:
+    """The form that begins a thread; None for whoever may not."""
+    if not may_in(user, what.team, Right.COMMENT):
+        return None
+    return Writing(
+        "begin",
+        threads_address(what),
+        "Begin a thread",
+        names_to_mention(what.team, what if isinstance(what, Conclusion) else None),
+        label="What is there to say?",
+        on=on,
+        key=key,
+    )
+
+
+def threads_address(what: Campaign | Conclusion) -> str:
+    """The page of all threads of something."""
+    kind = "campaign" if isinstance(what, Campaign) else "conclusion"
+    return reverse(f"{kind}-threads", args=[what.pk])
+
+
+def _comment(comment: Comment, user: User | AnonymousUser) -> CommentView:
+    if comment.deleted_at is not None:
+        return CommentView(comment, SafeString(""), own=False)
+    people = [mention.user.get_username() for mention in comment.mentions.all()]
+    return CommentView(comment, html_of(comment.text, people), comment.author_id == user.pk)

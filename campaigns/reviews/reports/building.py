@@ -1,0 +1,153 @@
+"""Build the report of a conclusion, or a draft of one of a campaign alone."""
+
+from collections.abc import Iterator
+
+from django.utils import timezone
+
+from campaigns.findings.recommended import Favoured, favoured_by
+from campaigns.findings.snippets import snippets_of
+from campaigns.models import Campaign, Conclusion, Decision
+from campaigns.results.pages_data import findings_of, outline_of
+from campaigns.results.phrases import MISSING, Levels
+from campaigns.reviews.reopening import overdue
+from campaigns.reviews.reports.checks import check_rows
+from campaigns.reviews.reports.parts import at, part_of
+from campaigns.reviews.reports.values import Advice, Part, Report, Signature
+from perfdash import __version__
+
+State = Conclusion.State
+LOUD = {
+    State.DRAFT: "Draft: nobody has reviewed this",
+    State.IN_REVIEW: "In review: not accepted yet",
+    State.CHANGES_REQUESTED: "Changes requested: not accepted",
+    State.REJECTED: "Rejected",
+    State.SUPERSEDED: "Superseded by a later conclusion",
+    State.REOPENED: "Re-opened: what it rests on has changed",
+}
+TONES = {
+    State.ACCEPTED: "pass",
+    State.REJECTED: "fail",
+    State.REOPENED: "worse",
+    State.CHANGES_REQUESTED: "warn",
+    State.SUPERSEDED: "warn",
+}
+MOVED = "Its data have moved: it is being looked at again"
+SIDES = (("was", "before"), ("is", "after"))
+"""In words, where there are any, else as it is stored."""
+WITHOUT = "No conclusion: what the findings say, signed by nobody"
+NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
+
+
+def report_of(conclusion: Conclusion, *, public: bool = False) -> Report:
+    """Build the report as things stand now; public: without what part_of leaves out, and the team."""
+    state = State(conclusion.state)
+    evidence = list(conclusion.evidence.select_related("campaign__target").order_by("position"))
+    return Report(
+        claim=conclusion.claim,
+        state=state.label,
+        tone=TONES.get(state, "thin"),
+        loud=LOUD.get(state) or ("" if stands(conclusion) else MOVED),
+        reason="" if public else conclusion.reason,
+        reopened_by=tuple(_reopened(conclusion)),
+        author=conclusion.author.get_username(),
+        team="" if public else conclusion.team.name,
+        revision=conclusion.revision,
+        sent_at=at(conclusion.sent_at),
+        decided_at=at(conclusion.decided_at),
+        signatures=tuple(_signatures(conclusion)),
+        recommendation=conclusion.recommendation,
+        advice=tuple(
+            advice
+            for each in evidence
+            for advice in advice_of(each.campaign, each.contrast, own=not public)
+        ),
+        limits=conclusion.limits,
+        checks=check_rows(conclusion),
+        parts=tuple(part_of(each.campaign, each, public=public) for each in evidence),
+        made_at=at(timezone.now()),
+        made_by=f"perfdash {__version__}",
+        is_public=public,
+    )
+
+
+def stands(conclusion: Conclusion) -> bool:
+    """Whether it is accepted, and nothing that it rests on has moved since; re-opening takes a moment."""
+    if conclusion.state != State.ACCEPTED:
+        return False
+    return not {row.campaign_id for row in conclusion.evidence.all()} & set(overdue())
+
+
+def report_of_campaign(campaign: Campaign) -> Report:
+    """Build what a report would be that nobody has concluded anything for yet."""
+    part: Part = part_of(campaign)
+    return Report(
+        claim=campaign.question,
+        state="no conclusion",
+        tone="thin",
+        loud=WITHOUT,
+        reason="",
+        reopened_by=(),
+        author=campaign.author.get_username() if campaign.author else "",
+        team=campaign.team.name,
+        revision=0,
+        sent_at="",
+        decided_at="",
+        signatures=(),
+        recommendation="",
+        advice=tuple(advice_of(campaign, None)),
+        limits="",
+        checks=(),
+        parts=(part,),
+        made_at=at(timezone.now()),
+        made_by=f"perfdash {__version__}",
+    )
+
+
+def advice_of(campaign: Campaign, contrast: object, *, own: bool = True) -> Iterator[Advice]:
+    """Say which setting the findings favour, with what sets it; nothing before all runs are made.
+
+    own: also by commands that the target's settings have.
+    """
+    if campaign.state in Campaign.ACTIVE:
+        return
+    narrowed = contrast if isinstance(contrast, dict) else None
+    words = Levels(outline_of(campaign).factors, campaign.block_word)
+    for favoured in favoured_by(findings_of(campaign, "", brief=True), narrowed):
+        snippets, unknown = snippets_of(campaign, favoured.levels, own=own)
+        yield Advice(
+            setting=_setting(words, favoured),
+            why=favoured.why,
+            snippets=tuple(snippets),
+            unknown=NO_SNIPPET.format(" and ".join(unknown)) if unknown else "",
+        )
+
+
+def _setting(words: Levels, favoured: Favoured) -> str:
+    where = words.sentence(favoured.at)
+    setting = words.sentence(favoured.levels)
+    return f"{setting} (with {where})" if where else setting
+
+
+def _signatures(conclusion: Conclusion) -> Iterator[Signature]:
+    rows = Decision.objects.filter(conclusion=conclusion, revision=conclusion.revision)
+    for row in rows.select_related("user"):
+        yield Signature(
+            name=row.user.get_username(),
+            word=row.get_word_display(),
+            at=at(row.at),
+            reason=row.reason,
+            data_hash=row.data_hash,
+        )
+
+
+def _reopened(conclusion: Conclusion) -> Iterator[tuple[str, str, str]]:
+    if conclusion.state != State.REOPENED:
+        return
+    for change in conclusion.reopened_by:
+        what = ": ".join(filter(None, (change.get("name", ""), change.get("words", ""))))
+        before, after = (change.get(said, change.get(side)) for said, side in SIDES)
+        yield what, _value(before), _value(after)
+
+
+def _value(value: object) -> str:
+    return MISSING if value is None else str(value)

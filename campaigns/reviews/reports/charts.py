@@ -1,0 +1,50 @@
+"""The chart of a campaign's answer as SVG, drawn on the server."""
+
+import re
+from collections.abc import Mapping
+
+from campaigns.findings.pages.plots import levels_plot, pairs_plot
+from campaigns.findings.pages.view import view_of
+from campaigns.kit.charts.svg import drawn
+from campaigns.models import Campaign
+from campaigns.results.pages_data import Findings, Outline
+from campaigns.results.phrases import Levels
+from campaigns.results.run_plots import Plot, labelled
+from campaigns.reviews.reports.values import Chart
+
+WIDE, NARROW = 720, 360
+REM = 16
+MOST_CHARTS = 6
+
+
+def charts_of(
+    campaign: Campaign,
+    outline: Outline,
+    findings: Findings,
+    asked: Mapping[str, str],
+    stand_ins: list[str],
+) -> tuple[Chart, ...]:
+    """Draw what the result page draws beside the answer; asked: the view that was chosen there."""
+    words = Levels(outline.factors, campaign.block_word)
+    if findings.pairs:
+        plots: tuple[Plot, ...] = (pairs_plot(findings.pairs, words),)
+    elif findings.cells:
+        view = view_of({**asked, "metric": ""}, campaign, outline, findings)
+        whole, small = levels_plot(findings.cells, words, view, findings.levels)
+        plots = small[:MOST_CHARTS] or (whole,)
+    else:
+        return ()
+    return tuple(_chart(labelled(plot, stand_ins)) for plot in plots)
+
+
+def _chart(plot: Plot) -> Chart:
+    found = re.match(r"([\d.]+)rem", plot.height)
+    height = max(220, min(620, round(REM * float(found[1]) if found else 320)))
+    return Chart(
+        title=plot.title,
+        wide=drawn(plot.figure, width=WIDE, height=height, label=plot.label),
+        narrow=drawn(plot.figure, width=NARROW, height=height, label=plot.label, narrow=True),
+        label=plot.label,
+        key=tuple(item for item in plot.key if item.count != 0),
+        note=plot.note,
+    )

@@ -1,0 +1,117 @@
+"""Public links to a report: who made them, when they were last used; and what strangers read by them."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from campaigns.kit import rates
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
+from campaigns.models import Conclusion, PublicLink
+from campaigns.reviews import public_links
+from campaigns.reviews.reports import files
+from campaigns.reviews.reports.building import report_of, stands
+from campaigns.reviews.reports.scrubbing import host_like, scrubbed
+from campaigns.reviews.reports.values import Report
+from campaigns.reviews.rows import require_to_see
+from perfdash.clients import client_address
+
+READS = rates.Rate(120, 60)
+"""Of one link; each is written anew, so that a link that is dead shows nothing more."""
+PUBLIC_HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow, noarchive",
+}
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@takes(Right.REVIEW, Conclusion)
+def link_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """The links of a conclusion. POST makes one and shows it, this once."""
+    conclusion = Conclusion.objects.get(pk=pk)
+    require_to_see(user_of(request), conclusion)
+    if request.method != "POST":
+        return _page(request, conclusion)
+    try:
+        _, text = public_links.make_link(conclusion, user_of(request))
+    except public_links.NoLink as refusal:
+        return _page(request, conclusion, status=409, refusal=str(refusal))
+    return _page(request, conclusion, address=public_address(request, text))
+
+
+@require_POST
+@takes(Right.REVIEW, Conclusion)
+def link_revoke(request: HttpRequest, pk: int, link: int) -> HttpResponse:
+    """End a link."""
+    public_links.revoke_link(get_object_or_404(PublicLink, pk=link, conclusion=pk))
+    return redirect("public-links", pk)
+
+
+@login_not_required
+@require_safe
+def public_report(request: HttpRequest, token: str) -> HttpResponse:
+    """What a link shows to anybody: this report, and nothing else.
+
+    404 for what is no link in force; 410 while the conclusion is not accepted, which says no more.
+    """
+    conclusion = public_links.conclusion_by(token)
+    if conclusion is None:
+        return _no_report(request, client_address(request))
+    taken = rates.take(f"public:{conclusion.pk}", READS)
+    if taken is not None and not taken.allowed:
+        return _told("Too many at once", "Read it again in a minute.", 429)
+    if not stands(conclusion):
+        said = "What this link led to is not accepted any more. Ask whoever gave you the link."
+        return _told("This report was withdrawn", said, 410)
+    return _public(files.standalone(_for_anybody(conclusion)), 200)
+
+
+def public_address(request: HttpRequest, text: str) -> str:
+    """The whole address of a link."""
+    return request.build_absolute_uri(reverse("public-report", args=[text]))
+
+
+def _for_anybody(conclusion: Conclusion) -> Report:
+    return scrubbed(report_of(conclusion, public=True), conclusion)
+
+
+def _no_report(request: HttpRequest, address: str | None) -> HttpResponse:
+    """Refuse a guess, and count it by its sender."""
+    limit = settings.API_RATES["failure"]
+    taken = limit and rates.take(f"public-guess:{address}", rates.Rate(*limit))
+    if taken and not taken.allowed:
+        return _told("Too many wrong links", "Try again in a minute.", 429)
+    return _told("No report here", "The link is wrong, or it was revoked.", 404)
+
+
+def _told(title: str, said: str, status: int) -> HttpResponse:
+    answer = _public(files.told(title, said), status)
+    if status == 429:
+        answer.headers["Retry-After"] = "60"
+    return answer
+
+
+def _public(text: str, status: int) -> HttpResponse:
+    headers = {**PUBLIC_HEADERS, "Content-Security-Policy": files.policy()}
+    return HttpResponse(text, status=status, headers=headers)
+
+
+def _page(
+    request: HttpRequest, conclusion: Conclusion, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    context = {
+        "conclusion": conclusion,
+        "links": public_links.links_of(conclusion),
+        "can_make": conclusion.state == Conclusion.State.ACCEPTED,
+        "host_like": host_like(_for_anybody(conclusion)) if stands(conclusion) else [],
+        **more,
+    }
+    return render(request, "reviews/reports/links.html", context, status=status)

@@ -1,0 +1,236 @@
+"""What a report says of one campaign that a conclusion rests on."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from django.db.models import Count, Max, Min
+
+from campaigns.findings.pages.level_tables import level_tables
+from campaigns.findings.pages.tables import strata_table
+from campaigns.kit.charts.formats import counted
+from campaigns.kit.charts.labels import contrast_words
+from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.metrics import metric_of
+from campaigns.planning.pages.limits import limits_of
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import Findings, Outline, findings_of, outline_of
+from campaigns.results.phrases import Levels, amount, level_text
+from campaigns.results.surroundings import surroundings_of
+from campaigns.reviews.reports.charts import charts_of
+from campaigns.reviews.reports.values import Compared, Excluded, Part, Rows
+
+PUBLIC_FACTS = frozenset(
+    {"Candlepin", "Foreman", "Katello", "Pulp", "cores", "kernel", "memory", "processor", "python",
+     "stand-in", "version", "versions of workers", "workers"}
+)  # fmt: skip
+"""Of the environment, what a public report tells: versions and sizes, nothing that names a machine."""
+SOMEBODY = "a member of the team"
+MOST_COMPARED = 30
+"""Comparisons that are written out; the bundle and the page of the campaign have all."""
+NOTHING_YET = "Nothing was analysed yet."
+OPEN = "The runs are not complete. No verdict is given until the stop rule is met."
+
+
+def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: bool = False) -> Part:
+    """Gather what is said of a campaign, as part of a conclusion or alone.
+
+    public: without the target's name, names of people, and facts that could name a machine.
+    """
+    outline = outline_of(campaign)
+    asked = dict(parse_qsl(urlsplit(evidence.view).query)) if evidence else {}
+    findings = findings_of(campaign, "")
+    is_open = campaign.state in Campaign.ACTIVE
+    compared = [] if is_open else list(_compared(campaign, outline, findings))
+    answer: Mapping[str, Any] = (not is_open and findings.answer) or {}
+    surroundings = surroundings_of(campaign, findings.surroundings)
+    stand_ins = stand_ins_of(campaign)
+    contrast = evidence.contrast if evidence else None
+    return Part(
+        name=campaign.name,
+        question=campaign.question,
+        contrast=contrast_words(contrast) if contrast else outline.contrast,
+        answer=str(answer.get("sentence") or (OPEN if is_open else NOTHING_YET)),
+        caveat=str(answer.get("caveat", "")),
+        facts=tuple(
+            (fact["label"], ", ".join(filter(None, (fact["value"], fact["note"]))))
+            for fact in answer.get("facts", ())
+        ),
+        compared=tuple(compared[:MOST_COMPARED]),
+        more_compared=max(0, len(compared) - MOST_COMPARED),
+        charts=() if is_open else charts_of(campaign, outline, findings, asked, stand_ins),
+        definition=tuple(_definition(campaign, outline, public=public)),
+        how=tuple(_how(campaign, outline)),
+        sessions=tuple(_sessions(campaign)),
+        environment=tuple(
+            (f"{fact.name} ({fact.side})", _of_runs(fact.value, fact))
+            for fact in surroundings.facts
+            if not public or fact.name in PUBLIC_FACTS
+        ),
+        settings=tuple(
+            (seen.name, level_text(seen.asked), level_text(seen.in_force), str(seen.runs))
+            for seen in surroundings.settings
+        ),
+        unread=_unread(surroundings.unread),
+        excluded=tuple(_excluded(campaign, public=public)),
+        amended=tuple(_amended(campaign, public=public)),
+        sensitivity=_sensitivity(campaign),
+        data_hash=findings.data_hash,
+        signed_hash=evidence.data_hash if evidence else "",
+        versions=_versions(campaign),
+        computed_at=at(findings.computed_at),
+    )
+
+
+def at(instant: datetime | None) -> str:
+    """Write an instant in UTC; empty where there is none."""
+    return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else ""
+
+
+def _compared(campaign: Campaign, outline: Outline, findings: Findings) -> Iterator[Compared]:
+    words = Levels(outline.factors, campaign.block_word)
+    if findings.pairs:
+        table = strata_table(findings.pairs, words)
+        sides = f"{table.candidate} vs. {table.baseline}"
+        for line in table.lines:
+            name = f"{line.name}: {sides}" if len(table.lines) > 1 else sides
+            word = line.display["word"]
+            yield Compared(
+                name,
+                line.change,
+                line.interval,
+                word,
+                line.display["tone"],
+                line.standing,
+                line.pairs,
+            )
+    elif findings.levels and findings.cells:
+        levels = level_tables(findings.levels, findings.cells, words)
+        for group in levels.groups:
+            where = f"{group.title}: " if len(levels.groups) > 1 else ""
+            for step in group.steps:
+                yield Compared(
+                    f"{where}{levels.factor} {step.candidate} vs. {step.baseline}",
+                    step.change,
+                    step.interval,
+                    step.display["word"],
+                    step.display["tone"],
+                    step.standing,
+                    "",
+                )
+
+
+def _definition(campaign: Campaign, outline: Outline, *, public: bool) -> Iterator[tuple[str, str]]:
+    yield "Kind", outline.kind
+    if campaign.target:
+        family = campaign.target.family
+        yield "Target", f"a {family}" if public else f"{campaign.target.name} ({family})"
+    for factor in outline.factors:
+        paired = ", paired" if factor.name == campaign.paired_factor else ""
+        yield factor.label, ", ".join(level_text(level) for level in factor.levels) + paired
+    for label, value in outline.parameters:
+        if value not in (None, ""):
+            yield label, level_text(value)
+
+
+def _how(campaign: Campaign, outline: Outline) -> Iterator[tuple[str, str]]:
+    seed = "" if campaign.source else f", seed {campaign.seed}"
+    yield "Order", f"{campaign.get_order_display()}{seed}"
+    yield "Runs", _counts(campaign, outline)
+    yield "Repetitions", str(campaign.repetitions)
+    if outline.warm_ups:
+        yield "Warm-ups", f"{outline.warm_ups}, not counted"
+    when = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
+        first=Min("started_at"), last=Max("finished_at")
+    )
+    if when["first"]:
+        yield "Measured", f"{at(when['first'])} to {at(when['last'])}"
+    metric = outline.metric
+    better = {True: ", lower is better", False: ", higher is better", None: ""}[metric.direction]
+    yield "Primary metric", f"{metric.label}{f' ({metric.unit})' if metric.unit else ''}{better}"
+    yield (
+        "Smallest effect",
+        f"{100 * campaign.smallest_effect:g} %; equivalent within {100 * campaign.margin:g} %",
+    )
+    yield "Failure limit", f"above {100 * campaign.failed_limit:g} % of the work of a cell"
+    if campaign.stop_rule:
+        yield "Stop rule", campaign.stop_rule_in_words
+    if outline.executable:
+        yield "Limits", limits_of(campaign)
+    if campaign.source:
+        yield "Source", f"{campaign.source}; import of {campaign.fidelity} values"
+
+
+def _counts(campaign: Campaign, outline: Outline) -> str:
+    """How many of the planned runs came through, and what became of the others."""
+    runs = campaign.runs.filter(purpose=Run.Purpose.MEASURED).order_by().values("state")
+    states = {row["state"]: row["runs"] for row in runs.annotate(runs=Count("pk"))}
+    done = states.pop(Run.State.DONE, 0)
+    others = "".join(f", {number} {Run.State(state).label}" for state, number in states.items())
+    return f"{done} of {outline.runs} done{others}; {counted(outline.cells, 'cell')}"
+
+
+def _sessions(campaign: Campaign) -> Iterator[tuple[str, str, str]]:
+    rows = campaign.sessions.exclude(kind="trial").annotate(runs=Count("blocks__runs"))
+    for session in rows.order_by("number"):
+        yield (
+            f"{session.number} ({session.get_kind_display()})",
+            at(session.started_at),
+            counted(session.runs, "run"),
+        )
+
+
+def _of_runs(value: str, fact: Any) -> str:
+    return f"{value} (runs {fact.first} to {fact.last})" if fact.changed else value
+
+
+def _unread(runs: int) -> str:
+    if not runs:
+        return ""
+    return f"After {counted(runs, 'run')} the target's facts could not be read."
+
+
+def _amended(campaign: Campaign, *, public: bool) -> Iterator[str]:
+    for line in amendments_of(campaign):
+        said = f"{line.label} {line.before} → {line.after}, {at(line.at)}"
+        yield f"{said}, by {SOMEBODY if public else line.by}: {line.reason}"
+
+
+def _sensitivity(campaign: Campaign) -> tuple[str, ...]:
+    """Whether a verdict hangs on one run or block, as the analysis found it."""
+    found = Finding.objects.filter(campaign=campaign, name="sensitivity").first()
+    return (str(found.result["sentence"]),) if found else ()
+
+
+def _excluded(campaign: Campaign, *, public: bool) -> Iterator[Excluded]:
+    rows = Exclusion.objects.filter(run__campaign=campaign, withdrawn_at=None)
+    unit = metric_of(campaign, campaign.primary_metric).unit
+    values = _values(campaign)
+    for row in rows.select_related("run", "user").order_by("run__position"):
+        yield Excluded(
+            run=f"run {row.run.position}",
+            value=amount(values.get(row.run_id), unit),
+            by=SOMEBODY if public else row.user.get_username() if row.user else "perfdash",
+            at=at(row.at),
+            reason=row.reason,
+        )
+
+
+def _values(campaign: Campaign) -> dict[int, float]:
+    rows = Run.objects.filter(
+        campaign=campaign,
+        exclusions__withdrawn_at=None,
+        exclusions__isnull=False,
+        attempts__state="accepted",
+        attempts__measurements__metric=campaign.primary_metric,
+    )
+    return dict(rows.values_list("pk", "attempts__measurements__value"))
+
+
+def _versions(campaign: Campaign) -> Rows:
+    found = Finding.objects.filter(campaign=campaign, name="answer").values_list(
+        "versions", flat=True
+    )
+    return tuple((name, str(version)) for name, version in sorted((found.first() or {}).items()))
