@@ -11,11 +11,11 @@ from campaigns.accounts.api import (
     tokens,
     whoami,
 )
-from campaigns.api import campaigns, documents, drafts
 from campaigns.execution.api import queues, runs
 from campaigns.findings.api import comparing, findings
 from campaigns.kinds import api
 from campaigns.kit.api import views
+from campaigns.overview.api import campaigns, documents, drafts
 from campaigns.planning.api import launches, schemas
 from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, exports, history, keeping, submissions

@@ -5,11 +5,11 @@ from django.urls import path
 from campaigns.execution.pages import queues, run, run_actions
 from campaigns.findings.pages import charts as charts
 from campaigns.findings.pages import exports as exports
+from campaigns.overview.pages import campaign as pages
+from campaigns.overview.pages import live as live
 from campaigns.planning.pages import actions as actions
 from campaigns.planning.pages import amending, calibrating
 from campaigns.reviews.pages import bundles, comments
-from campaigns.web import campaign_live as live
-from campaigns.web import campaign_pages as pages
 
 urlpatterns = [
     path("", pages.campaign, name="campaign"),

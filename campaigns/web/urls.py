@@ -5,6 +5,8 @@ from django.urls import include, path, re_path
 from campaigns.accounts.pages import account, activity, teams
 from campaigns.execution.pages import hands, queues
 from campaigns.findings.pages import compare
+from campaigns.overview.pages import campaigns, health, home, metrics
+from campaigns.overview.pages.help import help_page
 from campaigns.planning.pages import define, launches
 from campaigns.planning.pages import templates as team_templates
 from campaigns.results.pages import importing, keeping
@@ -13,8 +15,6 @@ from campaigns.reviews.reports import links as report_links
 from campaigns.reviews.reports import pages as reports
 from campaigns.targets.pages import settings as target_settings
 from campaigns.targets.pages import targets
-from campaigns.web import health, home, listing, metrics
-from campaigns.web.help import help_page
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -109,12 +109,12 @@ urlpatterns = [
     path("templates/<int:pk>/new/", team_templates.template_begin, name="template-begin"),
     path("campaigns/<int:pk>/template/", team_templates.template_new, name="template-new"),
     path("campaigns/<int:pk>/report/", reports.draft_report, name="campaign-report"),
-    path("campaigns/", listing.campaign_list, name="campaign-list"),
+    path("campaigns/", campaigns.campaign_list, name="campaign-list"),
     path("campaigns/new/", define.campaign_new, name="campaign-new"),
     path("campaigns/planning/plan/", define.campaign_plan, name="campaign-plan"),
     path("campaigns/<int:pk>/edit/", define.campaign_edit, name="campaign-edit"),
     path("campaigns/<int:pk>/clone/", define.campaign_clone, name="campaign-clone"),
     path("campaigns/<int:pk>/repeat/", define.campaign_repeat, name="campaign-repeat"),
-    path("campaigns/<int:pk>/delete/", listing.campaign_delete, name="campaign-delete"),
+    path("campaigns/<int:pk>/delete/", campaigns.campaign_delete, name="campaign-delete"),
     path("campaigns/<int:pk>/", include("campaigns.web.campaign_urls")),
 ]

@@ -21,7 +21,7 @@ PUBLIC = {
 
 A public link shows one accepted report, and a wrong one nothing: campaigns/tests/reviews/reports/test_links.py.
 
-And /metrics, on this machine only; campaigns/tests/web/test_metrics.py."""
+And /metrics, on this machine only; campaigns/tests/overview/pages/test_metrics.py."""
 API_PAGE = "/api/v1/docs"
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 EXAMPLES = {

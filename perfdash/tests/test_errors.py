@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import path
 
+from campaigns.overview.pages import campaigns, home
 from campaigns.tests.people import somebody
-from campaigns.web import home, listing
 from perfdash.outages import is_database_away
 
 SECRET = "postgresql://perfdash:hunter2@db/perfdash"  # noqa: S105 - made up, to be looked for
@@ -35,7 +35,7 @@ urlpatterns = [
     path("api/v1/broken", broken),
     path("api/v1/away", away),
     path("", home.home, name="home"),
-    path("campaigns/", listing.campaign_list, name="campaign-list"),
+    path("campaigns/", campaigns.campaign_list, name="campaign-list"),
     path("targets/", home.home, name="target-list"),
     path("account/", home.home, name="account"),
     path("sign-out/", home.home, name="sign-out"),

@@ -7,11 +7,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from campaigns.accounts import second_factor
-from campaigns.checks import named
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Channel, SshLogin, Target
+from campaigns.overview.checks import named
 from campaigns.targets.servers import SECRETS
 
 OF_LOGINS = ("password", "key")

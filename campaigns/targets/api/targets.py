@@ -5,7 +5,6 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.outputs import TargetAnswer, TargetOutput
 from campaigns.kit.allowing import team_for
 from campaigns.kit.api import filters
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -14,6 +13,7 @@ from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
+from campaigns.overview.api.outputs import TargetAnswer, TargetOutput
 from campaigns.planning.api.inputs import EditTargetInput, NewTargetInput
 from campaigns.targets import ending, servers
 from campaigns.targets.probes import request_probe

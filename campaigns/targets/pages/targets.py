@@ -20,10 +20,10 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target
+from campaigns.overview.home import TargetRow, target_rows
 from campaigns.planning.forms import TargetForm
 from campaigns.planning.pages.calibrating import noise_of_kinds
 from campaigns.planning.pages.limits import quiet_of, zones
-from campaigns.queries.home import TargetRow, target_rows
 from campaigns.targets import servers
 from campaigns.targets.pages.setting_rows import settings_context
 from campaigns.targets.probes import request_probe

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Generator, Worker
-from campaigns.queries.home import worker_rows
+from campaigns.overview.home import worker_rows
 from campaigns.tests.people import everywhere
 from campaigns.tests.web.measured import begin, launched
 

@@ -3,12 +3,12 @@
 import pytest
 
 from campaigns.models import Campaign
+from campaigns.overview.pages.running import ahead
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 from campaigns.tests.web.conftest import Page
 from campaigns.tests.web.measured import finish, launched, store
-from campaigns.web.running import ahead
 
 pytestmark = pytest.mark.django_db
 

@@ -1,0 +1,239 @@
+"""Campaigns: list, create, launch, steer."""
+
+from collections.abc import Callable
+
+from django.db import transaction
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.kit.allowing import team_for
+from campaigns.kit.api import filters
+from campaigns.kit.api.inputs import CancelInput, ConfirmInput
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.errors import Invalid
+from campaigns.kit.events import work_waits
+from campaigns.kit.revisions import revision_of
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign
+from campaigns.overview.api.outputs import CampaignDetail, CampaignOutput
+from campaigns.planning import amending, checking, drafts, life
+from campaigns.planning.analyses import request_analysis
+from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.results import keeping, records
+
+
+class WholeCampaignApi(CampaignApi):
+    """A view that answers with a campaign and everything that belongs to it."""
+
+    def answer(self, campaign: Campaign, code: int = status.HTTP_200_OK) -> Response:
+        """Read a campaign as it is now, with everything that belongs to it."""
+        fresh = records.campaigns().get(pk=campaign.pk)
+        if fresh.state == Campaign.State.DRAFT:  # what was launched is not changed any more
+            self.revision = revision_of(drafts.revised(fresh))
+        data = self.shown(fresh, CampaignDetail)
+        made = code == status.HTTP_201_CREATED
+        headers = {"Location": data["links"]["self"]} if made else {}
+        return Response(data, status=code, headers=headers)
+
+    def take(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
+        """Take a step in the life of a campaign, then look what may start. Raise NotPossible."""
+        campaign = step(self.campaign(pk))
+        work_waits.send(sender=None)
+        return self.answer(campaign)
+
+    def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
+        """Load a server; 202 with what was asked for, where that needs approval by a second person."""
+        campaign = step(self.campaign(pk))
+        waiting = life.waiting_of(campaign)
+        if waiting is not None:
+            return self.asked(waiting)
+        work_waits.send(sender=None)
+        return self.answer(campaign)
+
+
+class Campaigns(WholeCampaignApi):
+    """GET: campaigns, filtered. POST: a new one."""
+
+    of = None
+    takes = {"post": Right.WRITE}
+
+    @operation("list_campaigns", TAG, answer=CampaignOutput, paged=True, filters=filters.Campaigns)
+    def get(self, request: Request) -> Response:
+        """Campaigns, the newest first."""
+        return self.page(
+            self.visible(records.campaigns()), CampaignOutput, "-pk", filters.Campaigns
+        )
+
+    @operation(
+        "create_campaign",
+        TAG,
+        body=NewCampaignInput,
+        query=LaunchQuery,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[CONFLICT],
+    )
+    def post(self, request: Request) -> Response:
+        """Store a draft; launch it at once where that is asked for, or store nothing."""
+        data = self.read(NewCampaignInput)
+        launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
+        confirmed_name = data.pop("confirm_target")
+        given = data.pop("team")
+        definition = checking.check(data, self.targets())
+        team = definition.target.team if definition.target else team_for(self.user, given)
+        if given and str(given) not in (str(team.pk), team.name):
+            raise Invalid({"team": ["The target belongs to another team; leave this out."]})
+        with transaction.atomic():
+            campaign = drafts.create(definition, self.user, team=team)
+            if launch:
+                life.launch(campaign, self.user, confirmed_name)
+        if launch:
+            work_waits.send(sender=None)
+        return self.answer(campaign, status.HTTP_201_CREATED)
+
+
+class Launch(WholeCampaignApi):
+    """POST {confirm_target}: lock the definition and begin."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation(
+        "launch_campaign",
+        TAG,
+        later=LaunchRequestOutput,
+        body=ConfirmInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Lock the definition, plan the runs, and begin."""
+        return self.load(
+            pk,
+            lambda found: life.launch(found, self.user, self.read(ConfirmInput)["confirm_target"]),
+        )
+
+
+class Pause(WholeCampaignApi):
+    """POST: begin no further run."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation("pause_campaign", TAG, answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT])
+    def post(self, request: Request, pk: int) -> Response:
+        """Begin no further run; the one that is going on ends as planned."""
+        return self.take(pk, lambda found: life.pause(found, self.user))
+
+
+class Resume(WholeCampaignApi):
+    """POST {confirm_target}: go on after a pause."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation(
+        "resume_campaign",
+        TAG,
+        body=ConfirmInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Go on after a pause; time budget and failures count anew."""
+        return self.take(
+            pk,
+            lambda found: life.resume(found, self.user, self.read(ConfirmInput)["confirm_target"]),
+        )
+
+
+class Cancel(WholeCampaignApi):
+    """POST {reason}: end a campaign."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation(
+        "cancel_campaign",
+        TAG,
+        body=CancelInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """End a campaign: what is going on is told to stop."""
+        return self.take(
+            pk, lambda found: life.cancel(found, self.read(CancelInput)["reason"], self.user)
+        )
+
+
+class Extend(WholeCampaignApi):
+    """POST {repetitions, confirm_target}: add repetitions in a session of their own."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation(
+        "extend_campaign",
+        TAG,
+        later=LaunchRequestOutput,
+        body=ExtendInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Add repetitions, 12 hours or more after the last run in a session of their own."""
+
+        def extend(campaign: Campaign) -> Campaign:
+            sent = self.read(ExtendInput)
+            return life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
+
+        return self.load(pk, extend)
+
+
+class Amend(WholeCampaignApi):
+    """POST {reason, confirm_target, and locked fields}: change them, for everybody to see."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "amend_campaign",
+        TAG,
+        body=AmendInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Change what launch has locked, for everybody to see, and analyse anew."""
+        sent = self.read(AmendInput)
+        reason, name = sent.pop("reason", None) or "", sent.pop("confirm_target")
+
+        def amend(campaign: Campaign) -> Campaign:
+            with transaction.atomic():
+                amending.amend(campaign, sent, reason, self.user, name)
+                request_analysis(campaign)
+            return campaign
+
+        return self.take(pk, amend)
+
+
+class Archive(WholeCampaignApi):
+    """POST: take a campaign out of the lists."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "archive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT]
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take a campaign that is over, or a draft, out of the lists; conclusions keep it."""
+        return self.answer(keeping.archive(self.campaign(pk, Right.WRITE), self.user))
+
+
+class Unarchive(WholeCampaignApi):
+    """POST: show it again."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation("unarchive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND])
+    def post(self, request: Request, pk: int) -> Response:
+        """Show a campaign in the lists again."""
+        return self.answer(keeping.unarchive(self.campaign(pk, Right.WRITE), self.user))

@@ -1,0 +1,239 @@
+"""Drafts: preview, read, change, try, delete; and drafts that are made from another campaign."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from campaigns.kit.api import waiting
+from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import selected
+from campaigns.kit.api.shapes import PreviewOutput
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.events import work_waits
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
+from campaigns.overview.api.campaigns import WholeCampaignApi
+from campaigns.overview.api.outputs import CampaignDetail
+from campaigns.planning import calibrating, checking, drafts, life, preview, templates
+from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
+from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.results import records, versions
+from campaigns.results.api.run_outputs import RunOutput
+
+
+class Preview(CampaignApi):
+    """POST: what a definition would do."""
+
+    of = None
+    takes = {"post": Right.WRITE}
+    needs = Scope.READ
+
+    @operation("preview_campaign", TAG, body=CampaignInput, answer=PreviewOutput)
+    def post(self, request: Request) -> Response:
+        """Plan a definition, and store nothing."""
+        planned = preview.preview(checking.check(self.read(CampaignInput), self.targets()))
+        return Response(
+            {
+                "order": planned.order,
+                "seed": planned.seed,
+                "cells": [
+                    {"position": number, "levels": levels}
+                    for number, levels in enumerate(planned.plan.cells, start=1)
+                ],
+                "blocks": planned.blocks,
+                "measured_runs": planned.measured_runs,
+                "warm_up_runs": planned.warm_up_runs,
+                "seconds": planned.seconds,
+                "estimated_from_runs": planned.estimated_from,
+                "remarks": [{"tone": tone, "text": text} for tone, text in planned.remarks],
+                "runs": [
+                    {
+                        "position": run.position,
+                        "cell": run.cell + 1,
+                        "block": run.block,
+                        "purpose": Run.Purpose.WARM_UP if run.warm_up else Run.Purpose.MEASURED,
+                    }
+                    for run in planned.plan.runs
+                ],
+            }
+        )
+
+
+class OneCampaign(WholeCampaignApi):
+    """GET: one campaign. PUT, PATCH and DELETE: a draft."""
+
+    takes = {"put": Right.WRITE, "patch": Right.WRITE, "delete": Right.WRITE}
+
+    @operation("get_campaign", TAG, answer=CampaignDetail, query=WaitQuery, refusals=[NOT_FOUND])
+    def get(self, request: Request, pk: int) -> Response:
+        """A campaign; with `wait`, as soon as `state` or `seen` is not true any more.
+
+        Only some may wait at a time: with `Retry-After` the answer came at once, as no place was free.
+        """
+        asked = self.read_query(WaitQuery)
+        selected(request, CampaignDetail)
+        campaign = self.campaign(pk)
+        known: dict[str, Any] = {
+            name: value for name, value in asked.items() if name in ("state", "seen")
+        }
+        if "wait" in asked and not known:
+            known = {"seen": versions.whole_version(campaign)}
+        waited = "wait" not in asked or waiting.wait(
+            lambda: self.has_changed(campaign, known), asked["wait"]
+        )
+        answer = self.answer(campaign)
+        if not waited:
+            answer.headers["Retry-After"] = str(waiting.ASK_AGAIN_SECONDS)
+        return answer
+
+    def has_changed(self, campaign: Campaign, known: Mapping[str, Any]) -> bool:
+        """Say whether what a client knows of a campaign is not so any more."""
+        campaign.refresh_from_db()
+        return bool(
+            campaign.state != known.get("state", campaign.state)
+            or ("seen" in known and versions.whole_version(campaign) != known["seen"])
+        )
+
+    @operation(
+        "replace_campaign",
+        TAG,
+        body=CampaignInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def put(self, request: Request, pk: int) -> Response:
+        """Replace a draft's definition; what is not sent is as in a new one. Its try-outs go."""
+        return self.changed(self.campaign(pk), self.read(CampaignInput))
+
+    @operation(
+        "edit_campaign",
+        TAG,
+        body=CampaignInput,
+        answer=CampaignDetail,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change the fields of a draft that are sent, its parameters one by one. Its try-outs go."""
+        campaign = self.campaign(pk)
+        return self.changed(campaign, drafts.with_changes(campaign, self.read(CampaignInput)))
+
+    @operation(
+        "delete_campaign",
+        TAG,
+        answer=None,
+        code=status.HTTP_204_NO_CONTENT,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete a draft, with a try-out that waits. What was launched stays."""
+        drafts.delete(self.campaign(pk), self.seen)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def changed(self, campaign: Campaign, data: Mapping[str, Any]) -> Response:
+        """Store another definition of a draft. Raise Invalid, NotADraft, Changed."""
+        drafts.require_draft(campaign)
+        definition = checking.check(data, self.targets(campaign))
+        return self.answer(drafts.change(campaign, definition, self.seen))
+
+
+class Try(CampaignApi):
+    """POST {cell}: one run of a draft that no analysis will see."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation(
+        "try_campaign",
+        TAG,
+        later=LaunchRequestOutput,
+        body=TryInput,
+        answer=RunOutput,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Plan one run of a draft that no analysis will see."""
+        campaign = self.campaign(pk)
+        sent = self.read(TryInput)
+        position = sent.get("cell")
+        cell = None
+        if position is not None:
+            cell = campaign.cells.filter(position=position).first()
+            if cell is None:
+                raise Invalid({"cell": [f"This campaign has no cell {position}."]})
+        run = life.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
+        if isinstance(run, LaunchRequest):
+            return self.asked(run)
+        work_waits.send(sender=None)
+        planned = records.runs(campaign).get(pk=run.pk)
+        data = self.shown(planned, RunOutput)
+        return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
+
+
+class Clone(WholeCampaignApi):
+    """POST {changes}: a draft like this campaign but for the fields that are sent."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "clone_campaign",
+        TAG,
+        body=CampaignInput,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """A draft like it: parameters are replaced one by one, any other field as a whole."""
+        campaign = self.campaign(pk)
+        definition = checking.check(
+            drafts.with_changes(campaign, self.read(CampaignInput)), self.targets()
+        )
+        clone = drafts.create(definition, self.user, clone_of=campaign, team=campaign.team)
+        return self.answer(clone, status.HTTP_201_CREATED)
+
+
+class Calibrate(WholeCampaignApi):
+    """POST: an A/A campaign like this one."""
+
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "calibrate_campaign",
+        TAG,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """A draft that measures one setting of this campaign under two blind labels (A/A)."""
+        made = calibrating.calibrate(self.campaign(pk), self.user)
+        return self.answer(made, status.HTTP_201_CREATED)
+
+
+class BeginWithTemplate(WholeCampaignApi):
+    """POST {changes}: a draft that begins with a template."""
+
+    of = Template
+    takes = {"post": Right.WRITE}
+
+    @operation(
+        "begin_with_template",
+        "templates",
+        body=CampaignInput,
+        answer=CampaignDetail,
+        code=status.HTTP_201_CREATED,
+        refusals=[NOT_FOUND, CONFLICT],
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """A draft of it: parameters are replaced one by one, any other field as a whole."""
+        changes: dict[str, Any] = self.read(CampaignInput)
+        try:
+            draft = templates.begin(get_object_or_404(Template, pk=pk), changes, self.user)
+        except templates.NoTemplate as refusal:
+            raise NotPossible(str(refusal)) from None
+        return self.answer(draft, status.HTTP_201_CREATED)

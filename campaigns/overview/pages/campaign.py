@@ -1,0 +1,100 @@
+"""The page of a campaign: of a draft, of one that runs, or of its result, by its state."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from campaigns.execution import live
+from campaigns.execution.manual_steps import open_requests
+from campaigns.findings.pages import result
+from campaigns.kit.errors import Invalid
+from campaigns.kit.pages.people import takes
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign
+from campaigns.overview.pages import running
+from campaigns.overview.pages.live import etag_of, progress_version
+from campaigns.planning import drafts, life
+from campaigns.planning.amendments import amendments_of
+from campaigns.planning.checking import check
+from campaigns.planning.pages.launches import ANYWAY, failed_try_out
+from campaigns.planning.pages.limits import limits_of, stopped_of
+from campaigns.planning.pages.plans import plan_view
+from campaigns.planning.preview import preview
+from campaigns.results import versions
+from campaigns.results.environment import stand_ins_of
+from campaigns.results.pages_data import Outline, outline_of
+from campaigns.results.phrases import Levels, level_text
+
+CANCELLING = "The load is being stopped; the page changes when the target is clean."
+
+
+@require_GET
+@takes(Right.SEE, Campaign)
+def campaign(request: HttpRequest, pk: int) -> HttpResponse:
+    """Choose by the state; `?view=results` shows what a running campaign has given so far."""
+    found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
+    outline, waiting = outline_of(found), {"launch_request": life.waiting_of(found)}
+    if found.state == Campaign.State.DRAFT:
+        shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(found)}
+        return render(request, "planning/draft.html", waiting | shown | _draft(found, outline))
+    if found.state in Campaign.ACTIVE and request.GET.get("view") != "results":
+        return render(request, "overview/running.html", waiting | _running(found, outline))
+    shown = waiting | result.context(request, found, outline)
+    return render(request, "findings/result.html", shown)
+
+
+def _draft(campaign: Campaign, outline: Outline) -> dict[str, Any]:
+    """Definition, plan, and what a try-out gave."""
+    words = Levels(outline.factors)
+    problems: list[str] = []
+    plan = None
+    try:
+        definition = check(drafts.as_data(campaign))
+    except Invalid as invalid:
+        problems = [text for texts in invalid.errors.values() for text in texts]
+    else:
+        plan = plan_view(definition, preview(definition))
+    trials = running.trials_context(campaign, etag_of(versions.version(campaign)))
+    cells = campaign.cells.all()[: result.MOST_CHOICES]
+    return {
+        "campaign": campaign,
+        "part_trials": trials,
+        "outline": outline,
+        "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
+        "parameters": [(label, level_text(value)) for label, value in outline.parameters],
+        "plan": plan,
+        "problems": problems,
+        "hands": list(open_requests(campaign)),
+        "hard": [factor.name for factor in campaign.factors.all() if factor.hard_to_change],
+        "limits": limits_of(campaign),
+        "cells": [(cell.pk, words.sentence(cell.levels_by_factor)) for cell in cells],
+    }
+
+
+def _running(campaign: Campaign, outline: Outline) -> dict[str, Any]:
+    """Progress, live chart, matrix, log, and what is known so far."""
+    current = live.current_of(campaign)
+    plot = running.live_plot(campaign, current)
+    lines = live.log_of(campaign)
+    version = etag_of(versions.version(campaign))
+    return {
+        "campaign": campaign,
+        "outline": outline,
+        "plot": plot,
+        "stand_ins": stand_ins_of(campaign),
+        "live_address": reverse("campaign-live", args=[campaign.pk]),
+        "limits": limits_of(campaign) if outline.executable else "",
+        "stopped": stopped_of(campaign),
+        "amendments": amendments_of(campaign),
+        "cancelling": f"Cancelled: {campaign.state_reason}. {CANCELLING}",
+        "lines": lines,
+        "last": lines[-1].pk if lines else 0,
+        "part_progress": running.progress_context(campaign, etag_of(progress_version(campaign))),
+        "part_matrix": running.matrix_context(campaign, version),
+        "part_so_far": running.so_far_context(
+            campaign, etag_of(versions.findings_version(campaign))
+        ),
+    }

@@ -1,0 +1,89 @@
+"""The documentation, from docs/ of this installation, and the glossary that pages link to."""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from campaigns.kit.markup import Document, document
+from campaigns.kit.owners import for_everybody
+
+INDEX, GLOSSARY, CHANGELOG = "docs/README.md", "docs/reference/glossary.md", "CHANGELOG.md"
+SCHEMA = "docs/reference/campaign.schema.json"
+OUTSIDE = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the glossary: where it is explained, and the hint."""
+
+    address: str
+    hint: str
+
+
+@require_safe
+@for_everybody
+def help_page(request: HttpRequest, page: str = "") -> HttpResponse:
+    """A page of the documentation; without a name its table of contents."""
+    path = pages().get(page)
+    if path is None:
+        raise Http404(f"The documentation has no page “{page}”.")
+    found = read(path)
+    sections = [heading for heading in found.headings if heading.level == 2]
+    context = {"document": found, "sections": sections, "is_index": path == INDEX}
+    return render(request, "overview/help.html", context)
+
+
+@cache
+def pages() -> dict[str, str]:
+    """Files of the documentation, below the root of the installation, by the name in their address."""
+    root = settings.BASE_DIR
+    files = [path.relative_to(root).as_posix() for path in sorted(root.glob("docs/**/*.md"))]
+    return {_name(path): path for path in [*files, CHANGELOG]}
+
+
+@cache
+def read(path: str) -> Document:
+    """Read a page, with its links leading to addresses of perfdash."""
+    text = Path(settings.BASE_DIR, path).read_text(encoding="utf-8")
+    return document(text, lambda link: _address(path, link))
+
+
+@cache
+def glossary() -> Mapping[str, Term]:
+    """The terms of the glossary; a heading may name several, with commas between them."""
+    home = _of_page(GLOSSARY)
+    return {
+        name.strip().lower(): Term(f"{home}#{heading.anchor}", heading.first)
+        for heading in read(GLOSSARY).headings
+        if heading.level == 2
+        for name in heading.text.split(",")
+    }
+
+
+def _name(path: str) -> str:
+    return path.removeprefix("docs/").removesuffix(".md").removesuffix("README").strip("/").lower()
+
+
+def _of_page(path: str) -> str:
+    name = _name(path)
+    return reverse("help-page", args=[name]) if name else reverse("help")
+
+
+def _address(path: str, link: str) -> str | None:
+    """Where a link of a page leads; None for what is no page, such as code."""
+    if OUTSIDE.match(link) or link.startswith("#"):
+        return link
+    file, mark, anchor = link.partition("#")
+    file = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+    if file == SCHEMA:
+        return reverse("api-schema")
+    return f"{_of_page(file)}{mark}{anchor}" if file in pages().values() else None

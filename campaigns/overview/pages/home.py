@@ -1,0 +1,58 @@
+"""The first page: what runs, what was answered, and how the machines are."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from campaigns.execution.manual_steps import open_requests
+from campaigns.findings.pages.sparks import spark
+from campaigns.kit.pages.people import may, takes
+from campaigns.kit.rights import Right
+from campaigns.models import Campaign
+from campaigns.overview import home as queries
+from campaigns.planning.launches import waiting_in
+
+
+@require_GET
+@takes(Right.SEE)
+def home(request: HttpRequest) -> HttpResponse:
+    """Everything on one page, or, without any campaign, where to begin."""
+    teams = may(request).see
+    answers = queries.latest_answers(teams)
+    demonstration = queries.demonstration(teams)
+    context = _running(request) | {
+        "answers": [(answer, spark(answer.means)) for answer in answers],
+        "targets": queries.target_rows(teams),
+        "workers": queries.worker_rows(teams),
+        "demonstration": demonstration,
+        "made": None if demonstration else queries.demonstration_made(teams),
+        "launches": list(waiting_in(teams)),
+        "empty": not Campaign.objects.exclude(state=Campaign.State.DRAFT)
+        .filter(team__in=teams)
+        .exists(),
+    }
+    return render(request, "overview/home/home.html", context)
+
+
+@require_GET
+@takes(Right.SEE)
+def running(request: HttpRequest) -> HttpResponse:
+    """The panels that change by themselves; an unchanged one is answered with 304."""
+    teams = may(request).see
+    context = _running(request) | {
+        "targets": queries.target_rows(teams),
+        "workers": queries.worker_rows(teams),
+    }
+    return render(request, "overview/home/_running.html", context)
+
+
+def _running(request: HttpRequest) -> dict[str, Any]:
+    teams = may(request).see
+    campaigns = queries.open_campaigns(teams)
+    return {
+        "campaigns": campaigns,
+        "hands": list(open_requests().filter(target__team__in=teams)),
+        "going_on": sum(campaign.run is not None for campaign in campaigns),
+    }

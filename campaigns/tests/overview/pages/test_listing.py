@@ -1,0 +1,162 @@
+import pytest
+from django.urls import reverse
+
+from campaigns.models import Campaign, Finding
+from campaigns.overview.pages import campaigns
+from campaigns.planning import drafts, life
+from campaigns.planning.checking import check
+from campaigns.tests.toy import definition
+from campaigns.tests.web.conftest import Page
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/campaigns/"
+
+
+@pytest.fixture
+def three(target, person):
+    """Three drafts; the second one runs."""
+    made = [
+        drafts.create(check(definition(target=target.pk, question=question, tags=tags)), person)
+        for question, tags in (
+            ("Which manifest is slow?", ["knee"]),
+            ("Does uvloop help 100 %?", ["loop", "a,b & <c>"]),
+            ("How many_workers?", []),
+        )
+    ]
+    life.launch(made[1], person)
+    return made
+
+
+def found(browser, **query):
+    """Names of the campaigns on the page."""
+    page = browser.get(LIST, query)
+    assert page.status_code == 200
+    return [row.campaign.name for row in page.context["rows"]]
+
+
+def test_the_newest_campaign_stands_first(browser, three):
+    assert found(browser) == [campaign.name for campaign in reversed(three)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"q": "UVLOOP"}, [1]),
+        ({"q": "knee"}, [0]),
+        ({"q": "slow manifest"}, [0]),
+        ({"q": "100 %"}, [1]),
+        ({"q": "y_w"}, [2]),
+        ({"q": "%%"}, []),
+        ({"q": "nothing like it"}, []),
+        ({"state": "running"}, [1]),
+        ({"kind": "toy"}, [2, 1, 0]),
+        ({"kind": "external"}, []),
+        ({"tag": "a,b & <c>"}, []),
+        ({"tag": "loop", "state": "draft"}, []),
+        ({"q": "\x00"}, [2, 1, 0]),
+        ({"state": "no such"}, []),
+        ({"target": "abc"}, []),
+        ({"target": "9" * 60}, []),
+        ({"target": "٣"}, []),
+        ({"page": "x"}, [2, 1, 0]),
+        ({"page": "-5"}, [2, 1, 0]),
+        ({"page": "9" * 60}, [2, 1, 0]),
+        ({"q": "x" * 100_000}, []),
+    ],
+)
+def test_search_and_filters_narrow_the_list(browser, three, query, expected):
+    assert found(browser, **query) == [three[index].name for index in expected]
+
+
+def test_bytes_that_are_no_text_are_searched_as_they_can_be(browser, three):
+    assert browser.get(f"{LIST}?q=%ff%fe&tag=%80").status_code == 200
+
+
+def test_the_filter_of_a_target_finds_its_campaigns(browser, three, target):
+    assert len(found(browser, target=target.pk)) == 3
+
+
+def test_pages_keep_the_filters(browser, target, person):
+    for number in range(27):
+        question = f"Question {number:02}"
+        drafts.create(check(definition(target=target.pk, question=question)), person)
+
+    first = Page(browser.get(LIST, {"q": "Question", "state": "draft"}))
+    second = found(browser, q="Question", state="draft", page=2)
+
+    (older,) = [attributes for _, attributes in first.elements if attributes.get("rel") == "next"]
+    assert older["href"] == "?q=Question&state=draft&page=2"
+    assert second == ["Question 01", "Question 00"]
+
+
+def test_an_answer_and_its_curve_stand_in_the_list(browser, draft):
+    Campaign.objects.filter(pk=draft.pk).update(order="interleaved", paired_factor="")
+    Finding.objects.create(
+        campaign=draft, name="answer", data_hash="x", result={"sentence": "Yes, by 20 %."}
+    )
+    Finding.objects.create(
+        campaign=draft,
+        name="cells",
+        data_hash="x",
+        result={"cells": [{"summary": {"gmean": 2.0}}, {"summary": {"mean": 1.0}}]},
+    )
+
+    page = browser.get(LIST)
+
+    assert "Yes, by 20 %." in Page(page).text
+    assert 'points="4.0,4.0 116.0,28.0"' in page.content.decode()
+
+
+def test_markup_in_names_and_tags_is_text(browser, target, person):
+    sent = definition(target=target.pk, question="<script>alert(1)</script>", tags=["<b>"])
+    drafts.create(check(sent), person)
+
+    content = browser.get(LIST).content.decode()
+
+    assert "<script>alert" not in content
+    assert "<b>" not in content
+    assert "?tag=%3Cb%3E" in content
+
+
+def test_a_draft_is_deleted_and_a_launched_campaign_is_not(browser, three):
+    browser.post(reverse("campaign-delete", args=[three[0].pk]))
+    refused = browser.post(reverse("campaign-delete", args=[three[1].pk]))
+
+    assert not Campaign.objects.filter(pk=three[0].pk).exists()
+    assert Campaign.objects.filter(pk=three[1].pk).exists()
+    assert refused["Location"] == reverse("campaign", args=[three[1].pk])
+
+
+def test_the_list_costs_few_queries(browser, three, django_assert_max_num_queries):
+    browser.get("/account/")  # the first request of a session also notes the session
+    with django_assert_max_num_queries(13):
+        browser.get(LIST)
+
+
+def test_the_list_is_sorted_as_the_address_says(browser, three):
+    assert found(browser, sort="oldest") == [campaign.name for campaign in three]
+    by_name = sorted((campaign.name for campaign in three), key=str.lower)
+    assert found(browser, sort="name") == by_name
+    newest = [campaign.name for campaign in reversed(three)]
+    assert found(browser, sort="no such") == newest
+
+
+def test_a_part_of_a_tag_finds_the_campaigns_of_all_tags_that_have_it(browser, three):
+    assert found(browser, tag="OO") == [three[1].name]
+    assert found(browser, tag="e") == [three[0].name]
+    assert found(browser, tag="loop") == [three[1].name]
+    assert found(browser, tag="no such") == []
+    assert '<datalist id="tags"><option value="' in browser.get(LIST).content.decode()
+
+
+def test_the_last_page_is_one_click_away_and_keeps_the_filters(browser, three, monkeypatch):
+    monkeypatch.setattr(campaigns, "PAGE_SIZE", 1)
+
+    first = browser.get(LIST, {"kind": "toy", "sort": "name"}).content.decode()
+    last = browser.get(LIST, {"kind": "toy", "sort": "name", "page": "3"}).content.decode()
+
+    assert 'rel="last" href="?kind=toy&amp;sort=name&amp;page=3">Last</a>' in first
+    assert 'rel="first"' not in first
+    assert 'rel="first" href="?kind=toy&amp;sort=name&amp;page=1">First</a>' in last
+    assert 'rel="last"' not in last
