@@ -158,7 +158,7 @@ def delete_rows(
 @pytest.fixture(scope="session", autouse=True)
 def every_answer_is_as_documented() -> Iterator[None]:
     """Compare what the API answers with its OpenAPI document, whichever test and client asks."""
-    from campaigns.tests.api.validated import require_documented  # once Django is set up
+    from campaigns.tests.validated import require_documented  # once Django is set up
 
     unchecked = BaseHandler.get_response
 

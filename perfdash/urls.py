@@ -3,8 +3,8 @@
 from django.urls import include, path
 
 urlpatterns = [
-    path("api/v1/", include("campaigns.api.urls")),
-    path("", include("campaigns.web.urls")),
+    path("api/v1/", include("campaigns.urls.api")),
+    path("", include("campaigns.urls.pages")),
 ]
 
 handler400 = "perfdash.errors.bad_request"

@@ -6,13 +6,13 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.models import Target
 from campaigns.planning.checking import check
-from campaigns.tests.api.conftest import ApiClient
-from campaigns.tests.api.conftest import api as api
-from campaigns.tests.api.conftest import owner as owner
-from campaigns.tests.api.conftest import token as token
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.conftest import browser as browser
-from campaigns.tests.web.conftest import person as person
+from campaigns.tests.browsing import Page
+from campaigns.tests.browsing import browser as browser
+from campaigns.tests.browsing import person as person
+from campaigns.tests.rest import ApiClient
+from campaigns.tests.rest import api as api
+from campaigns.tests.rest import owner as owner
+from campaigns.tests.rest import token as token
 
 pytestmark = pytest.mark.django_db
 FEED = "http://127.0.0.1:8099/repo/files=3/PULP_MANIFEST"

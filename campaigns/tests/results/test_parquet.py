@@ -8,8 +8,8 @@ from campaigns.models import Attempt, Measurement, Run
 from campaigns.planning import life
 from campaigns.results import parquet
 from campaigns.results.parquet import _array, _type, parquet_pieces
+from campaigns.tests.browsing import person
 from campaigns.tests.findings.compute.conftest import interleaved, published, store, target
-from campaigns.tests.web.conftest import person
 from perfdash import __version__
 
 __all__ = ["interleaved", "person", "published", "target"]

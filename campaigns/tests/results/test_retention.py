@@ -18,8 +18,8 @@ from campaigns.models import (
     Retention,
 )
 from campaigns.results import retention
-from campaigns.tests.web.conftest import Page, browser, person, target, toy, worker
-from campaigns.tests.web.measured import begin, finish, launched, outcome
+from campaigns.tests.browsing import Page, browser, person, target, toy, worker
+from campaigns.tests.measured import begin, finish, launched, outcome
 
 __all__ = ["browser", "person", "target", "toy", "worker"]
 pytestmark = pytest.mark.django_db

@@ -36,9 +36,9 @@ from campaigns.models import (
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.targets import servers
+from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
-from campaigns.tests.web.measured import finish, launched, store
 
 READ = {"way": "http", "method": "GET", "url": "/x", "at": "value"}
 HTTP = {"way": "http", "method": "PUT", "url": "/x", "body": {"value": "{value}"}}

@@ -10,7 +10,7 @@ from django.urls import URLPattern, get_resolver
 from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Run
 from campaigns.tests.accounts.activity.routes import DEEDS
-from campaigns.tests.api.conftest import api, draft, own_rates, owner, token
+from campaigns.tests.rest import api, draft, own_rates, owner, token
 from campaigns.tests.targets.settings_server import over_http
 from campaigns.tests.toy import definition, target, toy
 

@@ -10,8 +10,8 @@ from django.test import Client
 from campaigns.accounts import invitations
 from campaigns.accounts.access import make_token
 from campaigns.models import Invitation, Team
-from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient
 
 pytestmark = pytest.mark.django_db
 SENT = {"roles": ["reviewer", "author"], "note": "for Anna", "days": 3}

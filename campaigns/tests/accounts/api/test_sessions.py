@@ -6,8 +6,8 @@ from django.test import Client
 
 from campaigns.accounts.access import make_token
 from campaigns.models import AuditEvent
-from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient
 
 pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"

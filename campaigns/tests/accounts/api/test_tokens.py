@@ -5,8 +5,8 @@ from django.test import Client
 
 from campaigns.accounts.access import make_token
 from campaigns.models import ApiToken
-from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient
 
 pytestmark = pytest.mark.django_db
 

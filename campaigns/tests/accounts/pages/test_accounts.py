@@ -10,8 +10,8 @@ from django.utils import timezone
 from campaigns.accounts import access
 from campaigns.kit.encryption import token_hash
 from campaigns.models import ApiToken, SignInLink
+from campaigns.tests.browsing import PASSWORD, Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import PASSWORD, Page
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from campaigns.kit.encryption import decrypt
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, AuditEvent, Channel, Delivery, Membership, Team
 from campaigns.models.teams import default_team
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
 
 PAGE = "/account/notifications/"
 CHANNELS = f"{PAGE}channels/"

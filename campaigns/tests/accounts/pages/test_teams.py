@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Membership, Team
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 from campaigns.accounts import second_factor
 from campaigns.models import AuditEvent
 from campaigns.tests.accounts.signing.at_provider import oidc, provider
-from campaigns.tests.web.conftest import PASSWORD, browser, person
+from campaigns.tests.browsing import PASSWORD, browser, person
 
 __all__ = ["browser", "oidc", "person", "provider"]
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from campaigns.accounts import access, second_factor
 from campaigns.models import AuditEvent
 from campaigns.tests.accounts.signing.conftest import actions, code_of, is_in, switched_on, typed
-from campaigns.tests.web.conftest import PASSWORD, Page
+from campaigns.tests.browsing import PASSWORD, Page
 
 pytestmark = pytest.mark.django_db
 CODE = "/sign-in/code/"

@@ -13,8 +13,8 @@ from campaigns.accounts import invitations
 from campaigns.kit.encryption import token_hash
 from campaigns.models import Invitation, Membership, Team
 from campaigns.tests.accounts.signing.conftest import actions, is_in
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 NEW = {"name": "anna", "email": "", "password": "much better 7", "again": "much better 7"}

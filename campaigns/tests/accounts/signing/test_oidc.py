@@ -19,8 +19,8 @@ from campaigns.tests.accounts.signing.at_provider import (
     refusal,
 )
 from campaigns.tests.accounts.signing.conftest import actions, code_of, come_in, is_in, switched_on
+from campaigns.tests.browsing import PASSWORD, Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import PASSWORD, Page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("oidc")]
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from campaigns.accounts.signing import oidc
 from campaigns.kit.rates import Rate
-from campaigns.tests.web.conftest import Page
+from campaigns.tests.browsing import Page
 from perfdash.oidc import Provider
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from campaigns.accounts import access, sessions
 from campaigns.tests.accounts.signing.conftest import actions, come_in, is_in
-from campaigns.tests.web.conftest import PASSWORD, Page
+from campaigns.tests.browsing import PASSWORD, Page
 
 pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"

@@ -8,8 +8,8 @@ from campaigns.kinds.base import Health
 from campaigns.models import Attempt, LogLine, Run
 from campaigns.planning import life
 from campaigns.results.importing.demonstration import published_campaign
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin, launched, outcome, store
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
 

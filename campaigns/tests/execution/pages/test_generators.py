@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from campaigns.models import Generator, Worker
 from campaigns.overview.home import worker_rows
+from campaigns.tests.measured import begin, launched
 from campaigns.tests.people import everywhere
-from campaigns.tests.web.measured import begin, launched
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,8 @@ from campaigns.execution import dispatch
 from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
+from campaigns.tests.browsing import Page
 from campaigns.tests.toy import definition
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

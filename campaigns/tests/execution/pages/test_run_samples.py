@@ -7,8 +7,8 @@ from campaigns import results
 from campaigns.execution import progress
 from campaigns.execution.pages.run_samples import FEW, sample_table
 from campaigns.kinds.base import Metric, Phase
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin, launched, outcome
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db
 FIGURE = 'id="samples-figure"'

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from campaigns.models import Campaign, Run, Worker
 from campaigns.stats.methods import METHODS
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

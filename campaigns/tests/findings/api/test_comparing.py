@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.models import Campaign
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from campaigns.models import Campaign, Measurement, Run
 from campaigns.planning import life
 from campaigns.results import exports
 from campaigns.results.importing.demonstration import published_campaign
-from campaigns.tests.web.measured import begin, finish, launched, outcome, store
+from campaigns.tests.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ from campaigns.findings import compute
 from campaigns.models import Amendment, Campaign, EnvironmentFact, Run
 from campaigns.planning import life
 from campaigns.results.importing.demonstration import published_campaign
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin, finish, launched, outcome, store
 from campaigns.tests.stored import import_run
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
 

@@ -12,9 +12,9 @@ from campaigns.findings.compare_choice import MOST_CELLS
 from campaigns.models import Campaign, EnvironmentFact
 from campaigns.planning import checking, drafts
 from campaigns.results.importing.demonstration import published_campaign
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.toy import definition
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

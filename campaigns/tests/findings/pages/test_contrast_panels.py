@@ -2,8 +2,8 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Finding
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

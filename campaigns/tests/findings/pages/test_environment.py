@@ -13,8 +13,8 @@ from campaigns import results
 from campaigns.findings import compute
 from campaigns.models import Attempt, EnvironmentFact
 from campaigns.results.environment import changes_of, environment_of
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin, finish, launched, outcome
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin, finish, launched, outcome
 
 pytestmark = pytest.mark.django_db
 STAND_IN = "simulated Pulp 3.123.1"

@@ -8,7 +8,7 @@ from campaigns.findings.charts import sampling
 from campaigns.findings.pages import tables
 from campaigns.findings.pages.panels import base
 from campaigns.models import Attempt, Measurement, Run
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

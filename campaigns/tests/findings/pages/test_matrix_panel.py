@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.models import Run
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

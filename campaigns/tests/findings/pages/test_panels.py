@@ -12,9 +12,9 @@ from campaigns.kinds.base import ClosedLoop
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.results.importing import demonstration
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import START, finish, launched, store
 from campaigns.tests.stored import import_run
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import START, finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

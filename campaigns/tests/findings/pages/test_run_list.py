@@ -5,8 +5,8 @@ import pytest
 from campaigns.models import Attempt, Measurement, Run
 from campaigns.planning import life
 from campaigns.results.run_list import WITHOUT_VALUE, RunList
+from campaigns.tests.measured import launched, store
 from campaigns.tests.people import somebody
-from campaigns.tests.web.measured import launched, store
 
 pytestmark = pytest.mark.django_db
 

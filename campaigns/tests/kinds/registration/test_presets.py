@@ -7,7 +7,7 @@ from campaigns.kinds.registration.driver import driver
 from campaigns.kinds.registration.presets import LEVELS, presets
 from campaigns.models import Campaign, Target
 from campaigns.results.importing import stand_ins
-from campaigns.tests.web.conftest import Page, browser, person
+from campaigns.tests.browsing import Page, browser, person
 
 __all__ = ["browser", "person"]
 

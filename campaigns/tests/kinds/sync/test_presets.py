@@ -5,7 +5,7 @@ import pytest
 from campaigns.kinds.sync.driver import driver
 from campaigns.kinds.sync.form import SyncForm
 from campaigns.models import Campaign
-from campaigns.tests.web.conftest import Page, browser, person
+from campaigns.tests.browsing import Page, browser, person
 from sandbox.grammar import pairs, read, split
 from sandbox.settings import PRESETS, Feed
 

@@ -7,7 +7,7 @@ import pytest
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign
 from campaigns.planning import life
-from campaigns.tests.web.measured import launched
+from campaigns.tests.measured import launched
 
 pytestmark = pytest.mark.django_db
 

@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from campaigns.kit.pages.sorting import Sort
 from campaigns.models import Run, Target
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.measured import finish, launched, store
 
 KEYS = {"name": str.lower}
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from campaigns.api.urls import urlpatterns
 from campaigns.planning.checking import KNOWN_FIELDS
+from campaigns.urls.api import urlpatterns
 
 TEXT = Path(settings.BASE_DIR, "docs/api.md").read_text()
 

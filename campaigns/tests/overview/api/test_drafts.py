@@ -5,7 +5,7 @@ import pytest
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, Run
 from campaigns.planning import life
-from campaigns.tests.api.conftest import ApiClient
+from campaigns.tests.rest import ApiClient
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db

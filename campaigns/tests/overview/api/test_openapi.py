@@ -16,9 +16,9 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.plumbing import OpenApiGeneratorExtension
 from drf_spectacular.validation import validate_schema
 
-from campaigns.api.urls import urlpatterns
 from campaigns.kit.api.openapi import built, document
 from campaigns.overview.api import documents
+from campaigns.urls.api import urlpatterns
 
 UNDOCUMENTED = {"docs", ""}
 """A page, and every other address."""

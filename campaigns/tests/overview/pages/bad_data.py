@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.models import Run
+from campaigns.tests.measured import START, finish, launched
 from campaigns.tests.stored import import_run
-from campaigns.tests.web.measured import START, finish, launched
 
 GOOD = (10.0, 11.0, 12.0, 10.5, 11.5)
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from campaigns import results
 from campaigns.findings.compute import groups, levels, matrix
 from campaigns.models import Campaign, Exclusion, Finding
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish
 from campaigns.tests.overview.pages.bad_data import GOOD, analysed, flags, measured, read, words
 from campaigns.tests.stored import import_run
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
 from campaigns.planning import life
 from campaigns.stats.methods import METHODS
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin, launched, outcome
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db
 

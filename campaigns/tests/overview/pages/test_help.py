@@ -15,7 +15,7 @@ from campaigns.kit.markup import DOCUMENT_TAGS, document
 from campaigns.overview.checks import documentation_is_there
 from campaigns.overview.pages.help import glossary, pages, read
 from campaigns.tests.attacks import ATTACKS, Elements
-from campaigns.tests.web.conftest import Page
+from campaigns.tests.browsing import Page
 
 ROOT = Path(settings.BASE_DIR)
 TERM = re.compile(r'{% term "([^"]+)"')

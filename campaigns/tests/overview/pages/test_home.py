@@ -10,9 +10,9 @@ from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLeas
 from campaigns.overview import home as queries
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -5,8 +5,8 @@ from campaigns.models import Campaign, Finding
 from campaigns.overview.pages import campaigns
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
+from campaigns.tests.browsing import Page
 from campaigns.tests.toy import definition
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.accounts import access
+from campaigns.tests.browsing import PASSWORD, Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import PASSWORD, Page
 
 pytestmark = pytest.mark.django_db
 

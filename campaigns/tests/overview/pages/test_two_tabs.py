@@ -14,9 +14,9 @@ from campaigns.reviews.comments import begin, place_on
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.drafting import create
 from campaigns.targets.settings import save_setting
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import join, somebody
 from campaigns.tests.targets.settings_server import over_http
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -4,8 +4,8 @@ import pytest
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, LaunchRequest, Run, Target, Team
-from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient
 
 pytestmark = pytest.mark.django_db
 NAME = {"confirm_target": "toy server"}

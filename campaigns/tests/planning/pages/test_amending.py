@@ -3,8 +3,8 @@ import json
 import pytest
 
 from campaigns.models import Amendment, Campaign
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish, launched, store
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

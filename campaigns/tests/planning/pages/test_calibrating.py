@@ -7,9 +7,9 @@ from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.results.importing import demonstration
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.toy import definition
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

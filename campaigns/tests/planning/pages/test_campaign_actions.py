@@ -5,8 +5,8 @@ from django.urls import reverse
 from campaigns import results
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.planning import life
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin, finish, launched, outcome, store
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,8 @@ from campaigns.models import Attempt, Campaign, Run, Target, Worker
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
 from campaigns.targets.probing import missing_at
+from campaigns.tests.browsing import Page
 from campaigns.tests.planning.pages.test_form import sent
-from campaigns.tests.web.conftest import Page
 
 __all__ = ["sent"]
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,8 @@ from django.urls import reverse
 from campaigns.kinds.base import REFUSED
 from campaigns.models import Attempt, Campaign, Run, Worker
 from campaigns.planning import life
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import begin
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import begin
 
 pytestmark = pytest.mark.django_db
 

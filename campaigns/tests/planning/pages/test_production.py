@@ -6,9 +6,9 @@ from django.urls import reverse
 from campaigns.models import Campaign, Run, Target
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import launched
 from campaigns.tests.toy import definition
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import launched
 
 pytestmark = pytest.mark.django_db
 

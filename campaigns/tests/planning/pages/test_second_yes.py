@@ -5,8 +5,8 @@ from django.urls import reverse
 
 from campaigns.models import LaunchRequest, Run, Target, Team
 from campaigns.planning import life
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -3,8 +3,8 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.models import AuditEvent, Campaign, Team, Template
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

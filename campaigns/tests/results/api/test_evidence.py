@@ -9,7 +9,7 @@ from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Run
 from campaigns.planning import life
-from campaigns.tests.web.measured import begin, launched, outcome
+from campaigns.tests.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db
 

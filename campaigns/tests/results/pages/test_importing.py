@@ -9,8 +9,8 @@ from django.urls import reverse
 from campaigns.findings import compute
 from campaigns.models import Campaign, Submission, SubmissionPart
 from campaigns.results.importing import waiting
+from campaigns.tests.browsing import Page
 from campaigns.tests.results import readers
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

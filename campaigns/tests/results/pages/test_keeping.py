@@ -3,9 +3,9 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.models import AuditEvent, Campaign, LogLine, Retention, Target, Team
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
 

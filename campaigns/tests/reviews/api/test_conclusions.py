@@ -3,9 +3,9 @@ import pytest
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, Conclusion, Team
 from campaigns.reviews.checklist import checklist
-from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.findings.compute.conftest import noisy, store
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient
 from campaigns.tests.reviews import conftest as reviews
 
 campaign, interleaved, target = reviews.campaign, reviews.interleaved, reviews.target

@@ -2,9 +2,9 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Conclusion, Decision, Evidence
+from campaigns.tests.browsing import browser, person, target, toy, worker
+from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import browser, person, target, toy, worker
-from campaigns.tests.web.measured import finish, launched, store
 
 __all__ = ["browser", "person", "target", "toy", "worker"]
 

@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from campaigns.models import AuditEvent, Decision, EnvironmentFact, PublicLink, Setting
 from campaigns.planning import life
-from campaigns.tests.api.conftest import own_rates
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import own_rates
 from campaigns.tests.reviews.reports.conftest import concluded
 from campaigns.tests.reviews.reports.test_pages import Outside
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish
 
 __all__ = ["own_rates"]
 pytestmark = pytest.mark.django_db

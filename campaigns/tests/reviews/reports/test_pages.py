@@ -9,9 +9,9 @@ from django.urls import reverse
 from campaigns.models import Team
 from campaigns.planning import life
 from campaigns.reviews.checklist import checklist
+from campaigns.tests.browsing import Page
+from campaigns.tests.measured import finish
 from campaigns.tests.people import somebody
-from campaigns.tests.web.conftest import Page
-from campaigns.tests.web.measured import finish
 
 pytestmark = pytest.mark.django_db
 WAYS = ("report", "report-html", "report-markdown")

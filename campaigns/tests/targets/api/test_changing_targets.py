@@ -8,8 +8,8 @@ from campaigns.accounts.access import make_token
 from campaigns.kit import encryption
 from campaigns.models import Campaign, Target, Team
 from campaigns.planning import life
-from campaigns.tests.api.conftest import ApiClient
 from campaigns.tests.people import somebody
+from campaigns.tests.rest import ApiClient
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, HandRequest, Setting, SshLogin
-from campaigns.tests.api.conftest import ApiClient
+from campaigns.tests.rest import ApiClient
 from campaigns.tests.targets.settings_server import by_hand, over_http
 from campaigns.tests.targets.ssh_server import new_key, private, public
 from campaigns.tests.toy import definition

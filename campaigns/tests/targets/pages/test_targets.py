@@ -8,7 +8,7 @@ from time_machine import travel
 
 from campaigns.models import Attempt, Target, TargetLease
 from campaigns.planning import life
-from campaigns.tests.web.conftest import Page
+from campaigns.tests.browsing import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -24,7 +24,7 @@ from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
 from campaigns.planning import checking, drafts
 from campaigns.targets.servers import save_target
-from campaigns.tests.web.measured import begin, launched, outcome
+from campaigns.tests.measured import begin, launched, outcome
 
 HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("schemathesis")

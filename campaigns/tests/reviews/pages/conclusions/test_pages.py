@@ -14,9 +14,9 @@ from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.drafting import create
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.sending import withdraw
+from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
 from campaigns.tests.reviews.conftest import content, say
-from campaigns.tests.web.conftest import Page
 
 pytestmark = pytest.mark.django_db
 

@@ -116,5 +116,5 @@ urlpatterns = [
     path("campaigns/<int:pk>/clone/", define.campaign_clone, name="campaign-clone"),
     path("campaigns/<int:pk>/repeat/", define.campaign_repeat, name="campaign-repeat"),
     path("campaigns/<int:pk>/delete/", campaigns.campaign_delete, name="campaign-delete"),
-    path("campaigns/<int:pk>/", include("campaigns.web.campaign_urls")),
+    path("campaigns/<int:pk>/", include("campaigns.urls.campaign")),
 ]

@@ -1,1 +1,0 @@
-"""REST: the face for programs. Each view checks the shape of what came in and calls a function."""
