@@ -26,7 +26,7 @@ PASSWORD = """Qz7%41 'w"x<y>&\\$(id);--ß/+=#"""  # noqa: S105
 ENTRY_POINT = "[perfdash.drivers]\ntelltale = e2e.secrets_kind:driver\n"
 TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
 STATES = "SELECT state FROM campaigns_campaign WHERE id = %s"
-PROGRAMS = "campaigns.engines."
+PROGRAMS = "campaigns.kinds."
 
 
 def forms_of(secret):

@@ -70,7 +70,7 @@ def engine(name: str) -> Run:
             "only_describe": False,
         }
         outcome = run_program(
-            f"campaigns.engines.{name}_downloader",
+            f"campaigns.kinds.downloader.engines.{name}",
             request,
             cancelled=threading.Event(),
             lease_seconds=lambda: LONGEST_SECONDS,

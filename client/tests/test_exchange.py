@@ -9,7 +9,7 @@ from perfdash_client.commands import exchange
 
 pytestmark = pytest.mark.django_db
 
-DATA = Path(__file__).resolve().parents[2] / "campaigns/tests/readers/data"
+DATA = Path(__file__).resolve().parents[2] / "campaigns/tests/results/readers/data"
 SUBMISSION = {
     "id": "nightly-1",
     "campaign": {"question": "Which parser is the fastest?", "primary_metric": "duration"},

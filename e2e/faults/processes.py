@@ -64,7 +64,7 @@ def engine(pid):
     return [
         process
         for process in tree(pid)
-        if any(word.startswith("campaigns.engines.") for word in words(process))
+        if any(word.startswith("campaigns.kinds.") for word in words(process))
     ]
 
 

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from campaigns.kinds.programs.deadline import monotonic
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 """Where the package `campaigns` stands: what the program is started in."""
 PASSED_ON = (
     "PATH",

@@ -1,4 +1,4 @@
-"""The shape of what comes in: types only. What it means, `campaigns.definition` decides."""
+"""The shape of what comes in: types only. What it means, `planning.checking` decides."""
 
 from rest_framework import serializers
 

@@ -460,7 +460,7 @@ def test_progress_is_passed_on(target, keeper):
 
 
 def test_an_engine_that_crashes_is_told_with_its_words(target, keeper, monkeypatch):
-    monkeypatch.setitem(MODULES, "asyncio", "campaigns.engines.no_such_engine")
+    monkeypatch.setitem(MODULES, "asyncio", "campaigns.kinds.downloader.engines.no_such_engine")
 
     with pytest.raises(GeneratorFailed, match="No module named") as caught:
         driver.apply(target, parameters(), keeper.context())

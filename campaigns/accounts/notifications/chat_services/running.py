@@ -12,7 +12,7 @@ from campaigns.accounts.notifications.chat_services.errors import ChatFailed
 from campaigns.kit.network import Rules
 
 TOTAL_SECONDS = 30.0
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 """Where the package `campaigns` stands."""
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SSL_CERT_DIR", "SSL_CERT_FILE")
 """All of the environment that it gets: no proxy, no home, no secret."""

@@ -17,7 +17,7 @@ from campaigns.tests.stored import import_run
 
 pytestmark = pytest.mark.django_db
 
-GOLDEN = Path(__file__).parent.parent / "stats" / "golden"
+GOLDEN = Path(__file__).parents[2] / "stats" / "golden"
 
 
 @pytest.fixture

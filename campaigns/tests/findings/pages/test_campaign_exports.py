@@ -16,7 +16,7 @@ from campaigns.tests.measured import begin, finish, launched, outcome, store
 
 pytestmark = pytest.mark.django_db
 
-GOLDEN = Path(__file__).parents[1] / "stats" / "golden"
+GOLDEN = Path(__file__).parents[2] / "stats" / "golden"
 
 
 def lines(browser, campaign):

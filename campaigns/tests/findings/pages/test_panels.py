@@ -18,7 +18,7 @@ from campaigns.tests.stored import import_run
 
 pytestmark = pytest.mark.django_db
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "stats/golden/d_usl.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[2] / "stats/golden/d_usl.json").read_text())
 LEVELS = GOLDEN["levels"]
 
 

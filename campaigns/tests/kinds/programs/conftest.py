@@ -54,7 +54,7 @@ OURS = pytest.mark.parametrize("engine", ["asyncio", "futures", "curl"], indirec
 
 @pytest.fixture(params=ENGINES)
 def engine(request) -> str:
-    return f"campaigns.engines.{request.param}_downloader"
+    return f"campaigns.kinds.downloader.engines.{request.param}"
 
 
 @pytest.fixture

@@ -2,7 +2,13 @@ import tracemalloc
 
 import pytest
 
-from campaigns.kinds.programs.manifest import MOST_BYTES, MOST_FILES, BadManifest, Entry, parse
+from campaigns.kinds.programs.manifest import (
+    MOST_BYTES,
+    MOST_FILES,
+    BadManifest,
+    Entry,
+    parse,
+)
 
 DIGEST = "0123456789abcdef" * 4
 

@@ -27,14 +27,14 @@ import sys, time, django
 django.setup()
 from django.db.models.functions import Now
 from django.test import Client
-from campaigns.api import repeating
-real = repeating.repeating.{where}
+from campaigns.kit import idempotency
+real = idempotency.{where}
 def stop(*arguments):
     if {after}:
         real(*arguments)
     print("here", flush=True)
     time.sleep(60)
-repeating.repeating.{where} = stop
+idempotency.{where} = stop
 Client(headers={{"Authorization": "Bearer " + sys.argv[1], "Idempotency-Key": "a"}}).post(
     "/api/v1/targets", sys.argv[2], content_type="application/json"
 )

@@ -14,8 +14,8 @@ import pytest
 from campaigns.kit.api.openapi import document
 from campaigns.overview.api import documents
 
-ROOT = Path(__file__).parents[3]
-HYPERFINE = Path(__file__).parents[1] / "readers" / "data" / "hyperfine-1.20.json"
+ROOT = Path(__file__).parents[4]
+HYPERFINE = Path(__file__).parents[2] / "results" / "readers" / "data" / "hyperfine-1.20.json"
 TYPES_TOLD = """
 content_type_overrides:
   application/zip: application/octet-stream

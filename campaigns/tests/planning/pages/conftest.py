@@ -1,0 +1,3 @@
+from campaigns.tests.browsing import browser, draft, person, target, toy, worker
+
+__all__ = ["browser", "draft", "person", "target", "toy", "worker"]

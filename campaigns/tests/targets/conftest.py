@@ -1,0 +1,3 @@
+from campaigns.tests.toy import target, toy
+
+__all__ = ["target", "toy"]
