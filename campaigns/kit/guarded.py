@@ -232,9 +232,10 @@ class Opened:
         self._sockets: list[socket.socket] = []
 
     def add(self, made: socket.socket) -> None:
-        """Take a new connection. Raise BrokenOff where none may be made any more."""
+        """Take a new connection. Close it and raise BrokenOff where none may be made any more."""
         with self._lock:
             if self._ended.is_set():
+                made.close()
                 raise BrokenOff
             self._sockets.append(made.dup())  # TLS takes the first one over
 

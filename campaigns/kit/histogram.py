@@ -72,20 +72,6 @@ def merge(encoded: Iterable[bytes]) -> bytes:
     return bytes(merged.encode())
 
 
-def encode_corrected(microseconds: Iterable[int], interval_microseconds: int) -> Encoded:
-    """Record values of a closed loop that had a schedule, with those that a stall kept from being made.
-
-    Beside `encode`, never added to it: one kind of histogram knows of the waiting, the other does not.
-    """
-    histogram, dropped = _empty(), 0
-    for value in microseconds:
-        if 0 <= value <= HIGHEST_MICROSECONDS:
-            histogram.record_corrected_value(value, interval_microseconds)
-        else:
-            dropped += 1
-    return Encoded(bytes(histogram.encode()), int(histogram.get_total_count()), dropped)
-
-
 def value_at_rank(encoded: bytes, rank: int, count: int) -> int:
     """Read the `rank`-th smallest of `count` values, in microseconds."""
     return int(HdrHistogram.decode(encoded).get_value_at_percentile(100 * rank / count))

@@ -1,9 +1,18 @@
 """Tables and constraints. No services, no signals, no logic in save()."""
 
-from campaigns.models.activity import AuditEvent
-from campaigns.models.amendments import Amendment
-from campaigns.models.campaigns import Block, Campaign, Cell, Factor, Level, Session
+from campaigns.models.campaigns import (
+    Amendment,
+    Block,
+    Campaign,
+    Cell,
+    Factor,
+    LaunchRequest,
+    Level,
+    Session,
+    Template,
+)
 from campaigns.models.evidence import (
+    DeletedSamples,
     Distribution,
     EffectiveSetting,
     EnvironmentFact,
@@ -12,18 +21,26 @@ from campaigns.models.evidence import (
     Phase,
     Proof,
     RawSamples,
+    Retention,
     Series,
 )
-from campaigns.models.generators import Generator
-from campaigns.models.kept_answers import KeptAnswer
-from campaigns.models.launches import LaunchRequest
 from campaigns.models.notices import Announcement, Channel, Delivery
-from campaigns.models.retention import DeletedSamples, Retention
-from campaigns.models.reviews import CheckWord, Conclusion, Decision, Evidence, PublicLink, Reviewer
+from campaigns.models.reviews import (
+    CheckWord,
+    Comment,
+    Conclusion,
+    Decision,
+    Evidence,
+    Mention,
+    PublicLink,
+    Reviewer,
+    Thread,
+)
 from campaigns.models.runs import (
     Attempt,
     Dispatcher,
     Exclusion,
+    Generator,
     GeneratorLease,
     LogLine,
     Run,
@@ -31,11 +48,18 @@ from campaigns.models.runs import (
     Worker,
 )
 from campaigns.models.settings import FoundSetting, HandRequest, Setting, SshLogin, TargetStep
-from campaigns.models.submissions import DeclaredMetric, Submission, SubmissionPart
-from campaigns.models.talk import Comment, Mention, Thread
+from campaigns.models.submissions import DeclaredMetric, KeptAnswer, Submission, SubmissionPart
 from campaigns.models.targets import Target
-from campaigns.models.teams import ApiToken, Invitation, Membership, Role, Scope, SignInLink, Team
-from campaigns.models.templates import Template
+from campaigns.models.teams import (
+    ApiToken,
+    AuditEvent,
+    Invitation,
+    Membership,
+    Role,
+    Scope,
+    SignInLink,
+    Team,
+)
 
 __all__ = [
     "Amendment",

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from campaigns.models.campaigns import METRIC_LETTERS, Campaign, Session
 from campaigns.models.runs import Attempt, Run
+from campaigns.models.teams import Team
 
 ACCEPTED_FIRST = models.Case(models.When(attempt__state=Attempt.State.ACCEPTED, then=0), default=1)
 
@@ -247,3 +248,37 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Retention(models.Model):
+    """A team's rule: raw samples that are older are deleted. Without a row they are kept for ever."""
+
+    team = models.OneToOneField(Team, on_delete=models.CASCADE, related_name="retention")
+    keep_samples_days = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(keep_samples_days__gte=1), name="samples_are_kept_a_day"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team} keeps raw samples for {self.keep_samples_days} days"
+
+
+class DeletedSamples(models.Model):
+    """Raw samples that an attempt once had: how many, and by which rule they were deleted."""
+
+    attempt = models.OneToOneField(
+        Attempt, on_delete=models.CASCADE, related_name="deleted_samples"
+    )
+    count = models.PositiveBigIntegerField()
+    kept_days = models.PositiveIntegerField()
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name_plural = "deleted samples"
+
+    def __str__(self) -> str:
+        return f"{self.count} samples, deleted"

@@ -160,3 +160,34 @@ def default_team() -> Any:
     """Primary key of the default team, made where it is missing."""
     team, _ = Team.objects.get_or_create(is_default=True, defaults={"name": "Default"})
     return team.pk
+
+
+class AuditEvent(models.Model):
+    """Something that somebody did, or that perfdash did by itself (`user` null).
+
+    Of what it was done to only kind, key and name are kept, so that it may be deleted later. `means`:
+    browser, command, system, or a token by its name.
+    """
+
+    at = models.DateTimeField(db_default=Now(), db_index=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    means = models.CharField(max_length=120, blank=True)
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+")
+    action = models.CharField(max_length=40, db_index=True)
+    subject_kind = models.CharField(max_length=30, blank=True)
+    subject_key = models.BigIntegerField(null=True)
+    subject_name = models.CharField(max_length=200, blank=True)
+    campaign_key = models.BigIntegerField(null=True, db_index=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["subject_kind", "subject_key"], name="audit_of_a_subject"),
+            models.Index(fields=["team", "-id"], name="audit_of_a_team"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject_name}"

@@ -4,15 +4,10 @@ from collections.abc import Set
 
 from django.db.models import QuerySet
 
-from campaigns.models import Campaign, LaunchRequest
+from campaigns.models import LaunchRequest
 
 
 def waiting_in(teams: Set[int]) -> QuerySet[LaunchRequest]:
     """What waits in teams, the oldest first."""
     rows = LaunchRequest.objects.filter(state=LaunchRequest.State.WAITING, campaign__team__in=teams)
     return rows.select_related("campaign__target", "asked_by").order_by("pk")
-
-
-def requests_of(campaign: Campaign) -> QuerySet[LaunchRequest]:
-    """All of a campaign, the newest first."""
-    return campaign.launch_requests.select_related("asked_by", "decided_by")

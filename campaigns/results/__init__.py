@@ -1,13 +1,12 @@
 """The only writer of measurements: everything an attempt observed, in one transaction.
 
 An attempt is closed once, by whoever holds its lease with the right fencing token; a latecomer
-changes nothing. `closing` closes it, `storing` stores what it observed, `settling` says what becomes
-of its run, `generators` what is kept of several that made its load, `bulk` stores what was measured elsewhere.
+changes nothing. `closing` closes it, and puts away what its generators were asked for; `storing` stores
+what it observed, `settling` says what becomes of its run, `bulk` stores what was measured elsewhere.
 """
 
 from campaigns.results.bulk import ReceivedRun, count_received, store_received
-from campaigns.results.closing import Fenced, close
-from campaigns.results.generators import put_away
+from campaigns.results.closing import Fenced, close, put_away
 from campaigns.results.settling import settle
 from campaigns.results.storing import (
     MOST_LETTERS,

@@ -1,14 +1,15 @@
 """Close an attempt with its outcome."""
 
-from datetime import timedelta
+from collections.abc import Collection
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Max
 from django.db.models.functions import Greatest, Now
 
 from campaigns.kit.redaction import storable
-from campaigns.models import Attempt, Campaign, Run, TargetLease
+from campaigns.models import Attempt, Campaign, Generator, Run, TargetLease
 from campaigns.planning.life.rows import release_leases
-from campaigns.results.generators import loaded_until, put_away
 from campaigns.results.settling import settle
 from campaigns.results.storing import Outcome, stand_in_of, store, without_secrets
 
@@ -66,3 +67,27 @@ def close(attempt: Attempt, outcome: Outcome, *, hung: bool = False) -> Run:
             not_before=Now() + timedelta(seconds=campaign.cool_down_seconds)
         )
     return run
+
+
+def loaded_until(attempt: Attempt) -> datetime | None:
+    """Until when generators of an attempt may still load the target; None where none can.
+
+    That is so only where the run's keeper could not wait for their end.
+    """
+    loading = Generator.objects.filter(
+        attempt=attempt, state__in=Generator.LOADING, expires_at__gt=Now()
+    )
+    found: datetime | None = loading.aggregate(latest=Max("expires_at"))["latest"]
+    return found
+
+
+def put_away(attempts: Collection[int]) -> None:
+    """Delete what the programs were asked for, and the samples that the attempt has by now.
+
+    One that has not ended is told to stop by its attempt's end.
+    """
+    rows = Generator.objects.filter(attempt__in=attempts)
+    rows.update(request="", samples=None)
+    rows.filter(state__in=Generator.OPEN).update(
+        state=Generator.State.FAILED, reason="the attempt has ended", finished_at=Now()
+    )

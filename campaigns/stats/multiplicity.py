@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from scipy import stats
-
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p values so that the family errs at most as often as one of them (Holm, 1979)."""
@@ -14,10 +12,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = highest
     return adjusted
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjust p values so that of those called different, a share of alpha is not (1995)."""
-    if not p_values:
-        return []
-    return [float(p) for p in stats.false_discovery_control(p_values)]

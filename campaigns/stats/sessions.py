@@ -176,19 +176,6 @@ def over_sessions(
     )
 
 
-def blocks_a_session(
-    variance_within: float, variance_between: float, cost_session: float, cost_block: float
-) -> int:
-    """Plan: how many blocks a session should have, 3 at least (Kalibera and Jones).
-
-    Costs in one unit, for example seconds. Where sessions do not differ, only more blocks help.
-    """
-    if variance_between <= 0:
-        raise ValueError("Without a difference between sessions there is nothing to weigh up.")
-    ratio = cost_session / cost_block * variance_within / variance_between
-    return max(3, math.ceil(math.sqrt(ratio)))
-
-
 def _pooled(sessions: Sequence[SessionEstimate], variance: float, df: int) -> Contrast:
     """These sessions only: the mean of their estimates, with the noise within all of them."""
     count = len(sessions)

@@ -1,4 +1,7 @@
-"""Icons, badges and states: each code of the domain has one word, one tone, one icon."""
+"""Icons, badges and states: each code of the domain has one word, one tone, one icon.
+
+Pages take them from here; charts, the REST API and the command line have words of their own.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -62,8 +65,18 @@ HEALTH: Mapping[str, Mark] = {
     "unreachable": ("unreachable", "fail", "x"),
     "refused": ("not allowed", "warn", "no"),
 }
-
-
+OUTCOMES: Mapping[str, Mark] = {
+    "pass": ("passed", "pass", "check"),
+    "warn": ("warns", "warn", "warn"),
+    "fail": ("failed", "fail", "x"),
+    "not_possible": ("not possible", "thin", "no"),
+}
+DELIVERIES: Mapping[str, Mark] = {
+    "waiting": ("waiting", "info", "clock"),
+    "delivered": ("delivered", "pass", "check"),
+    "given_up": ("given up", "fail", "x"),
+    "dropped": ("not sent", "thin", "no"),
+}
 CONCLUSIONS: Mapping[str, Mark] = {
     "draft": ("Draft", "thin", "dots"),
     "in_review": ("In review", "info", "clock"),

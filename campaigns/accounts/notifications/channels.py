@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from campaigns.accounts.notifications import chat_services, defaults, mail, signing
-from campaigns.accounts.notifications.chat_services.errors import BadAddress
+from campaigns.accounts.notifications.chat_services.services import BadAddress
 from campaigns.accounts.notifications.rules import notification_rules
 from campaigns.kit import encryption, network, redaction
 from campaigns.kit.activity import Action, record

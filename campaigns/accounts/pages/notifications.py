@@ -18,15 +18,9 @@ from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, held
 from campaigns.kit.rights import Right
 from campaigns.models import Channel
+from campaigns.templatetags.marks import DELIVERIES
 
 SHOWN = 20
-STATES = {
-    "waiting": ("waiting", "info", "clock"),
-    "delivered": ("delivered", "pass", "check"),
-    "given_up": ("given up", "fail", "x"),
-    "dropped": ("not sent", "thin", "no"),
-}
-"""Word, tone and icon of each state of a delivery."""
 
 
 @takes(Right.SEE)
@@ -160,7 +154,7 @@ def _page(
             for each in user.channels.all()
         ],
         "new": new_form(user, wrong if at is None else Sent()),
-        "told": [(told(each), STATES[each.state]) for each in deliveries_of(user)[:SHOWN]],
+        "told": [(told(each), DELIVERIES[each.state]) for each in deliveries_of(user)[:SHOWN]],
         "made": made,
         "secret": secret,
         "former_hours": channels.FORMER_HOURS if made and made.former_secret else 0,

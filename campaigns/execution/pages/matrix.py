@@ -8,6 +8,7 @@ from django.urls import reverse
 from campaigns.models import Attempt, Campaign
 from campaigns.results.phrases import Levels, inside, level_text, reason_of, value_text
 from campaigns.results.rows import RunRow
+from campaigns.templatetags.marks import RUNS
 
 MOST_CELLS = 600
 """More are not drawn at once: repetitions around the one that is on are kept."""
@@ -140,17 +141,16 @@ def _look(row: RunRow) -> tuple[str, str, str]:
     value = _value(row)
     if row.state in PHASES:
         return "now", "clock" if row.state == "queued" else "play", row.state
-    looks = {
-        "planned": ("planned", "", str(row.position)),
-        "done": ("done", "redo" if row.tries > 1 else "check", value),
-        "bound": ("bound", "edge", value),
-        "failed": ("failed", "x", "failed"),
-        "censored": ("failed", "clock", value),
-        "void": ("void", "no", "void"),
-        "excluded": ("excluded", "no", value if row.measured else "excluded"),
-        "cancelled": ("lost", "stop", "cancelled"),
-    }
-    return looks[row.state]
+    if row.state == "planned":
+        return "planned", "", str(row.position)
+    word, _, icon = RUNS[row.state]
+    look = {"censored": "failed", "cancelled": "lost"}.get(row.state, row.state)
+    if row.state == "done" and row.tries > 1:
+        icon = "redo"
+    has_value = row.state in ("done", "bound", "censored") or (
+        row.state == "excluded" and row.measured
+    )
+    return look, icon, value if has_value else word
 
 
 def _value(row: RunRow) -> str:

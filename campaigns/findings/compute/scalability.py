@@ -16,9 +16,8 @@ from campaigns.models import Attempt, Campaign, Series
 from campaigns.results.values import ObservedRun
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.little import check_little
+from campaigns.stats.little import check_little, is_steady
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
-from campaigns.stats.steady import is_steady
 from campaigns.stats.usl import FEWEST_LEVELS, Usl, UslBounds, bound_laws, fit_usl
 
 RESAMPLES = 500

@@ -6,13 +6,8 @@ from typing import Any
 
 from campaigns.kit.charts.formats import counted
 from campaigns.results.phrases import p_text, percent
+from campaigns.templatetags.marks import OUTCOMES
 
-TONES = {
-    "pass": ("pass", "check"),
-    "warn": ("warn", "warn"),
-    "fail": ("fail", "x"),
-    "not_possible": ("thin", "no"),
-}
 TITLES = {
     "interleaving": "Interleaving",
     "drift": "Drift",
@@ -69,10 +64,10 @@ def check_lines(finding: Mapping[str, Any]) -> list[CheckLine]:
 
 
 def _line(check: Mapping[str, Any]) -> CheckLine:
-    tone, icon = TONES[check["outcome"]]
+    word, tone, icon = OUTCOMES[check["outcome"]]
     name = check["name"]
     if check["outcome"] == "not_possible":
-        value, text = "not possible", IMPOSSIBLE.get(name, "There is too little of it.")
+        value, text = word, IMPOSSIBLE.get(name, "There is too little of it.")
     else:
         value, text = _said(name, check)
     return CheckLine(TITLES.get(name, name), tone, icon, value, text)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.compute.sensitivity_told import change_in_words
-from campaigns.findings.pages.check_lines import TONES
 from campaigns.kit.charts.formats import counted
+from campaigns.templatetags.marks import OUTCOMES as MARKS
 
 MOST_LINES = 20
 OUTCOMES = {
@@ -51,7 +51,7 @@ class SensitivityPanel:
 
 def sensitivity_panel(found: Mapping[str, Any]) -> SensitivityPanel:
     """Write the finding `sensitivity` for the page."""
-    tone, icon = TONES[OUTCOMES[found["status"]]]
+    _, tone, icon = MARKS[OUTCOMES[found["status"]]]
     return SensitivityPanel(found["sentence"], tone, icon, tuple(_looks(found)))
 
 
@@ -65,13 +65,13 @@ def _looks(found: Mapping[str, Any]) -> Iterator[Look]:
 
 def _look(title: str, noun: str, look: Mapping[str, Any]) -> Look:
     if not look["tried"]:
-        tone, icon = TONES["not_possible"]
+        _, tone, icon = MARKS["not_possible"]
         return Look(title, f"{counted(look['of'], noun)}: too many to test", tone, icon, (), 0)
     if look["flips"] and all(each["too_few"] for flip in look["flips"] for each in flip["changes"]):
-        tone, icon = TONES["not_possible"]
+        _, tone, icon = MARKS["not_possible"]
         told = f"Too few {noun}s to test this"
         return Look(title, told, tone, icon, (), 0)
-    tone, icon = TONES["warn" if look["flipping"] else "pass"]
+    _, tone, icon = MARKS["warn" if look["flipping"] else "pass"]
     flips = tuple(
         Flip(
             f"Without {noun} {flip['without']}",

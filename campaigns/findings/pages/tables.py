@@ -21,17 +21,13 @@ from campaigns.results.phrases import (
     span,
     standing_text,
 )
+from campaigns.templatetags.marks import RUNS
 
 CELLS_A_PAGE = 50
 WITHOUT_VALUE = ("empty", "all_failed")
 """What says no more than the counts of failed and lost runs do."""
-TOLD = (
-    ("failed", "failed"),
-    ("censored", "timed out"),
-    ("bound", "bound"),
-    ("lost", "lost"),
-    ("cancelled", "cancelled"),
-)
+TOLD = ("failed", "censored", "bound", "lost", "cancelled")
+"""States of runs that stand beside the numbers of their cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +166,10 @@ def _notes(cell: Mapping[str, Any], unit: str) -> list[str]:
     counts = cell["counts"]
     states, limit = counts["states"], counts["lowest_limit"]
     notes = []
-    for state, word in TOLD:
+    for state in TOLD:
         if state in states:
             above = f" above {amount(limit, unit)}" if state == "censored" and limit else ""
-            notes.append(f"{states[state]} {word}{above}")
+            notes.append(f"{states[state]} {RUNS[state][0]}{above}")
     if excluded := states.get("excluded"):
         notes.append(f"{excluded} excluded")
     if counts["units_failed"]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from campaigns.kinds.base import (
     STAND_IN,
+    Cancelled,
     ClosedLoop,
     Context,
     Distribution,
@@ -27,11 +28,16 @@ from campaigns.kinds.base import (
     Series,
     Target,
 )
-from campaigns.kinds.downloader.engine import request_of, run_engine
-from campaigns.kinds.downloader.engines.summary import Download
+from campaigns.kinds.downloader.engines.summary import PERCENTILES, Download
 from campaigns.kinds.downloader.form import DownloaderForm
-from campaigns.kinds.downloader.levels import in_force, misfits, spoken
-from campaigns.kinds.downloader.recomputing import recompute
+from campaigns.kinds.downloader.levels import (
+    AUTOMATIC,
+    FILE_TIMEOUT_SECONDS,
+    check_installed,
+    in_force,
+    misfits,
+    spoken,
+)
 from campaigns.kinds.downloader.source import (
     PROBE,
     SANDBOX_CONTENT,
@@ -41,8 +47,10 @@ from campaigns.kinds.downloader.source import (
     manifest_url,
 )
 from campaigns.kinds.programs import manifest
-from campaigns.kinds.programs.health import is_here, judge
+from campaigns.kinds.programs.health import is_here, judge, percentile
+from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kit import histogram
+from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import Rules, normalised_address, parse_url
 from campaigns.kit.network.http import FAILURES
 
@@ -53,6 +61,17 @@ ARIA2 = "aria2c"
 THE_GENERATORS_OWN = ("disk", "disk_full")
 """Failures of files that say nothing about the target."""
 READ_BYTES = 4 * 1024 * 1024
+
+COLUMNS = {"file_time": "total_seconds", "first_byte": "first_byte_seconds"}
+
+MODULES = {
+    "asyncio": "campaigns.kinds.downloader.engines.asyncio",
+    "futures": "campaigns.kinds.downloader.engines.futures",
+    "curl": "campaigns.kinds.downloader.engines.curl",
+    "aria2": "campaigns.kinds.downloader.engines.aria2",
+}
+SECONDS_TO_START_AND_END = 15.0
+"""What a program may take beside the time limit of its run."""
 
 
 class Downloader(Driver):
@@ -292,3 +311,78 @@ def _is_whole(path: Path, entry: manifest.Entry, context: Context) -> bool:
             size += len(data)
             context.check()
     return size == entry.size and digest.hexdigest() == entry.sha256
+
+
+def recompute(samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]) -> Recomputed:
+    """Count files and take percentiles again; rates are over the stored duration."""
+    rows = [row for row, failure in enumerate(samples["failure"]) if not failure]
+    found = {"failed_files": float(len(samples["failure"]) - len(rows))}
+    seconds = values.get("duration")
+    if seconds and rows:
+        found["file_rate"] = len(rows) / seconds
+        found["throughput"] = sum(samples["bytes"][row] for row in rows) / 1e6 / seconds
+    seen = {name: [samples[column][row] for row in rows] for name, column in COLUMNS.items()}
+    times = {
+        name: [round(each * 1e6) for each in column]
+        for name, column in seen.items()
+        if None not in column
+    }
+    of_files = times.get("file_time", [])
+    for name, share in PERCENTILES.items():
+        if not histogram.needs(len(of_files), share):
+            found[name] = percentile(of_files, share) / 1000
+    return Recomputed(found, times, units_done=len(rows))
+
+
+def request_of(
+    target: Target,
+    parameters: Parameters,
+    context: Context,
+    entries: Sequence[manifest.Entry],
+    limit_seconds: float,
+    *,
+    only_describe: bool = False,
+) -> dict[str, Any]:
+    """Write the request of an engine program (`downloading.Job`)."""
+    url = manifest_url(target.base_url, parameters["manifest"])
+    return {
+        "base_url": url.rpartition("/")[0] + "/",
+        "files": [[entry.name, entry.sha256, entry.size] for entry in entries],
+        "directory": str(context.directory),
+        "rules": context.rules.to_json(),
+        "concurrency": parameters["concurrency"],
+        "connect_timeout_seconds": parameters["connect_timeout_seconds"],
+        "read_timeout_seconds": parameters["read_timeout_seconds"],
+        "file_timeout_seconds": parameters.get("file_timeout_seconds", FILE_TIMEOUT_SECONDS),
+        "time_limit_seconds": limit_seconds,
+        "event_loop": parameters["event_loop"],
+        "hashing": parameters["hashing"],
+        "http_version": parameters.get("http_version", AUTOMATIC),
+        "processes": parameters.get("processes", AUTOMATIC),
+        "sender": context.sender,
+        "most_concurrent": context.most_concurrent,
+        "most_per_second": context.most_per_second,
+        "only_describe": only_describe,
+    }
+
+
+def run_engine(
+    parameters: Parameters, request: Mapping[str, Any], context: Context, limit_seconds: float
+) -> Outcome:
+    """Run the engine program. Raise Cancelled, or GeneratorFailed with the end of what it said."""
+    check_installed(parameters, context)
+    before = Pacer(context.most_per_second).distance_seconds
+    try:
+        outcome = run_program(
+            MODULES[parameters["engine"]],
+            request,
+            cancelled=context.cancelled,
+            lease_seconds=context.lease_seconds,
+            deadline_seconds=limit_seconds + SECONDS_TO_START_AND_END + before,
+            progress=context.progress,
+        )
+    except ProgramFailed as error:
+        raise GeneratorFailed(str(error)) from error
+    if outcome.cancelled:
+        raise Cancelled
+    return outcome

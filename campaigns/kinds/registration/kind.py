@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from campaigns.kinds.base import (
     Context,
@@ -32,18 +32,48 @@ from campaigns.kinds.registration.candlepin import CandlepinServer
 from campaigns.kinds.registration.form import RegistrationForm
 from campaigns.kinds.registration.katello import KatelloServer
 from campaigns.kinds.registration.presets import presets
-from campaigns.kinds.registration.program.profiles import FOREMAN_GLOBAL, PROFILES
-from campaigns.kinds.registration.recomputing import recompute
+from campaigns.kinds.registration.program.profiles import CONSUMER, FOREMAN_GLOBAL, PROFILES
 from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tls
 from campaigns.kinds.registration.running import register, remove_by_identity
-from campaigns.kinds.registration.servers import Server
 from campaigns.kinds.registration.settings_told import typed_in
-from campaigns.kinds.registration.summary import Registrations
+from campaigns.kinds.registration.summary import PERCENTILES, TIMED_OUT, Registrations
 from campaigns.kit import histogram
 from campaigns.kit.network import Rules, parse_url
 
+
+class Server(Protocol):
+    """A family of servers at which hosts register."""
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Tell what it is, whether the login is right, and how it is."""
+
+    def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """Remove what earlier runs of this installation left, and prove it."""
+
+    def known(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Look the organization and the activation keys up. Raise ParametersRefused."""
+
+    def command(self, target: Target, parameters: Parameters, context: Context) -> dict[str, Any]:
+        """Ask for what Foreman's global registration needs; nothing of other profiles."""
+
+    def registered(
+        self, target: Target, parameters: Parameters, context: Context, uuids: Sequence[str]
+    ) -> list[Proof]:
+        """Prove that the hosts of these uuids are there."""
+
+    def remove(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """Remove what this attempt registered and is still there."""
+
+    def facts(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Tell what must stay the same within a session."""
+
+
 SERVERS: Mapping[str, Server] = {KATELLO: KatelloServer(), CANDLEPIN: CandlepinServer()}
 NO_CONNECTION = frozenset({"connect", "tls"})
+
+WHOLE, START = "total_seconds", "start_seconds"
 
 
 class Registration(Driver):
@@ -268,3 +298,46 @@ def _measured(found: Registrations, is_target_here: bool) -> Measured:
         failure=failure,
         work={"uuids": [columns["uuid"][row] for row in found.passed]},
     )
+
+
+def recompute(samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]) -> Recomputed:
+    """Count hosts and take means and percentiles again; the rate is over the stored window."""
+    failures = samples["failure"]
+    rows = [row for row, failure in enumerate(failures) if not failure]
+    hosts = round(values["passed"] + values["failed"])
+    found = {
+        "passed": float(len(rows)),
+        "failed": float(hosts - len(rows)),
+        "first_try": 100.0 * len(rows) / hosts,
+    }
+    if seconds := values.get("window"):
+        found["registration_rate"] = len(rows) / seconds
+    times = {
+        name.removesuffix("_seconds"): [
+            round(each * 1e6) for each in (column[row] for row in rows) if each is not None
+        ]
+        for name, column in samples.items()
+        if name.endswith("_seconds") and name != START
+    }
+    times = {name: each for name, each in times.items() if each}
+    if whole := times.pop("total", []):
+        found |= {"registration_time": sum(whole) / len(whole) / 1e6}
+        found |= {"registration_time_max": max(whole) / 1e6}
+        late = sum(failure == TIMED_OUT for failure in failures) + hosts - len(failures)
+        found |= _percentiles(sorted(whole), late)
+    if consumers := times.get(CONSUMER):
+        found["consumer_time"] = sum(consumers) / len(consumers) / 1e6
+    if starts := [round(each * 1e6) for each in samples[START]]:
+        found["start_spread"] = (max(starts) - min(starts)) / 1e6
+    return Recomputed(found, {"registration_time": whole} | times, units_done=len(rows))
+
+
+def _percentiles(times: Sequence[int], late: int) -> dict[str, float]:
+    """Those that hosts came through at; one that is a limit only is not given again."""
+    count = len(times) + late
+    ranks = {
+        name: max(1, int(count * share + 0.5))
+        for name, share in PERCENTILES.items()
+        if not histogram.needs(count, share)
+    }
+    return {name: times[rank - 1] / 1e6 for name, rank in ranks.items() if rank <= len(times)}

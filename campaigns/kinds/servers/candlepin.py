@@ -10,10 +10,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from campaigns.kinds.servers.katello import words_of
-from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.errors import Strange
 from campaigns.kit.http.login import Login
-from campaigns.kit.http.refusals import refusal
 
 PLACE = "/candlepin"
 PAGE = 100

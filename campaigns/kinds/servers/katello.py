@@ -13,10 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
-from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.errors import Answered, ClientError, Strange
 from campaigns.kit.http.login import Login
-from campaigns.kit.http.refusals import refusal
 
 SESSION = "_session_id"
 ENDINGS = ("/katello/api/v2", "/katello/api", "/api/v2", "/api", "/katello")

@@ -11,10 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed, read_task
-from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.connection import Answer, Connection, refusal
 from campaigns.kit.http.errors import Answered, Strange
 from campaigns.kit.http.login import Login
-from campaigns.kit.http.refusals import refusal
 
 API = "/pulp/api/v3/"
 PAGE = 100

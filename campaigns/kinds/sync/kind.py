@@ -1,5 +1,6 @@
 """The kind `sync`: what it asks, varies and measures; the family of the target says who takes the steps."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -16,15 +17,28 @@ from campaigns.kinds.base import (
     Snippet,
     Target,
 )
+from campaigns.kinds.base.snippets import command, foreman_snippets
 from campaigns.kinds.sync.fitting import ALONE, KATELLO, PULP, misfits
 from campaigns.kinds.sync.form import SyncForm
 from campaigns.kinds.sync.katello.steps import KatelloSteps
 from campaigns.kinds.sync.making import OF_A_REMOTE
 from campaigns.kinds.sync.presets import presets_at
-from campaigns.kinds.sync.recomputing import recompute
-from campaigns.kinds.sync.snippets import snippets
 from campaigns.kinds.sync.steps import PulpSteps
 from campaigns.kit.network import Rules
+
+OPTIONS = {
+    "policy": "--policy",
+    "download_concurrency": "--download-concurrency",
+    "rate_limit": "--rate-limit",
+    "max_retries": "--max-retries",
+    "total_timeout": "--total-timeout",
+    "connect_timeout": "--connect-timeout",
+    "sock_connect_timeout": "--sock-connect-timeout",
+    "sock_read_timeout": "--sock-read-timeout",
+}
+"""Options of `pulp file remote update` and of `pulp rpm remote update`, in pulp-cli 0.21 and later."""
+PLUGINS = ("file", "rpm")
+"""Whose options were looked up; another plug-in's remote may have others."""
 
 
 class Steps(Protocol):
@@ -156,3 +170,51 @@ class Sync(Driver):
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Guess; how much a feed has is known only when it was synced once."""
         return 15.0
+
+
+def recompute(samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]) -> Recomputed:
+    """Count tasks and files again; with one task its work is the whole duration."""
+    failures = Counter(failure for failure in samples["failure"] if failure)
+    work = samples["work_seconds"]
+    found = {"failed_syncs": float(failures.total())}
+    whole = work[0] if len(work) == 1 else values.get("task_duration")
+    if whole:
+        found["task_duration"] = whole
+        files = sum(samples["files"])
+        if files:
+            found["file_rate"] = files / whole
+    queued = [each for each in samples["queue_seconds"] if each is not None]
+    if queued:
+        found["queue_duration"] = max(queued)
+    times = [round(each * 1e6) for each in work if each is not None]
+    return Recomputed(found, {"task_duration": times})
+
+
+def snippets(
+    family: str, settings: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> list[Snippet]:
+    """Write what sets the parameters of a remote, and what hammer sets of a repository."""
+    if family == PULP:
+        return _of_pulp(settings, str(parameters.get("content") or "file/file"))
+    return [*_of_hammer(settings), *foreman_snippets(settings)] if family == KATELLO else []
+
+
+def _of_pulp(settings: Mapping[str, Any], content: str) -> list[Snippet]:
+    plugin = content.partition("/")[0]
+    known = {name: settings[name] for name in OPTIONS if settings.get(name) not in (None, "")}
+    if not known or plugin not in PLUGINS or content != f"{plugin}/{plugin}":
+        return []
+    words = ("pulp", plugin, "remote", "update", "--name", "REMOTE")
+    text = command(words, [(OPTIONS[name], value) for name, value in known.items()])
+    source = f"pulp-cli, pulp {plugin} remote update --help"
+    return [Snippet("Pulp CLI", text, tuple(known), source)]
+
+
+def _of_hammer(settings: Mapping[str, Any]) -> list[Snippet]:
+    name = "download_concurrency"
+    if settings.get(name) in (None, ""):
+        return []
+    words = ("hammer", "repository", "update", "--id", "REPOSITORY_ID")
+    text = command(words, [("--download-concurrency", settings[name])])
+    source = "hammer, hammer repository update --help; 1 to 20"
+    return [Snippet("hammer", text, (name,), source)]

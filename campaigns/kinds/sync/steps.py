@@ -1,14 +1,16 @@
 """The four steps of the kind `sync` with a Pulp 3."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from campaigns.kinds.base import (
     Context,
     Distribution,
+    DriverError,
     EffectiveSetting,
     Health,
     Measured,
@@ -18,21 +20,20 @@ from campaigns.kinds.base import (
     Series,
     Target,
 )
-from campaigns.kinds.base.servers import what_does_not_end, while_leased
+from campaigns.kinds.base.clock import clock_proof
+from campaigns.kinds.base.servers import connected, what_does_not_end, while_leased
 from campaigns.kinds.servers.pulp import Pulp
-from campaigns.kinds.servers.pulp_tasks import StillAtIt, TaskFailed
-from campaigns.kinds.sync.access import pulp_of
-from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, cancel_ours, clean
-from campaigns.kinds.sync.facts import facts_of
+from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed
+from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, PREFIX, cancel_ours, clean
+from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_what_is_not_the_feeds
 from campaigns.kinds.sync.feed import Offer, offer_of
 from campaigns.kinds.sync.making import Pair, in_force, made_pairs, make_pairs, start_sync
 from campaigns.kinds.sync.others import none_meanwhile
 from campaigns.kinds.sync.parts import phases_of
-from campaigns.kinds.sync.probing import look_at
-from campaigns.kinds.sync.proving import all_files, same_clock, same_work
-from campaigns.kinds.sync.publishing import publish_all
 from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, distribution_of, samples_of, sync_all
+from campaigns.kit.http.errors import ClientError
+from campaigns.kit.http.login import Login
 from campaigns.kit.network import Rules
 
 TREE = "rpm.distribution_tree"
@@ -246,3 +247,146 @@ def _units_of(present: Mapping[str, Any], content: str) -> int:
     return sum(
         int(each.get("count", 0)) for name, each in present.items() if name.startswith(f"{plugin}.")
     )
+
+
+@contextmanager
+def pulp_of(
+    target: Target,
+    rules: Rules,
+    check: Callable[[], None],
+    sender: str = "perfdash",
+    most_per_second: float | None = None,
+    *,
+    log_in: bool = True,
+) -> Iterator[Pulp]:
+    """Connect to a target's Pulp, and log in. Errors of the client leave as what a driver raises."""
+    with connected(target, rules, check, sender, most_per_second) as connection:
+        pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
+        if log_in:
+            pulp.log_in()
+        yield pulp
+
+
+def look_at(pulp: Pulp, target: Target) -> list[Proof]:
+    """Tell what Pulp this is, whether the login is right, and whether it is clean."""
+    began_at = time.perf_counter()
+    status = pulp.status()
+    seconds = time.perf_counter() - began_at
+    pulp.log_in()
+    artifacts, content = pulp.count("artifacts/"), pulp.count("content/")
+    workers = status.get("online_workers") or ()
+    return [
+        Proof("Pulp", "any", versions_of(status), "", ok=True),
+        Proof("workers online", "1 or more", len(workers), "count", bool(workers)),
+        Proof("login", "accepted", "accepted", "", ok=True),
+        Proof("answers", "any", round(seconds, 4), "s", ok=True),
+        Proof("artifacts", "0 before a run", artifacts, "count", ok=True),
+        Proof("units of content", "0 before a run", content, "count", ok=True),
+        Proof("dedicated", "any", "yes" if target.dedicated else "no", "", ok=True),
+        Proof("storage free", "any", _free(status), "B", ok=True),
+        clock_proof(pulp.date(), datetime.now(UTC)),
+    ]
+
+
+def _free(status: Mapping[str, Any]) -> float | str:
+    free = (status.get("storage") or {}).get("free")
+    return "not told" if free is None else float(free)
+
+
+def publish_all(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> float:
+    """Publish and distribute every repository; give the seconds by Pulp's clock. Raise DriverError."""
+    content = parameters["content"]
+    tasks: list[Task] = []
+    try:
+        for pair in pairs:
+            made = _do(
+                pulp,
+                f"publications/{content}/",
+                {"repository": pair.repository},
+                limit,
+                "Publishing",
+            )
+            name = f"{PREFIX}{pair.repository.rstrip('/').rpartition('/')[2]}"
+            publication = {"publication": made.created_resources[0]}
+            body = {"name": name, "base_path": name} | publication
+            distributed = _do(pulp, f"distributions/{content}/", body, limit, "Distributing")
+            tasks += [made, distributed]
+    except (StillAtIt, TaskFailed, IndexError) as error:
+        raise DriverError(f"What was synced could not be published: {error}") from None
+    return sum(task.seconds or 0.0 for task in tasks)
+
+
+def _do(pulp: Pulp, path: str, body: dict[str, str], limit: float, what: str) -> Task:
+    href = pulp.start("POST", path, body)
+    if not href:
+        raise ClientError(f"{what} gave no task.")
+    return pulp.wait(href, max(1.0, limit), what)
+
+
+def same_work(
+    offers: Sequence[Offer],
+    parameters: Parameters,
+    *,
+    units: int,
+    artifacts: int,
+    downloaded: int,
+    trees: int = 0,
+) -> list[Proof]:
+    """Compare units of content, artifacts and downloaded files with what the feeds offer.
+
+    trees: how many of the feeds have images beside their packages, which their metadata do not list.
+    """
+    files = all_files(offers)
+    wanted = sum(offer.units for offer in offers)
+    immediate = parameters["policy"] == "immediate"
+    kept = len(files) if immediate else 0
+    return [
+        Proof("units of content", wanted, units, "count", wanted == units),
+        _artifacts(offers, parameters, kept, artifacts, trees=trees),
+        _downloads(offers, parameters, kept, downloaded, trees=trees),
+    ]
+
+
+def same_clock(seconds: float | None, bounds: tuple[float, float]) -> Proof:
+    """Compare the seconds by Pulp's clock with what our looks leave possible: a clock may be set."""
+    least, most = (round(bounds[0], 1), round(bounds[1], 1))
+    right = seconds is not None and least <= seconds <= most
+    found = "not known" if seconds is None else round(seconds, 3)
+    return Proof("duration, beside our clock", f"{least:g} to {most:g} s", found, "s", right)
+
+
+def all_files(offers: Sequence[Offer]) -> dict[str, int]:
+    """The files of all feeds, each digest once, as Pulp keeps them; sizes in bytes."""
+    files: dict[str, int] = {}
+    for offer in offers:
+        files |= offer.files
+    return files
+
+
+def _artifacts(
+    offers: Sequence[Offer], parameters: Parameters, kept: int, artifacts: int, *, trees: int
+) -> Proof:
+    """A mirror is published at once: Pulp keeps metadata of it as artifacts, beside the files."""
+    metadata = len(frozenset[str]().union(*(offer.metadata for offer in offers)))
+    content, policy = parameters["content"], parameters["sync_policy"]
+    whole_mirror = content == "rpm/rpm" and policy == "mirror_complete"
+    published = whole_mirror or (content == "file/file" and policy != "additive")
+    least = kept + metadata * published
+    if trees or whole_mirror:  # and signatures of the metadata, where there are any
+        return Proof("artifacts", f"{least} or more", artifacts, "count", artifacts >= least)
+    return Proof("artifacts", least, artifacts, "count", artifacts == least)
+
+
+def _downloads(
+    offers: Sequence[Offer], parameters: Parameters, kept: int, downloaded: int, *, trees: int
+) -> Proof:
+    """Syncs that run at once may each download what both feeds have; a tree's description comes anew."""
+    name = "files downloaded by these syncs"
+    if parameters["repeat"] != "first" or not kept:
+        few = f"0 to {trees}" if trees else 0
+        return Proof(name, few, downloaded, "files", downloaded <= trees)
+    if trees:
+        return Proof(name, f"{kept} or more", downloaded, "files", downloaded >= kept)
+    most = sum(len(offer.files) for offer in offers)
+    expected = kept if most == kept else f"{kept} to {most}"
+    return Proof(name, expected, downloaded, "files", kept <= downloaded <= most)

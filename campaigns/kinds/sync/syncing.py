@@ -16,7 +16,6 @@ from campaigns.kit import histogram
 from campaigns.kit.http.errors import NoAnswer, Unavailable
 
 ARTIFACTS = "sync.downloading.artifacts"
-METADATA = "sync.downloading.metadata"
 CONTENT = "associating.content"
 SKIPPED = "sync.was_skipped"
 AWAY_SECONDS = 60.0

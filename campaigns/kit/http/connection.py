@@ -6,14 +6,21 @@ Each request runs in a thread that is left behind when `check` raises; its socke
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from campaigns.kit import guarded
-from campaigns.kit.http.errors import NoAnswer, Strange
+from campaigns.kit.http.errors import (
+    Answered,
+    LoginRefused,
+    NoAnswer,
+    NotPermitted,
+    Strange,
+    Unavailable,
+)
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.http.tls import Tls, context_of
 from campaigns.kit.network import Rules, check_url
@@ -192,3 +199,31 @@ def _cookies(lines: Iterable[str]) -> dict[str, str]:
         except CookieError:
             continue
     return found
+
+
+def refusal(
+    answer: Answer,
+    words: str,
+    server: str,
+    *,
+    door: str = "",
+    fields: Mapping[str, Sequence[str]] | None = None,
+) -> Answered:
+    """Say what a status means, in the server's words where it has any.
+
+    server, door: what answers, and what looks after logins where that is something else.
+    fields: what is wrong, by the field of what was sent.
+    """
+    asked = f"{answer.method} {urlsplit(answer.url).path}"
+    hint = f": {words}" if words else ""
+    reason = words or "no reason given"
+    said = f"{server} answered {answer.status} to {asked}{hint}."
+    match answer.status:
+        case 401:
+            return LoginRefused(401, words, f"{door or server} refuses the login ({reason}).")
+        case 403:
+            return NotPermitted(403, words, f"The user may not {asked} ({reason}).")
+        case status if status >= 500:
+            return Unavailable(status, words, said)
+        case status:
+            return Answered(status, words, said, fields or {})

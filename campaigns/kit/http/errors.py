@@ -8,7 +8,7 @@ class ClientError(Exception):
 
 
 class NoAnswer(ClientError):
-    """No answer came. `failure` is a class of `campaigns.kinds.programs.transfers.FAILURES`."""
+    """No answer came. `failure` is a class of `campaigns.kit.network.http.FAILURES`."""
 
     def __init__(self, failure: str, message: str) -> None:
         super().__init__(message)

@@ -275,10 +275,9 @@ def measurements_of(measurements: Iterable[Measurement]) -> dict[str, Any]:
 
 def standing_attempt(run: Run) -> Attempt | None:
     """The attempt that stands for a run: the accepted one, else the last failed one."""
-    attempts = list(run.attempts.all())
-    accepted = [attempt for attempt in attempts if attempt.state == Attempt.State.ACCEPTED]
-    failed = [attempt for attempt in attempts if attempt.state == Attempt.State.FAILED]
-    return next(reversed(accepted or failed), None)
+    attempts = [each for each in run.attempts.all() if each.state in Attempt.WITH_VALUES]
+    accepted = Attempt.State.ACCEPTED
+    return max(attempts, key=lambda each: (each.state == accepted, each.number), default=None)
 
 
 class RunQuery(Input):

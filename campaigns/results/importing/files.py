@@ -14,9 +14,9 @@ from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.models.teams import default_team
 from campaigns.results import readers
 from campaigns.results.importing.fields import MOST_UNITS
+from campaigns.results.importing.known import wait_for_turn
 from campaigns.results.importing.receiving import Received, create
 from campaigns.results.importing.submitted import Submitted, SubmittedMetric, SubmittedRun
-from campaigns.results.importing.turns import wait_for_turn
 from campaigns.results.readers.base import Read, ReadRun
 
 PIECE = 1_000_000

@@ -1,8 +1,11 @@
 """Which submitted runs are stored already: equal ones are left alone, others are not overwritten."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.db import connection
 
 from campaigns.kit.errors import Differs
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Measurement, Run
@@ -92,3 +95,10 @@ def _difference(run: SubmittedRun, stored: Run, evidence: _Evidence) -> str:
         ("context", dict(run.context), {n: evidence.context.get(n) for n in run.context}),
     ]
     return next((f"another {name}" for name, sent, kept in pairs if sent != kept), "")
+
+
+def wait_for_turn(what: str) -> None:
+    """Become the only one who stores this, until the transaction of the caller ends."""
+    key = int.from_bytes(hashlib.sha256(what.encode()).digest()[:8], signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])

@@ -17,7 +17,7 @@ from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submiss
 from campaigns.models.teams import default_team
 from campaigns.planning import drafts
 from campaigns.results.importing.defining import KIND, definition_of, source_of
-from campaigns.results.importing.known import new_among
+from campaigns.results.importing.known import new_among, wait_for_turn
 from campaigns.results.importing.places import Places
 from campaigns.results.importing.submitted import (
     MOST_METRICS,
@@ -26,7 +26,6 @@ from campaigns.results.importing.submitted import (
     SubmittedMetric,
     SubmittedRun,
 )
-from campaigns.results.importing.turns import wait_for_turn
 
 
 @dataclass(frozen=True, slots=True)

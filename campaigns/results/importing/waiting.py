@@ -18,8 +18,8 @@ from campaigns.models import Submission, SubmissionPart, Team
 from campaigns.models.teams import default_team
 from campaigns.results import readers
 from campaigns.results.importing.files import PIECE, About, digest_of, stored_already, submitted_of
+from campaigns.results.importing.known import wait_for_turn
 from campaigns.results.importing.receiving import Received, create
-from campaigns.results.importing.turns import wait_for_turn
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.downloader.driver import driver
-from campaigns.kinds.downloader.engine import MODULES
 from campaigns.kinds.downloader.source import manifest_url
+from campaigns.kinds.downloader.steps import MODULES
 from campaigns.kinds.programs.program import ROOT
 from campaigns.kinds.registry import driver_of
 from campaigns.kit import histogram

@@ -1,13 +1,12 @@
 import pytest
 
-from campaigns.stats.multiplicity import benjamini_hochberg, holm
+from campaigns.stats.multiplicity import holm
 
 
 def test_adjusted_p_values_are_as_published(golden):
     family = golden("h")["multiplicity"]
 
     assert holm(family["p"]) == pytest.approx(family["holm"], rel=1e-7)
-    assert benjamini_hochberg(family["p"]) == pytest.approx(family["bh"], rel=1e-7)
 
 
 def test_no_adjusted_p_value_is_above_1():
@@ -28,7 +27,3 @@ def test_a_family_of_a_real_table_is_adjusted(golden, letter):
     adjusted = holm([raw[name] for name in expected])
 
     assert adjusted == pytest.approx(list(expected.values()), rel=1e-8)
-
-
-def test_a_family_of_none_is_none():
-    assert holm([]) == benjamini_hochberg([]) == []

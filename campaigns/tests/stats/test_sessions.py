@@ -3,13 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.stats.sessions import (
-    SessionEstimate,
-    Standing,
-    blocks_a_session,
-    estimate_of,
-    over_sessions,
-)
+from campaigns.stats.sessions import SessionEstimate, Standing, estimate_of, over_sessions
 from campaigns.stats.verdict import Word, withheld
 
 NAMES = ["sessions_1", "sessions_2_agree", "sessions_2_disagree", "sessions_4_between"]
@@ -121,22 +115,3 @@ def test_sessions_without_any_noise_have_no_test_of_it():
 def test_without_degrees_of_freedom_there_is_no_finding():
     assert over_sessions([], lower_is_better=True) is None
     assert over_sessions([estimate_of(np.array([0.1]))], lower_is_better=True) is None
-
-
-def test_the_blocks_of_a_session_are_as_in_the_published_example(golden):
-    example = golden("h")["kalibera_jones"]["example"]
-
-    blocks = blocks_a_session(
-        variance_within=example["T2_iter"],
-        variance_between=example["T2_run"],
-        cost_session=example["c_run_s"],
-        cost_block=example["c_iter_s"],
-    )
-
-    assert blocks == example["n_iter"]
-
-
-def test_no_session_has_fewer_than_three_blocks():
-    assert blocks_a_session(1e-6, 1.0, cost_session=1, cost_block=1) == 3
-    with pytest.raises(ValueError, match="nothing to weigh"):
-        blocks_a_session(1.0, 0.0, cost_session=1, cost_block=1)

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from campaigns.stats.steady import change_of_halves, is_steady
+from campaigns.stats.little import change_of_halves, is_steady
 
 
 def test_the_halves_are_compared_without_the_ends():

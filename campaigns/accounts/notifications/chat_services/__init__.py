@@ -1,11 +1,81 @@
 """Chat services, through apprise, in a program of its own that keeps to the rules of addresses. No Django.
 
-`services` says which there are and reads an address; `program` sends one message; `guard` is what keeps
-it, and every library in it, to the rules; `running` starts it and ends it when its time is over.
+`services` says which there are and reads an address; `program` sends one message, and keeps itself and
+every library in it to the rules; `send` starts it, and ends it when its time is over.
 """
 
-from campaigns.accounts.notifications.chat_services.errors import ChatFailed
-from campaigns.accounts.notifications.chat_services.running import send
-from campaigns.accounts.notifications.chat_services.services import LABELS, Place, place_of
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from campaigns.accounts.notifications.chat_services.services import (
+    LABELS,
+    ChatFailed,
+    Place,
+    place_of,
+)
+from campaigns.kit.network import Rules
 
 __all__ = ["LABELS", "ChatFailed", "Place", "place_of", "send"]
+
+TOTAL_SECONDS = 30.0
+ROOT = Path(__file__).resolve().parents[4]
+"""Where the package `campaigns` stands."""
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SSL_CERT_DIR", "SSL_CERT_FILE")
+"""All of the environment that it gets: no proxy, no home, no secret."""
+COMMAND = (sys.executable, "-m", "campaigns.accounts.notifications.chat_services.program")
+
+
+def send(address: str, title: str, body: str, rules: Rules, seconds: float = TOTAL_SECONDS) -> None:
+    """Send one message. Raise ChatFailed where it was not taken, or its time was over.
+
+    The address goes through a pipe: no list of processes shows it.
+    """
+    request = {"address": address, "title": title, "body": body, "rules": rules.to_json()}
+    with subprocess.Popen(  # noqa: S603 - fixed words
+        COMMAND,
+        cwd=ROOT,
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        try:
+            told, _ = process.communicate(json.dumps(request).encode(), timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise ChatFailed(f"The service took longer than {seconds:g} s.") from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    try:
+        failure = str(json.loads(told)["failure"])
+    except (ValueError, KeyError, TypeError):
+        raise ChatFailed(f"The program that sends ended with {process.returncode}.") from None
+    if failure:
+        raise ChatFailed(_neutral(failure, address))
+
+
+def _environment() -> dict[str, str]:
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    trusted = {"REQUESTS_CA_BUNDLE": passed["SSL_CERT_FILE"]} if "SSL_CERT_FILE" in passed else {}
+    return {**passed, **trusted, "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _neutral(words: str, address: str) -> str:
+    """Take every part of the address that may be a secret out of what a library said."""
+    _, _, rest = address.partition("://")
+    for part in sorted(_parts(rest), key=len, reverse=True):
+        words = words.replace(part, "…")
+    return words
+
+
+def _parts(rest: str) -> set[str]:
+    for separator in "/?&=@:#":
+        rest = rest.replace(separator, " ")
+    _, *parts = rest.split() or [""]
+    return {part for part in parts if len(part) >= 6}

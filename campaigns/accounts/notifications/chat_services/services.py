@@ -7,7 +7,6 @@ let the address say what is sent where.
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from campaigns.accounts.notifications.chat_services.errors import BadAddress
 from campaigns.kit.network import Rules, check_url
 
 LONGEST = 2000
@@ -145,3 +144,11 @@ def _is_of(host: str, known: tuple[str, ...]) -> bool:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+class ChatFailed(Exception):
+    """It was not sent; the message says why, and holds no secret of the address."""
+
+
+class BadAddress(ValueError):
+    """The address is none of a chat service that is offered; the message says what to give."""

@@ -10,7 +10,6 @@ from campaigns.kit.charts.svg.symbols import symbol
 
 TOP, RIGHT, BOTTOM, LEFT = 30.0, 18.0, 46.0, 16.0
 LINE_GAP = 10.0
-ROW_LETTERS = 8.0
 
 
 def drawn(figure: Figure, *, width: int, height: int, label: str, narrow: bool = False) -> str:

@@ -26,8 +26,8 @@ from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Chart
 from campaigns.reviews.rows import may_review, possible_reviewers
 from campaigns.reviews.sending import WITHDRAWABLE
+from campaigns.templatetags.marks import OUTCOMES
 
-TONES = {"pass": ("pass", "check"), "warn": ("warn", "warn"), "fail": ("fail", "x")}
 MOST_LETTERS = 120
 
 
@@ -154,7 +154,7 @@ def check_lines(conclusion: Conclusion, checks: list[Check]) -> list[CheckLine]:
     return [
         CheckLine(
             check,
-            *TONES[check.state],
+            *OUTCOMES[check.state][1:],
             names.get(check.campaign, "") if len(names) > 1 else "",
             words[check.key].text if check.key in words and check.state != "pass" else "",
             check.key in missing,

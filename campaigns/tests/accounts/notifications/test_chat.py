@@ -11,8 +11,8 @@ import pytest
 
 from campaigns.accounts.notifications import chat_services
 from campaigns.accounts.notifications.channels import save_channel
-from campaigns.accounts.notifications.chat_services import running, services
-from campaigns.accounts.notifications.chat_services.errors import BadAddress
+from campaigns.accounts.notifications.chat_services import services
+from campaigns.accounts.notifications.chat_services.services import BadAddress
 from campaigns.kit.errors import Invalid
 from campaigns.kit.network import Refused, parse_rules
 from campaigns.models import Delivery
@@ -135,7 +135,7 @@ def test_no_library_in_the_program_can_do_what_the_rules_forbid(receiver, act, w
     )
     told = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=running.ROOT,
+        cwd=chat_services.ROOT,
         capture_output=True,
         text=True,
         timeout=60,

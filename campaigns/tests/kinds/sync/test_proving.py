@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.kinds.sync.feed import Offer
-from campaigns.kinds.sync.proving import same_work
+from campaigns.kinds.sync.steps import same_work
 
 FILES = {"a": 10, "b": 20}
 MANIFEST = frozenset(["manifest"])

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from campaigns.kinds.base import DriverError
-from campaigns.kinds.sync import unpacking
-from campaigns.kinds.sync.unpacking import unpacked
+from campaigns.kinds.sync import feed
+from campaigns.kinds.sync.feed import unpacked
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -40,7 +40,7 @@ def test_several_members_are_one_document(packing):
 
 def test_what_unpacks_to_too_much_is_refused(packing, monkeypatch):
     ending, pack = packing
-    monkeypatch.setattr(unpacking, "MOST_METADATA", len(TEXT))
+    monkeypatch.setattr(feed, "MOST_METADATA", len(TEXT))
     assert unpacked(pack(TEXT), f"primary.xml.{ending}") == TEXT
 
     for bomb in (pack(TEXT + b"."), pack(bytes(10_000_000)), pack(TEXT) + pack(b".")):
@@ -61,7 +61,7 @@ def test_what_is_broken_is_told_with_its_name(packing, spoil):
 
 
 def test_xz_that_needs_too_much_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST_MEMORY", 1_000_000)
+    monkeypatch.setattr(feed, "MOST_MEMORY", 1_000_000)
 
     with pytest.raises(DriverError, match="cannot be unpacked"):
         unpacked(lzma.compress(TEXT, preset=9), "primary.xml.xz")
