@@ -15,7 +15,7 @@ class CampaignsConfig(AppConfig):
     def ready(self) -> None:
         """Register checks and receivers, which need the models; keep what is secret out of the log."""
         from campaigns import receivers  # noqa: F401
-        from campaigns.kit.activity import signing  # noqa: F401
+        from campaigns.accounts import sign_in_record  # noqa: F401
         from campaigns.overview import checks  # noqa: F401
 
         for secret in settings.SECRETS:

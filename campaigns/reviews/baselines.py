@@ -78,6 +78,7 @@ def compare_with(baseline: Baseline, campaign: Campaign) -> "Compared | str":
     sides = sides_of([each.pk for each in both], {each.team_id for each in both if each.team_id})
     if unusable := [why for side in sides if (why := why_unusable(side))]:
         return " ".join(unusable)
+    # Loads scipy, which few pages need.
     from campaigns.findings.compute.compared import compare_campaigns
 
     return compare_campaigns(sides)

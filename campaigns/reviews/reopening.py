@@ -82,6 +82,7 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
 
     Nothing where it was never sent, and while an analysis is on its way.
     """
+    # Loads scipy, which few pages need.
     from campaigns.findings.compute.snapshot import changes, snapshot
 
     found: list[Change] = []

@@ -233,6 +233,7 @@ def _baseline(view: APIView, campaign: Campaign) -> dict[str, Any]:
     compared = compare_with(found, campaign)
     if isinstance(compared, str):
         return {**told, "reason": compared, "comparison": None}
+    # Loads scipy, which few requests need.
     from campaigns.findings.api.compared import told as written
 
     keys = [found.campaign.pk, campaign.pk]
