@@ -16,9 +16,9 @@ from campaigns.models import ApiToken, Scope, SignInLink
 
 MAY = {
     (Scope.READ,): "read",
-    (Scope.SUBMIT,): "submit results, and see nothing else",
-    (Scope.READ, Scope.SUBMIT): "read, and submit results",
-    (Scope.OPERATE,): "do everything that its owner may do",
+    (Scope.SUBMIT,): "submit only",
+    (Scope.READ, Scope.SUBMIT): "read and submit",
+    (Scope.OPERATE,): "everything its owner may do",
 }
 """Scopes that go together, and what a token that has them may."""
 DAYS = {"30d": 30, "90d": 90, "1y": 365, "never": None}
@@ -33,14 +33,14 @@ class TokenForm(forms.Form):
 
     name = Text(
         max_length=100,
-        label="What is it for?",
-        help_text="A word that lets you find it again, such as the machine that uses it.",
+        label="Name",
+        help_text="To recognise it, such as the machine that uses it.",
     )
     may = forms.ChoiceField(
-        label="What may it do?", choices=[(" ".join(scopes), text) for scopes, text in MAY.items()]
+        label="Permissions", choices=[(" ".join(scopes), text) for scopes, text in MAY.items()]
     )
     expires = forms.ChoiceField(
-        label="How long is it good for?",
+        label="Valid for",
         choices=[
             ("30d", "30 days"),
             ("90d", "90 days"),

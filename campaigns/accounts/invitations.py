@@ -36,18 +36,20 @@ class InvitationForm(forms.Form):
     """For whom a link is, and for how long."""
 
     roles = forms.MultipleChoiceField(
-        choices=Role.choices, label="Roles", error_messages={"required": "Choose a role at least."}
+        choices=Role.choices,
+        label="Roles",
+        error_messages={"required": "Choose at least one role."},
     )
     note = Text(
         max_length=200,
         required=False,
         label="For whom?",
-        help_text="A word that lets you find it again. Whoever has the link gets in.",
+        help_text="To recognise it. Anybody with the link can use it.",
     )
     days = forms.IntegerField(
         min_value=1,
         max_value=MOST_DAYS,
-        label="Good for",
+        label="Valid for",
         help_text="1 to 30 days; the link works once.",
     )
 

@@ -43,7 +43,7 @@ class NewPassword(forms.Form):
     password = PasswordField(
         label="New password", help_text="At least 8 characters; none of the usual ones."
     )
-    again = PasswordField(label="The same again")
+    again = PasswordField(label="Repeat password")
 
     def __init__(self, *arguments: Any, user: User, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -59,7 +59,7 @@ class NewPassword(forms.Form):
             except ValidationError as weak:
                 self.add_error("password", weak)
         if password and "again" in cleaned and cleaned["again"] != password:
-            self.add_error("again", "These are two different passwords; type the same one twice.")
+            self.add_error("again", "The passwords differ; type the same one twice.")
         return cleaned
 
 

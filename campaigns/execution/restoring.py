@@ -73,7 +73,8 @@ def _restore(row: FoundSetting, target: Target, check: Callable[[], None]) -> No
         if tries >= MOST_TRIES:
             _tell(
                 row,
-                f"{name} could not be set back to {row.value}, tried {tries} times: {why} Set it back manually.",
+                f"{name} could not be set back to {row.value}, tried {tries} times: {why} Set "
+                "it back manually.",
                 LogLine.Tone.BAD,
             )
         return

@@ -67,7 +67,7 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
         return Wait(f"Waiting for the target: it is held by {lease.holder}.", open_end=True)
     if target.address in addresses_held():
         return Wait(
-            "Waiting until settings that an earlier campaign changed are set back.", open_end=True
+            "Waiting for settings that an earlier campaign changed to be restored.", open_end=True
         )
     queue = Campaign.objects.filter(
         target__address=target.address,

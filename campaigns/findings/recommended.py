@@ -63,8 +63,8 @@ def _of_levels(levels: Mapping[str, Any]) -> list[Favoured]:
         if cell is not None:
             values = dict(zip(group["cells"], group["values"], strict=True))
             is_best = cell == best["seen"]
-            why = f"shown to be within {share:g} % of the best"
-            why = f"the best measured, and none below it is {why}" if is_best else why
+            why = f"demonstrably within {share:g} % of the best"
+            why = f"the best measured; no lower setting is {why}" if is_best else why
             if len(best["cells"]) < len(group["cells"]):
                 why += f", of {len(best['cells'])} of {len(group['cells'])} settings, which can be ranked"
             found.append(Favoured({factor: values[cell]}, group["levels"], why))
@@ -77,7 +77,7 @@ def _of_all(levels: Mapping[str, Any]) -> Iterator[Favoured]:
     for each in levels.get("overall", ()):
         best = each["best"]
         if best["upper_pct"][best["cells"].index(best["seen"])] <= share:
-            why = f"the best of all {len(best['cells'])} settings, shown to be within {share:g} % of the best"
+            why = f"the best of all {len(best['cells'])} settings, demonstrably within {share:g} % of the best"
             yield Favoured(each["setting"], each["levels"], why)
 
 

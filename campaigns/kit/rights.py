@@ -44,7 +44,7 @@ RIGHTS: Mapping[Role, frozenset[Right]] = {
     Role.ADMIN: frozenset(Right),
 }
 IN_WORDS: Mapping[Right, str] = {
-    Right.SEE: "look at it",
+    Right.SEE: "view",
     Right.COMMENT: "comment",
     Right.WRITE: "define campaigns and write conclusions",
     Right.OPERATE: "launch and steer campaigns, and change targets",
@@ -159,7 +159,7 @@ def refusal(team: Team | int, right: Right) -> str:
     found = Team.objects.get(pk=team) if isinstance(team, int) else team
     roles = " or ".join(role.label for role in Role if right in RIGHTS[role])
     return (
-        f"To {IN_WORDS[right]} takes the role {roles} in the team “{found}”. "
+        f"To {IN_WORDS[right]} you need the role {roles} in the team “{found}”. "
         "An admin of that team can give it to you."
     )
 
@@ -168,7 +168,7 @@ def refusal_anywhere(right: Right) -> str:
     """Say which role something takes that belongs to no team yet."""
     roles = " or ".join(role.label for role in Role if right in RIGHTS[role])
     return (
-        f"To {IN_WORDS[right]} takes the role {roles} in a team, and you have it in none. "
+        f"To {IN_WORDS[right]} you need the role {roles} in a team, and you have it in none. "
         "An admin of your team can give it to you."
     )
 

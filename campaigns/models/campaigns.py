@@ -404,7 +404,7 @@ class LaunchRequest(models.Model):
         AGAIN = "again", "repetition of a run"
 
     class State(models.TextChoices):
-        WAITING = "waiting", "waits for a second yes"
+        WAITING = "waiting", "waits for approval"
         APPROVED = "approved", "approved"
         REFUSED = "refused", "refused"
         WITHDRAWN = "withdrawn", "withdrawn"

@@ -19,13 +19,13 @@ class Announcement(models.Model):
 
     class Kind(models.TextChoices):
         CAMPAIGN_FINISHED = "campaign_finished", "a campaign has finished"
-        CAMPAIGN_FAILED = "campaign_failed", "a campaign failed or paused by itself"
-        CAMPAIGN_NEEDS_HAND = "campaign_needs_hand", "a campaign waits for somebody's hand"
-        REVIEW_ASKED = "review_asked", "a review is asked for"
+        CAMPAIGN_FAILED = "campaign_failed", "a campaign failed or paused automatically"
+        CAMPAIGN_NEEDS_HAND = "campaign_needs_hand", "a campaign needs a manual step"
+        REVIEW_ASKED = "review_asked", "a review is requested"
         REVIEW_DECIDED = "review_decided", "a review was decided"
         REVIEW_REOPENED = "review_reopened", "a conclusion was re-opened or taken back"
         MENTIONED = "mentioned", "somebody mentioned you"
-        LAUNCH_ASKED = "launch_asked", "a launch waits for a second yes"
+        LAUNCH_ASKED = "launch_asked", "a launch waits for approval"
         LAUNCH_DECIDED = "launch_decided", "a launch was decided on"
         TRIAL = "trial", "a trial of a channel"
 

@@ -106,7 +106,8 @@ def amend(
 def _require_open(campaign: Campaign) -> None:
     if campaign.state not in OPEN:
         raise NotPossible(
-            f"The campaign is {campaign.state}: its stop rule has been applied, and cannot be amended any more. Extend the campaign to measure more."
+            f"The campaign is {campaign.state}: its stop rule has been applied, and cannot be "
+            "amended any more. Extend the campaign to measure more."
         )
 
 
@@ -120,7 +121,9 @@ def _require_no_more(campaign: Campaign, after: Mapping[str, Any]) -> None:
     ):
         return
     raise NotPossible(
-        "On this server, load beyond what two people agreed to needs approval by a second person, which an amendment cannot ask for. Extend the campaign, or clone it with this stop rule and launch the clone: both ask for approval."
+        "On this server, load beyond what two people agreed to needs approval by a second "
+        "person, which an amendment cannot ask for. Extend the campaign, or clone it with this "
+        "stop rule and launch the clone: both ask for approval."
     )
 
 

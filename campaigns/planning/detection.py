@@ -82,7 +82,8 @@ def sight_of(definition: Definition, cells: int) -> Sight | None:
     if found is None:
         return Sight(
             "info",
-            "The run-to-run variation is unknown before the first campaign of this kind on this server, and so is what this design can detect. Run an A/A calibration to find out.",
+            "The run-to-run variation is unknown before the first campaign of this kind on this "
+            "server, and so is what this design can detect. Run an A/A calibration to find out.",
             calibrate=True,
         )
     age = (database_now() - found.calibrated_at).days if found.calibrated_at else 0

@@ -111,7 +111,8 @@ class DesignForm(forms.Form):
     )
     failed_limit_percent = _percent(
         "Failure limit",
-        "If a larger share of a cell's work failed, that is its result; the remaining work is not judged.",
+        "If a larger share of a cell's work failed, that is its result; the remaining work is "
+        "not judged.",
         initial=5,
     )
     stop_rule = forms.ChoiceField(
@@ -229,7 +230,7 @@ class TargetForm(forms.Form):
         label="Quiet hours",
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
-            "Nothing loads the server then. One window a line: Mon-Fri 08:00-18:00, or "
+            "Nothing loads the server then. One window per line: Mon-Fri 08:00-18:00, or "
             "Sat,Sun 00:00-24:00, or daily 22:00-06:00. Empty: none."
         ),
     )
@@ -239,19 +240,19 @@ class TargetForm(forms.Form):
         initial="UTC",
         label="Time zone of the quiet hours",
         widget=forms.TextInput(attrs={"list": "zones"}),
-        help_text="Such as Europe/Berlin; summer time is minded.",
+        help_text="Such as Europe/Berlin; summer time is respected.",
     )
     is_production = forms.BooleanField(
         required=False,
         label="This is a production server",
-        help_text="Others depend on it: whoever puts load on it types its name first.",
+        help_text="Others depend on it: its name must be typed before it is loaded.",
     )
     is_dedicated = forms.BooleanField(
         required=False,
         label="This server belongs to perfdash alone",
         help_text=(
-            "A kind that empties its server may then delete at once what nobody claims. Never tick it "
-            "for a server with content of others."
+            "A kind that empties its server may then delete unclaimed content at once. Never "
+            "tick it for a server with content of others."
         ),
     )
     hardware = Text(
@@ -259,7 +260,7 @@ class TargetForm(forms.Form):
         required=False,
         label="Hardware and network",
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="What it runs on, in your words; kept with every run that is measured from now on.",
+        help_text="What it runs on, in your words; stored with every run measured from now on.",
     )
     ca_bundle = Text(
         max_length=200_000,
@@ -271,7 +272,7 @@ class TargetForm(forms.Form):
     skip_verification = forms.BooleanField(
         required=False,
         label="Do not verify the server's certificate",
-        help_text="Whoever answers is trusted, with the password too: on a network of your own only.",
+        help_text="Any server that answers is trusted, and gets the password: only for a network of your own.",
     )
     client_certificate = Text(
         max_length=50_000,

@@ -138,7 +138,8 @@ def _order(campaign: Campaign) -> Check:
         campaign.pk,
         WARN,
         order,
-        "All runs of a level were made one after the other: level and time of day cannot be distinguished.",
+        "All runs of a level were made one after the other: level and time of day cannot be "
+        "distinguished.",
         cause=ORDER,
     )
 
@@ -163,7 +164,7 @@ def _proofs(campaign: Campaign, name: str, step: str, what: str) -> Check:
         words = f"{counted(counts['bad_runs'], 'run')} without proof of {what}: {share} have it."
         return Check(name, campaign.pk, FAIL, share, words)
     if counts["proved"] < counts["runs"] or not counts["runs"]:
-        words = f"{share} runs have a proof of {what}; of the others nobody knows."
+        words = f"{share} runs have a proof of {what}; no record for the rest."
         return Check(
             name, campaign.pk, WARN, share, words, cause=ELSEWHERE if campaign.source else ""
         )
@@ -214,7 +215,10 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
     compared = results.get("pairs") or results.get("levels") or {}
     number = int(compared.get("sessions") or campaign.sessions.exclude(kind="trial").count() or 1)
     if number == 1:
-        words = "One session: it never confirms, as nobody knows how the target differs tomorrow."
+        words = (
+            "One session: this does not count as confirmation, since the target may behave "
+            "differently on another day."
+        )
         return Check("sessions", campaign.pk, WARN, "1", words, cause=SESSIONS)
     standings = _standings(compared)
     fewest = min((int(each["sessions"]) for each in standings), default=number)
@@ -224,7 +228,7 @@ def _sessions(campaign: Campaign, results: Mapping[str, Any]) -> Check:
         rest = "rests on one, or lies" if below == 1 else "rest on one, or lie"
         words = (
             f"The campaign has {number} sessions, but {below} of {counted(len(standings), 'comparison')} "
-            f"{rest} across them: that never confirms."
+            f"{rest} across them: this does not count as confirmation."
         )
     elif open_ones:
         words = (

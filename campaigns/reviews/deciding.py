@@ -119,14 +119,14 @@ def _require_seen(conclusion: Conclusion, revision: int, data_hash: str) -> None
 
 def _require_other(conclusion: Conclusion, user: User) -> None:
     if user.pk == conclusion.author_id:
-        raise OwnWork("You are its author; somebody else has to decide on it.")
+        raise OwnWork("You are its author, so someone else must review it.")
     if conclusion.writers.filter(pk=user.pk).exists():
-        raise OwnWork("You had a hand in its text; somebody who had none has to decide on it.")
+        raise OwnWork("You edited this, so someone else must review it.")
 
 
 def _require_first(conclusion: Conclusion, user: User) -> None:
     if conclusion.decisions.filter(revision=conclusion.revision, user=user).exists():
-        raise ReviewRefused("You have decided on this revision already; a decision stays.")
+        raise ReviewRefused("You have decided on this revision already; decisions are final.")
 
 
 def _decide(conclusion: Conclusion, user: User, word: Word, reason: str, with_failed: bool) -> None:
@@ -163,12 +163,12 @@ def _require_complete(conclusion: Conclusion, with_failed: bool) -> None:
     if missing := without_word(conclusion, checks):
         titles = ", ".join(check.title.lower() for check in missing)
         raise NotReady(
-            f"Its author has written no word on what warns or failed: {titles}. Ask for changes."
+            f"The author has not justified these warnings or failures: {titles}. Ask for changes."
         )
     if (bad := failed(checks)) and not with_failed:
         titles = ", ".join(check.title.lower() for check in bad)
         raise NotReady(
-            f"Checks failed: {titles}. To approve it all the same, say that you have seen that."
+            f"Checks failed: {titles}. To approve it anyway, confirm that you have seen that."
         )
     if conclusion.supersedes is not None:
         require_supersedable(conclusion.supersedes)

@@ -217,9 +217,9 @@ def _reopen(conclusion: Conclusion, found: list[Change]) -> None:
         campaign=campaign,
         conclusion=conclusion,
         to=people_of(conclusion),
-        what=f"The conclusion “{conclusion.claim}” was re-opened, as what it rests on changed.",
+        what=f"The conclusion “{conclusion.claim}” was re-opened, because its evidence changed.",
         words=conclusion.reason,
-        to_do="Read what changed, mend the conclusion, and send it to review again.",
+        to_do="Read what changed, revise the conclusion, and send it to review again.",
     )
 
 

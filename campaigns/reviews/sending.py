@@ -136,7 +136,7 @@ def _tell_taken_back(conclusion: Conclusion, user: User) -> None:
         by=user,
         what=f"{user.get_username()} took the accepted conclusion “{conclusion.claim}” back to draft.",
         words=conclusion.reason,
-        to_do="It counts no more. Read why, and look again at what you based on it.",
+        to_do="It is no longer valid. Read why, and review what you based on it.",
     )
 
 
@@ -147,7 +147,9 @@ def _campaigns(key: int) -> list[int]:
 
 def _require_reviewers(conclusion: Conclusion, reviewers: Sequence[User]) -> None:
     if not reviewers:
-        raise Invalid({"reviewers": ["Ask somebody: a conclusion takes another person's yes."]})
+        raise Invalid(
+            {"reviewers": ["Choose a reviewer: a conclusion needs approval by another person."]}
+        )
     if len(reviewers) > MOST_REVIEWERS:
         raise Invalid({"reviewers": [f"Ask {MOST_REVIEWERS} people at the most."]})
     wrong = [each.get_username() for each in reviewers if not may_review(each, conclusion)]
@@ -155,8 +157,10 @@ def _require_reviewers(conclusion: Conclusion, reviewers: Sequence[User]) -> Non
         raise Invalid(
             {
                 "reviewers": [
-                    f"{', '.join(wrong)} cannot decide on it: that takes the role reviewer or admin in "
-                    f"the team “{conclusion.team}”, sight of all its evidence, and no hand in its text."
+                    f"{', '.join(wrong)} cannot review it: that needs the role reviewer or "
+                    "admin in "
+                    f"the team “{conclusion.team}”, access to all its evidence, and no edit of "
+                    "its text."
                 ]
             }
         )

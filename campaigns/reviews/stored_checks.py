@@ -63,7 +63,7 @@ def _drift(campaign: Campaign, check: Stored | None, runs: int) -> Check:
         return Check("drift", campaign.pk, WARN, f"p {check['value']:.2g}", words, cause=ORDER)
     number = f"τ {check['figures']['tau']:.2f}, p {check['value']:.2g}"
     if check["outcome"] == "pass":
-        return Check("drift", campaign.pk, PASS, number, "No trend with time is shown.")
+        return Check("drift", campaign.pk, PASS, number, "No trend with time was found.")
     words = "Runs change with time: compare levels with care."
     if check["name"] == "block_drift":
         words = "The target drifts: contrasts are protected, absolute levels are not."

@@ -18,8 +18,9 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
     if user is None or held is None or not is_kept(held) or may(user, held.team, Right.MANAGE):
         return
     raise NotAllowed(
-        f"“{held.name}” is a production server, and loading it takes two people. An admin of the team "
-        f"“{held.team}” takes the mark off, gives it another address, retires or deletes it: ask one."
+        f"“{held.name}” is a production server, and loading it needs two people. An admin of "
+        "the team "
+        f"“{held.team}” can remove the mark, change the address, retire or delete it."
     )
 
 

@@ -48,7 +48,7 @@ def _holding_back(target: Target, now: datetime, seconds: float, team: int | Non
             return ""
         ends_at = hours.ends_at(begins_at, zone) or begins_at
     except BadQuietHours as error:
-        return f"waits until somebody mends the quiet hours of {name}: {error}"
+        return f"waits until the quiet hours of {name} are corrected: {error}"
     return (
         f"waits for the end of the quiet hours of {name} at {_at(ends_at, now, zone)}: they "
         f"begin at {_at(begins_at, now, zone)}, and a run takes about {roughly(seconds)}"

@@ -46,7 +46,7 @@ class SettingForm(forms.Form):
     type = forms.ChoiceField(choices=Setting.Type.choices, initial=Setting.Type.INTEGER)
     minimum = forms.FloatField(required=False, min_value=-1e15, max_value=1e15)
     maximum = forms.FloatField(required=False, min_value=-1e15, max_value=1e15)
-    choices = Choices(required=False, help_text="One a line; for the type choice alone.")
+    choices = Choices(required=False, help_text="One per line; only for the type choice.")
     hard_to_change = forms.BooleanField(
         required=False,
         initial=True,

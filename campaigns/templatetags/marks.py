@@ -54,7 +54,7 @@ RUNS: Mapping[str, Mark] = {
 WAITS: Mapping[str, Mark] = {
     "review": ("Review", "info", "edit"),
     "changes": ("Changes", "warn", "redo"),
-    "word": ("Your word", "warn", "warn"),
+    "word": ("Justification", "warn", "warn"),
     "launch": ("Approval", "warn", "play"),
     "mention": ("Mention", "info", "talk"),
     "hand": ("Manual step", "warn", "warn"),

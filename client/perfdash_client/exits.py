@@ -24,7 +24,8 @@ MEANINGS = {
     Exit.REFUSED: "the server refused, or failed at it",
     Exit.NO_CONNECTION: "no connection, or what answers is no perfdash",
     Exit.NO_ANSWER: "the campaign ended without an answer",
-    Exit.NOT_ENDED: "the campaign has not ended: a draft (also one whose launch waits for approval by a second person), paused, or --timeout has passed",
+    Exit.NOT_ENDED: "the campaign has not ended: a draft (also one whose launch waits for approval "
+    "by a second person), paused, or --timeout has passed",
     Exit.NOT_APPROVED: "not approved by a second person: the launch was refused, taken back, or void",
     Exit.INTERRUPTED: "Ctrl-C; the campaign goes on",
 }

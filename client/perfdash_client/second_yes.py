@@ -22,7 +22,8 @@ def who_decides(server: Server, campaign: Campaign, asked: Request) -> str:
     team = server.get(f"teams/{campaign['team']}", fields="name")["name"]
     return (
         f"Campaign {campaign['id']} is not launched yet: {asked['asked_by']} asked for it, and it"
-        f" waits for approval by a second person. Another operator of “{team}” can approve it on the page:"
+        f" waits for approval by a second person. Another operator of “{team}” can approve it "
+        "on the page:"
         f" {campaign['links']['page']}"
     )
 

@@ -97,7 +97,7 @@ def test_the_exit_code_follows_the_verdict(perfdash, measured, seconds, fail_on,
 
     assert ran.code == code, ran.words
     assert ran.data["exit_code"] == code
-    assert ("against futures" in ran.err) == bool(code)
+    assert ("vs. futures" in ran.err) == bool(code)
 
 
 def test_one_comparison_of_several_is_enough_to_fail(perfdash, measured):

@@ -53,7 +53,7 @@ def test_a_launch_that_waits_is_told_with_whose_yes_it_takes_and_where(perfdash,
 
     assert ran.code == 6
     assert "not launched yet: owner asked for it" in ran.words
-    assert "Another operator of “Storage” says it on the page" in ran.words
+    assert "Another operator of “Storage” can approve it on the page" in ran.words
     assert f"http://testserver/campaigns/{draft.pk}/" in ran.words
     assert f"perfdash campaign watch {draft.pk}" in ran.words
     assert "Launch it" not in ran.words

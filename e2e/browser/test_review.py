@@ -62,7 +62,7 @@ def invite(owner, visit):
 
 
 def answer_every_warning(page):
-    expect(page.get_by_role("heading", name="What warns or failed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Warnings and failures")).to_be_visible()
     for word in page.locator("textarea[name^=word-]").all():
         word.fill(WORD)
 

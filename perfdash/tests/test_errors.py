@@ -124,7 +124,7 @@ def test_too_many_fields_are_refused(client):
 
     answer = client.post("/reads/", fields, content_type="application/x-www-form-urlencoded")
 
-    check_page(answer, 400, "cannot be read")
+    check_page(answer, 400, "could not be read")
 
 
 @pytest.mark.parametrize("body", [b"--x\r\nnonsense", b"", b"--x\r\n\r\n--x--"])
@@ -135,7 +135,7 @@ def test_a_form_that_is_none_gets_an_answer(client, body):
 
 
 def test_an_unknown_host_gets_a_page_and_one_line_of_the_log(client, caplog):
-    check_page(client.get("/", headers={"Host": "evil.example"}), 400, "cannot be read")
+    check_page(client.get("/", headers={"Host": "evil.example"}), 400, "could not be read")
 
     handler = logging.getLogger().handlers[0]
     (record,) = [found for found in caplog.records if found.name.startswith("django.security")]
@@ -154,7 +154,7 @@ def test_an_unknown_address_gets_a_page(client):
 def test_a_wrong_method_gets_a_page_and_is_told_the_right_one(client):
     answer = client.post("/health")
 
-    check_page(answer, 405, "does not take such a request")
+    check_page(answer, 405, "does not accept this kind of request")
     assert "GET" in answer["Allow"]
 
 
@@ -163,7 +163,7 @@ def test_a_wrong_method_gets_a_page_and_is_told_the_right_one(client):
 def test_a_form_from_elsewhere_gets_a_page():
     answer = Client(enforce_csrf_checks=True).post("/sign-in/", {"username": "a"})
 
-    check_page(answer, 403, "too old, or came from elsewhere")
+    check_page(answer, 403, "has expired, or came from another site")
 
 
 @pytest.mark.django_db

@@ -27,14 +27,16 @@ TRIAL_MINUTES = 10
 FORMER_HOURS = 24
 KINDS = tuple(kind for kind in Announcement.Kind if kind != Announcement.Kind.TRIAL)
 CHOICES = [(str(kind), kind.label) for kind in KINDS]
-UNCONFIRMED = "Nobody has opened the link yet that was mailed to this address; until then it is told of nothing."
+UNCONFIRMED = (
+    "The link that was mailed to this address has not been opened yet; until then nothing is sent."
+)
 
 
 class ChannelForm(forms.Form):
     """What a person says of a channel. An address that is not sent stays as it is."""
 
-    name = Text(max_length=100, label="Name", help_text="A word that lets you find it again.")
-    kind = forms.ChoiceField(choices=Channel.Kind.choices, label="By which way?")
+    name = Text(max_length=100, label="Name", help_text="To recognise it.")
+    kind = forms.ChoiceField(choices=Channel.Kind.choices, label="Kind")
     address = Text(
         max_length=2000,
         required=False,
@@ -42,8 +44,8 @@ class ChannelForm(forms.Form):
         help_text="An e-mail address; the URL that a webhook is posted to; or the address of a chat "
         "service. It may hold a secret: it is stored encrypted, and not shown again.",
     )
-    is_on = forms.BooleanField(required=False, label="It is on")
-    kinds = forms.MultipleChoiceField(choices=CHOICES, required=False, label="Tell me when")
+    is_on = forms.BooleanField(required=False, label="Enabled")
+    kinds = forms.MultipleChoiceField(choices=CHOICES, required=False, label="Notify me when")
     teams = forms.MultipleChoiceField(required=False, label="Of these teams")
 
     def __init__(self, data: Mapping[str, Any], user: User) -> None:

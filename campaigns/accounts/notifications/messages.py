@@ -27,13 +27,13 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
         "Do it, and confirm it on the campaign's page; its runs wait for that.",
     ),
     Kind.REVIEW_ASKED: (
-        "Your review is asked for",
+        "Your review is requested",
         "Look at the checklist and the evidence, then decide.",
     ),
     Kind.REVIEW_DECIDED: ("A review was decided", "Read the decision and its reason."),
     Kind.REVIEW_REOPENED: (
         "A conclusion was re-opened or taken back",
-        "Look at what changed; it counts no more until it is reviewed again.",
+        "Read what changed; it is not valid until it is reviewed again.",
     ),
     Kind.MENTIONED: ("You were mentioned", "Read it, and answer where it was written."),
     Kind.LAUNCH_ASKED: (
@@ -125,10 +125,10 @@ def _of_trial(channel: Channel) -> tuple[str, str, str]:
     if channel.is_confirmed:
         what = f"perfdash sends this because its channel “{channel.name}” was tried out."
         return what, HAPPENED[Kind.TRIAL][1], absolute(reverse("notifications"))
-    what = f"{channel.user} wants to be told of things by this address."
+    what = f"{channel.user} wants to receive notifications at this address."
     to_do = (
         f"If that is you, open the link, signed in as {channel.user}, within "
-        f"{confirming.DAYS} days. If not, do nothing: you are told of nothing."
+        f"{confirming.DAYS} days. If not, do nothing: nothing will be sent."
     )
     return what, to_do, absolute(reverse("channel-confirm", args=[confirming.token_of(channel)]))
 

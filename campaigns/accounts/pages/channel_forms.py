@@ -17,9 +17,9 @@ from campaigns.models import Channel
 LABELS_OF = {
     "name": "Name",
     "address": "Address",
-    "is_on": "It is on",
-    "kinds": "Tell me when",
-    "teams": "Of which teams",
+    "is_on": "Enabled",
+    "kinds": "Notify me when",
+    "teams": "Which teams",
 }
 WAYS = {
     Channel.Kind.EMAIL: "an e-mail address",
@@ -69,7 +69,7 @@ def channel_form(channel: Channel, user: User, sent: Sent) -> ChannelForm:
     is_default = channels.is_default(channel)
     key = str(channel.pk)
     is_on = bool(sent.values.get("is_on", channel.is_on))
-    on = Field(f"{key}-is_on", "It is on", shape="checkbox", checked=is_on)
+    on = Field(f"{key}-is_on", "Enabled", shape="checkbox", checked=is_on)
     own = (
         []
         if is_default
@@ -138,7 +138,7 @@ def new_form(user: User, sent: Sent) -> ChannelForm:
     chosen = str(sent.values.get("kind", Channel.Kind.WEBHOOK))
     kind = Field(
         "new-kind",
-        "By which way?",
+        "Kind",
         shape="select",
         choices=[Choice(str(each), each.label, chosen=each == chosen) for each in offered],
         errors=sent.errors.get("kind", ()),

@@ -67,7 +67,7 @@ def channel_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def channel_trial(request: HttpRequest, pk: int) -> HttpResponse:
     """Have a trial delivered by a channel."""
-    done = "A test is on its way by “{}”; below stands what comes of it."
+    done = "A test is being sent through “{}”; the result appears below."
     return _do(request, pk, channels.try_out, done)
 
 
@@ -104,7 +104,9 @@ def channel_confirm(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("notifications")
     if request.method == "POST":
         channels.confirm(row)
-        messages.success(request, f"“{row.name}” is confirmed; you are told of what you chose.")
+        messages.success(
+            request, f"“{row.name}” is confirmed; you will be notified of what you chose."
+        )
         return redirect("notifications")
     return render(request, "accounts/notifications/confirm.html", {"channel": row})
 

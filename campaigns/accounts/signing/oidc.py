@@ -187,7 +187,7 @@ def _state(request: HttpRequest) -> dict[str, Any]:
     if state is None:
         raise Refusal(
             "This sign-in did not begin in this browser, was used already, or took more than ten minutes. "
-            "Begin once more.",
+            "Start again.",
             400,
         )
     found: dict[str, Any] = state
@@ -201,7 +201,7 @@ def _refuse_the_refused(request: HttpRequest) -> None:
     issuer = request.GET.get("iss", ours().issuer)
     if error or "code" not in request.GET or issuer.rstrip("/") != ours().issuer:
         log.warning("%s sent back %.100r", ours().name, error or "an answer without a code")
-        raise Refusal(f"{ours().name} could not sign you in. Begin once more.", 502)
+        raise Refusal(f"{ours().name} could not sign you in. Start again.", 502)
 
 
 def _refuse_without_provider() -> None:

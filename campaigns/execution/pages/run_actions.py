@@ -60,10 +60,7 @@ def exclude(request: HttpRequest, pk: int, position: int) -> HttpResponse:
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
         return _steer(request, run, lambda found: life.exclude(found, user, reason), analyse=True)
-    text = (
-        "It is left out of every number from now on. It stays in the tables, crossed out, with "
-        "your name and your reason. A value that you do not like is no reason."
-    )
+    text = "It is left out of all results from now on. It stays in the tables, crossed out, with your name and your reason. An unwelcome value is not a reason."
     step = _step(run, "run-exclude", f"Exclude run {position}?", text, "Exclude the run")
     return ask_reason(request, run.campaign, step)
 

@@ -169,7 +169,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
             for index, name in enumerate(series)
         ]
     else:
-        one = "one run, drawn left of its level"
+        one = "one run, offset left for legibility"
         runs = [
             KeyItem("circle", one, chart.count("ok"), "series-1", "runs"),
             KeyItem("diamond", "geometric mean", None, "ink", "mean"),
@@ -191,7 +191,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
         KeyItem("interval", "95 % interval, this cell only", None, "ink-3", "interval"),
         KeyItem("failed", "failed, no value", failures, "fail", "failed"),
         KeyItem("censored", "timed out, true value above", timeouts, "warn", "censored"),
-        KeyItem(bound, "bound, generator saturated", chart.count("bound"), "series-4", "bound"),
+        KeyItem(bound, "load generator saturated", chart.count("bound"), "series-4", "bound"),
         KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3", "excluded"),
     )
 
@@ -203,7 +203,7 @@ def _advice(chart: LevelsChart) -> list[KeyItem]:
     line = KeyItem("line", f"the best and {share} % worse", None, "equal", "limit")
     if chart.recommended.level is None:
         return [line]
-    within = f"first setting shown to be within {share} % of the best"
+    within = f"lowest setting demonstrably within {share} % of the best"
     return [
         KeyItem("band", within, None, "equal", "recommended"),
         line,

@@ -329,7 +329,7 @@ def _strongest(
     if campaign.order == Campaign.Order.BLOCKED and len(summaries) > 1:
         return (
             "All runs of a level were made one after the other, so level and time of day cannot "
-            "be told apart; the intervals cover run-to-run noise only."
+            "be distinguished; the intervals cover run-to-run noise only."
         )
     if pairs is not None and (effect := pairs["order_effect"]) and effect["flagged"]:
         return (

@@ -30,14 +30,14 @@ TITLES = {
 }
 IMPOSSIBLE = {
     "interleaving": "There is one level only, or its runs can stand in one order only.",
-    "drift": "It takes 8 runs and some spread.",
-    "block_drift": "It takes 5 blocks.",
-    "drift_within": "It takes 8 runs; between levels it cannot be determined in this order.",
-    "order_in_block": "It takes 8 runs, in blocks of two or more.",
-    "cold_start": "It takes 3 runs of several levels, some of which opened a block.",
-    "equal_noise": "It takes 3 runs of several levels; in blocks of two levels both vary alike by design.",
-    "autocorrelation": "It takes 5 runs of each level and 10 in all.",
-    "modes": "It takes 20 runs of a level, and values that nobody aggregated or rounded.",
+    "drift": "Needs 8 runs and some spread.",
+    "block_drift": "Needs 5 blocks.",
+    "drift_within": "Needs 8 runs; between levels it cannot be determined in this order.",
+    "order_in_block": "Needs 8 runs, in blocks of two or more.",
+    "cold_start": "Needs 3 runs of several levels, some of which opened a block.",
+    "equal_noise": "Needs 3 runs of several levels; in blocks of two levels both vary equally by design.",
+    "autocorrelation": "Needs 5 runs of each level and 10 in total.",
+    "modes": "Needs 20 runs of a level, and values that were not aggregated or rounded.",
     "rows": "The import has no durations besides start and finish.",
     "saturation": "The import has no load-generator health data.",
     "proofs": "No probes were stored.",
@@ -67,7 +67,7 @@ def _line(check: Mapping[str, Any]) -> CheckLine:
     word, tone, icon = OUTCOMES[check["outcome"]]
     name = check["name"]
     if check["outcome"] == "not_possible":
-        value, text = word, IMPOSSIBLE.get(name, "There is too little of it.")
+        value, text = word, IMPOSSIBLE.get(name, "Too few data.")
     else:
         value, text = _said(name, check)
     return CheckLine(TITLES.get(name, name), tone, icon, value, text)
@@ -87,7 +87,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
         case "drift" | "block_drift":
             trend = f"{percent(figures['slope_pct'], 2)} an hour" if "slope_pct" in figures else ""
             if good:
-                text = "No trend with time is shown."
+                text = "No trend with time was found."
             elif name == "drift":
                 text = f"Runs change with time ({trend}): compare levels with care."
             else:
@@ -120,7 +120,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
         case "equal_noise":
             spread = f"{figures['smallest_pct']:.1f} to {figures['largest_pct']:.1f} %"
             text = f"The noise of the levels is {spread}"
-            text += "; no difference is shown." if good else ": each is judged by its own."
+            text += "; no difference was found." if good else ": each is judged by its own."
             if good and (apart := figures.get("apart", 0)):
                 text += f" To be safe, {apart:.0f} of them {'is' if apart == 1 else 'are'} compared by its own noise."
             return f"p {p_text(value)}", text
@@ -128,7 +128,7 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             text = f"Worth {figures['n_eff']:.0f} independent runs."
             return (
                 f"r₁ {value:.2f}",
-                text if not good else "No likeness of neighbours in time is shown.",
+                text if not good else "No correlation of neighbouring runs was found.",
             )
         case "modes":
             if good:
@@ -136,13 +136,13 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
             return f"{value:.0f}", "Levels with several modes: compare per mode, means mislead."
         case "aggregated":
             return "aggregated", (
-                "Each value is a mean, or a percentile, of many samples, made by the tool: the spread "
-                "within a run is not seen. Density and modes are off."
+                "Each value is a mean, or a percentile, of many samples, computed by the tool: "
+                "the spread within a run is unknown. Density and modes are not available."
             )
         case "rounded":
             coarse = f"Values are written in steps of up to {value:.2g} % of their mean."
             if figures.get("declared", 1):
-                coarse += " Rounding makes ties: rank tests, density and modes are off."
+                coarse += " Rounding makes ties: rank tests, density and modes are not available."
             wanted = f"{figures['smallest_effect_pct']:g} %"
             if check["outcome"] == "fail":
                 coarse += f" A difference of {wanted}, the smallest of interest, cannot be seen."
@@ -152,17 +152,14 @@ def _said(name: str, check: Mapping[str, Any]) -> tuple[str, str]:
                 return "none", "No run lies far from the others of its level."
             return (
                 f"{value:.0f}",
-                f"Far from the others of their level: runs {runs}. None is left out.",
+                f"Far from the others of their level: runs {runs}. None is excluded.",
             )
         case "identical":
             if good:
                 return "none", "No level has equal values only."
             return f"{value:.0f}", "Levels with equal values only: suspect the clock or a cache."
         case "aa_noise":
-            text = (
-                "19 of 20 further pairs differ by no more, based on these; no difference between the two labels "
-                "is shown."
-            )
+            text = "19 of 20 further pairs differ by no more, based on these; no difference between the two labels was found."
             if not good:
                 text = (
                     f"The two labels differ (p {p_text(figures['p'])}) although they are one setting: "

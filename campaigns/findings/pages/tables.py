@@ -259,5 +259,5 @@ def _order(effect: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tupl
         f"{level_text(finding['baseline'])} in {effect['baseline_first']}"
     )
     if effect["flagged"]:
-        return f"{firsts}; who ran first matters ({difference}): read the change with care.", "warn"
-    return f"{firsts}; no effect of who ran first is shown ({difference}).", "pass"
+        return f"{firsts}; the order matters ({difference}): read the change with care.", "warn"
+    return f"{firsts}; no effect of the order was found ({difference}).", "pass"

@@ -92,9 +92,9 @@ class Action(models.TextChoices):
     TEMPLATE_CREATED = "template_created", "made the template"
     TEMPLATE_EDITED = "template_edited", "changed the template"
     TEMPLATE_RETIRED = "template_retired", "retired the template"
-    CHANNEL_CREATED = "channel_created", "made a way to be notified"
-    CHANNEL_EDITED = "channel_edited", "changed a way to be notified"
-    CHANNEL_DELETED = "channel_deleted", "deleted a way to be notified"
+    CHANNEL_CREATED = "channel_created", "added a notification channel"
+    CHANNEL_EDITED = "channel_edited", "changed a notification channel"
+    CHANNEL_DELETED = "channel_deleted", "deleted a notification channel"
 
     ACCOUNT_MADE = "account_made", "made the account"
     ACCOUNT_EDITED = "account_edited", "changed the account"

@@ -26,7 +26,7 @@ class Command(RecordedCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--format", default="", help="Else the one that the file looks like.")
         parser.add_argument("--question", default="", help="What the runs shall answer.")
-        parser.add_argument("--name", default="", help="For lists; else the file's own.")
+        parser.add_argument("--name", default="", help="Shown in lists; by default the file's own.")
         parser.add_argument("--source", default="", help="Where the runs come from; else the file.")
         parser.add_argument("--metric", default="", help="The primary one.")
         parser.add_argument("--tag", action="append", default=[], help="May be repeated.")

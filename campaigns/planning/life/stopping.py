@@ -86,7 +86,10 @@ def _give_back_what_is_on(campaign: Campaign) -> None:
         return
     for attempt in measuring().filter(run__campaign=campaign):
         if _give_back(attempt, _over(campaign)):
-            text = f"{_over(campaign)}; the current run is stopped, and waits until the campaign is resumed"
+            text = (
+                f"{_over(campaign)}; the current run is stopped, and waits until the campaign is "
+                "resumed"
+            )
             log(campaign, text, attempt.run, LogLine.Tone.BAD)
 
 

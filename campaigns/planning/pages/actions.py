@@ -35,7 +35,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         "launch",
         "Launch on a production server?",
-        "The definition is locked, and the first run begins as soon as it is its turn.",
+        "The definition is locked, and the first run starts as soon as it is its turn.",
         "Lock and launch",
         **({ANYWAY: "on"} if ANYWAY in request.GET or ANYWAY in request.POST else {}),
     )
@@ -52,7 +52,7 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         "try",
         "Try one run on a production server?",
-        "One run loads it as each run of the campaign would; no analysis will ever see it.",
+        "One run loads it like each run of the campaign; it is never analysed.",
         "Try one run",
         cell=key,
     )
@@ -82,7 +82,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         "resume",
         "Resume on a production server?",
-        "The next run begins as soon as it is its turn.",
+        "The next run starts as soon as it is its turn.",
         "Resume",
     )
     return _load(
@@ -129,7 +129,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         pk,
         "cancel",
         "Cancel the campaign?",
-        "The current run is stopped within seconds, and no further run starts. All measurements are kept; a cancelled campaign cannot be resumed.",
+        "The current run is stopped within seconds, and no further run starts. All measurements "
+        "are kept; a cancelled campaign cannot be resumed.",
         "Cancel the campaign",
     )
     return ask_reason(request, campaign, step)

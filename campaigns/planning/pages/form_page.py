@@ -250,7 +250,7 @@ def _excluded(entered: Entered, errors: Errors) -> Field:
         "Excluded combinations",
         entered.excluded,
         "textarea",
-        hint="One a line, such as engine=futures, concurrency=100. Empty: all combinations are run.",
+        hint="One per line, such as engine=futures, concurrency=100. Empty: all combinations are run.",
         rows=2,
         errors=errors.get("excluded", ()),
     )

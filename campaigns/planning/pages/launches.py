@@ -56,7 +56,7 @@ def failed_try_out(campaign: Campaign) -> str:
     if run is None or run.state not in (Run.State.FAILED, Run.State.VOID):
         return ""
     reason = run.reason.rstrip(".")
-    return f"The last try-out is {run.get_state_display()}: {reason}. Runs of a launch would end alike."
+    return f"The last try-out is {run.get_state_display()}: {reason}. Runs of a launch would probably end the same way."
 
 
 def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
@@ -76,7 +76,8 @@ def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:
         return False
     messages.info(
         request,
-        f"Nothing runs yet: the {waiting.get_step_display()} waits for approval by a second person. "
+        f"Nothing runs yet: the {waiting.get_step_display()} waits for approval by a second "
+        "person. "
         "Another operator of the team can approve it on this page.",
     )
     return True

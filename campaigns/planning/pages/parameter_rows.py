@@ -11,7 +11,7 @@ from campaigns.planning.pages.forms import NUMBERS, Entered, Errors, offers_of, 
 from campaigns.planning.workers import lacking_everywhere
 from campaigns.targets.variables import Variables
 
-LEVELS_HINT = {True: "Numbers, one a line or with blanks between.", False: "One level a line."}
+LEVELS_HINT = {True: "Numbers, one per line or separated by blanks.", False: "One level per line."}
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,4 +191,4 @@ def _shading(definition: Definition, many: bool) -> str:
     )
     if all(isinstance(level, int | float) for level in levels):
         return "Darker = higher level."
-    return "One shade a level."
+    return "One shade per level."

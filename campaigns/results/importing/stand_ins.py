@@ -21,7 +21,10 @@ _SETTINGS = {
     "cpus": ("CPUs of the server", 1, 256),
     "memory_gib": ("Memory of the server", 1, 4096),
 }
-_NOTES = "A simulated Foreman with Katello that comes with perfdash: its numbers say nothing about a real one. Hosts register with the activation key bench-ak of the organization ACME."
+_NOTES = (
+    "A simulated Foreman with Katello that comes with perfdash: its numbers say nothing about "
+    "a real one. Hosts register with the activation key bench-ak of the organization ACME."
+)
 
 WHAT_TO_DO = "End what has the port, start perfdash again, and resume the campaign; or cancel it."
 

@@ -110,7 +110,8 @@ def read_waiting(key: int) -> Received | None:
         log.exception("The file of submission %s cannot be stored.", key)
         _refuse(
             kept,
-            f"Internal error in perfdash ({type(bug).__name__}); the log of the worker has the details.",
+            f"Internal error in perfdash ({type(bug).__name__}); the log of the worker has the "
+            "details.",
         )
     kept.parts.all().delete()
     return received

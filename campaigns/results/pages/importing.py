@@ -40,13 +40,15 @@ class ImportForm(forms.Form):
     """What a person says of a file; all of it may be left out."""
 
     format = forms.ChoiceField(
-        choices=[("", "As it looks"), *((n, r.label) for n, r in all_readers().items())],
+        choices=[("", "Detect automatically"), *((n, r.label) for n, r in all_readers().items())],
         required=False,
         help_text="Only needed where it cannot be determined.",
     )
-    question = Text(max_length=500, required=False, help_text="What shall it answer?")
-    name = Text(max_length=120, required=False, help_text="For lists; else the file's own.")
-    tags = Text(max_length=500, required=False, help_text="Words with commas between them.")
+    question = Text(max_length=500, required=False, help_text="The question that it answers.")
+    name = Text(
+        max_length=120, required=False, help_text="Shown in lists; by default the file's own."
+    )
+    tags = Text(max_length=500, required=False, help_text="Words, separated by commas.")
     primary_metric = Text(
         max_length=100, required=False, help_text="The one that answers the question."
     )
@@ -55,7 +57,7 @@ class ImportForm(forms.Form):
         required=False,
         label="Environment",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One fact a line: cpu = EPYC 7543. What the file says itself is read.",
+        help_text="One fact per line: cpu = EPYC 7543. What the file says itself is read.",
     )
     mapping = forms.CharField(
         max_length=20_000,

@@ -42,13 +42,13 @@ def _review(row: Conclusion) -> Told:
 def _changes(row: Conclusion) -> Told:
     done = "Changes were asked for"
     if row.state == Conclusion.State.REOPENED:
-        done = "It was re-opened, as what it rests on has changed"
+        done = "It was re-opened, because its evidence has changed"
     words = f"{done}: {row.reason}" if row.reason else f"{done}."
     return row.claim, _short(words), _page(row), row.team.name
 
 
 def _word(row: Conclusion) -> Told:
-    words = "A check of it warns or failed, and nobody has written a word on that yet."
+    words = "A check warns or has failed, and needs a justification."
     return row.claim, words, _page(row), row.team.name
 
 

@@ -88,7 +88,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     )
     user = user_of(request)
     if found.author_id != user.pk:
-        raise PermissionDenied("A comment is changed by whoever wrote it.")
+        raise PermissionDenied("Only its author can change a comment.")
     if found.deleted_at is not None:
         messages.warning(request, "This comment was deleted.")
         return redirect("thread", found.thread_id)
@@ -126,7 +126,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     else:
-        messages.success(request, "Your comment is deleted; its place is kept.")
+        messages.success(request, "Your comment is deleted.")
     return redirect("thread", found.thread_id)
 
 

@@ -111,9 +111,9 @@ def writing_on(
     return Writing(
         "begin",
         threads_address(what),
-        "Begin a thread",
+        "Comment",
         names_to_mention(what.team, what if isinstance(what, Conclusion) else None),
-        label="What is there to say?",
+        label="Add a comment",
         on=on,
         key=key,
     )

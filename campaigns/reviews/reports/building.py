@@ -17,12 +17,12 @@ from perfdash import __version__
 
 State = Conclusion.State
 LOUD = {
-    State.DRAFT: "Draft: nobody has reviewed this",
+    State.DRAFT: "Draft: not reviewed",
     State.IN_REVIEW: "In review: not accepted yet",
     State.CHANGES_REQUESTED: "Changes requested: not accepted",
     State.REJECTED: "Rejected",
     State.SUPERSEDED: "Superseded by a later conclusion",
-    State.REOPENED: "Re-opened: what it rests on has changed",
+    State.REOPENED: "Re-opened: its evidence has changed",
 }
 TONES = {
     State.ACCEPTED: "pass",
@@ -31,10 +31,10 @@ TONES = {
     State.CHANGES_REQUESTED: "warn",
     State.SUPERSEDED: "warn",
 }
-MOVED = "Its data have moved: it is being looked at again"
+MOVED = "Its data have changed: it is under review again"
 SIDES = (("was", "before"), ("is", "after"))
 """In words, where there are any, else as it is stored."""
-WITHOUT = "No conclusion: what the findings say, signed by nobody"
+WITHOUT = "No conclusion: the findings only, not signed"
 NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
 
 

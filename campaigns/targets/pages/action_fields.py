@@ -92,17 +92,17 @@ def _hints(*, has_value: bool, is_step: bool) -> dict[str, tuple[str, str, str]]
         "arguments": (
             "Program and arguments",
             "textarea",
-            f"One a line; each is one argument, whatever is in it.{value} For administrators.",
+            f"One per line; each line is one argument.{value} For administrators.",
         ),
-        "words": ("What somebody is asked to do", "text", "Such as: set it, then restart Puma."),
-        "seconds": ("Limit", "text", "Seconds that it may take; 60 unless given."),
+        "words": ("Instructions", "text", "Such as: set it, then restart Puma."),
+        "seconds": ("Limit", "text", "Timeout in seconds; 60 by default."),
     }
     if has_value or is_step:
         found |= {"body": ("Body", "textarea", f"JSON, such as {sample}.{value} Empty: none.")}
     if not has_value:
         found |= {
             "at": (
-                "Where in the answer",
+                "Field in the answer",
                 "text",
                 "For an answer of JSON: names and numbers with dots, such as results.0.value.",
             )
@@ -110,9 +110,9 @@ def _hints(*, has_value: bool, is_step: bool) -> dict[str, tuple[str, str, str]]
     if is_step:
         found |= {
             "expect": (
-                "What has to stand there",
+                "Expected value",
                 "text",
-                "For readiness alone. Empty: any success will do.",
+                "For readiness only. Empty: any successful answer.",
             )
         }
     order = ("url", "body", "login", "arguments", "at", "expect", "words", "seconds")

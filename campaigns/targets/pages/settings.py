@@ -151,7 +151,7 @@ def ssh_accept(request: HttpRequest, pk: int) -> HttpResponse:
 def read_back(request: HttpRequest, pk: int) -> HttpResponse:
     """Read all settings back, and log in by SSH."""
     why_not = request_look(_target(pk))
-    messages.info(request, why_not or "The settings are being read back; look again in a moment.")
+    messages.info(request, why_not or "The settings are being read back; reload in a moment.")
     return redirect("target", pk)
 
 

@@ -327,4 +327,4 @@ def test_quiet_hours_that_cannot_be_read_any_more_hold_everything_back(launched,
     dispatch.dispatch()
 
     assert not Attempt.objects.exists()
-    assert "mends the quiet hours of server" in waiting_for(campaign).why
+    assert "the quiet hours of server are corrected" in waiting_for(campaign).why

@@ -27,7 +27,7 @@ def test_a_campaign_pauses_by_itself_after_failures_in_a_row(launched, stand_in)
     assert campaign.runs.filter(state=Run.State.FAILED).count() == 3
     assert campaign.runs.filter(state=Run.State.PLANNED).count() == 6
     assert campaign.log.filter(text=campaign.state_reason).count() == 1
-    assert waiting_for(campaign).why.startswith("Stopped by itself: 3 runs")
+    assert waiting_for(campaign).why.startswith("Stopped automatically: 3 runs")
 
 
 def test_after_a_resumption_failures_count_anew(launched):

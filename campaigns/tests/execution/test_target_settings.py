@@ -253,7 +253,10 @@ class TestByHand:
         self.confirm(admin)
         go()
         assert states(campaign) == ["done"] * 4
-        assert campaign.log.filter(text__startswith="done by hand, says admin").count() == 2
+        assert (
+            campaign.log.filter(text__startswith="manual step done, confirmed by admin").count()
+            == 2
+        )
 
     def test_others_on_the_server_wait_too_and_a_pause_lets_them_go(
         self, campaign, launched, admin
@@ -274,7 +277,7 @@ class TestByHand:
         go()
         request = open_requests().get()
         hands.confirm(request, admin)
-        with pytest.raises(NotPossible, match="done already, says admin"):
+        with pytest.raises(NotPossible, match="done already, confirmed by admin"):
             hands.confirm(request, admin)
         go()
         request = open_requests().get()
@@ -337,9 +340,9 @@ def test_who_waits_until_settings_are_set_back_is_told_that(workers, launched, t
     launched(factors={"puma_workers": [4]}, repetitions=1)
     go()
     other = launched(factors={"level": [5]}, repetitions=1)
-    assert "are set back" in waiting_for(other).why
+    assert "to be restored" in waiting_for(other).why
     restore(target)
-    assert "are set back" not in waiting_for(other).why
+    assert "to be restored" not in waiting_for(other).why
 
 
 def test_what_could_not_be_set_back_is_tried_again_after_a_while(server, workers, launched, target):
@@ -370,7 +373,7 @@ def test_what_cannot_be_set_back_is_told_after_three_tries_and_holds_nobody(
     for _ in range(3):
         dispatch.dispatch()
         execution.restore(target.pk)
-    assert "Set it back by hand" in campaign.log.last().text
+    assert "Set it back manually" in campaign.log.last().text
     other = launched(factors={"level": [1]}, repetitions=1)
     go()
     assert states(other) == ["done"]

@@ -165,7 +165,7 @@ def test_only_orders_of_blocks_go_on_block_by_block(target):
 def test_a_stop_rule_that_has_ruled_stays(campaign, state):
     Campaign.objects.filter(pk=campaign.pk).update(state=state)
 
-    with pytest.raises(NotPossible, match="its stop rule has ruled"):
+    with pytest.raises(NotPossible, match="its stop rule has been applied"):
         amend(campaign, {"stop_rule": "precision"}, "agreed", None)
     assert amend(campaign, {"margin_percent": 1}, "agreed", None)
 

@@ -37,13 +37,15 @@ def measured(campaign, sd, seed=1):
 def test_without_earlier_campaigns_nobody_knows_what_a_design_can_see(target):
     said = remarks(target)
 
-    assert any(text.startswith("How much runs vary here is not known") for text in said)
+    assert any(text.startswith("The run-to-run variation is unknown") for text in said)
 
 
 def test_quiet_runs_let_three_blocks_find_five_per_cent(interleaved, target):
     measured(interleaved([2, 4, 8]), 0.005)
 
-    (text,) = [text for text in remarks(target) if "By the noise of the last campaign" in text]
+    (text,) = [
+        text for text in remarks(target) if "Based on the noise of the last campaign" in text
+    ]
 
     assert remarks(target)[text] == "pass"
     assert text.endswith("% and more, with 80 % power.")
@@ -54,11 +56,13 @@ def test_noisy_runs_say_how_many_repetitions_it_would_take(interleaved, target):
     measured(interleaved([2, 4, 8]), 0.1, seed=2)
 
     said = remarks(target)
-    (text,) = [text for text in said if "By the noise of the last 2 campaigns" in text]
+    (text,) = [text for text in said if "Based on the noise of the last 2 campaigns" in text]
 
     assert said[text] == "warn"
     assert "5 % would take about" in text
-    fewer = [text for text in remarks(target, smallest_effect_percent=50) if "By the noise" in text]
+    fewer = [
+        text for text in remarks(target, smallest_effect_percent=50) if "Based on the noise" in text
+    ]
     assert "would take" not in fewer[0]
 
 
@@ -66,7 +70,7 @@ def test_pairs_tell_the_noise_of_a_design_in_blocks(paired, target):
     campaign = paired(["http://127.0.0.1:9/a"], 4)
     measured(campaign, 0.02)
 
-    assert any("By the noise of the last campaign" in text for text in remarks(target))
+    assert any("Based on the noise of the last campaign" in text for text in remarks(target))
 
 
 def test_another_server_tells_nothing(interleaved, target):
@@ -74,7 +78,7 @@ def test_another_server_tells_nothing(interleaved, target):
     target.pk, target.name, target.address = None, "other", "127.0.0.2:9"
     target.save()
 
-    assert any("not known before the first campaign" in text for text in remarks(target))
+    assert any("unknown before the first campaign" in text for text in remarks(target))
 
 
 def calibrated(target, sd, *, days_ago=0):
@@ -108,7 +112,7 @@ def test_a_calibration_is_preferred_to_what_other_campaigns_say(interleaved, tar
     measured(interleaved([2, 4, 8]), 0.2)
     day = calibrated(target, 0.005)
 
-    (text,) = [text for text in remarks(target) if text.startswith("By the ")]
+    (text,) = [text for text in remarks(target) if text.startswith("Based on the ")]
 
     assert text.startswith(f"Based on the A/A calibration of {day} here (0.")
     assert remarks(target)[text] == "pass"
@@ -118,7 +122,7 @@ def test_a_calibration_is_preferred_to_what_other_campaigns_say(interleaved, tar
 def test_an_old_calibration_is_to_be_repeated(target):
     calibrated(target, 0.005, days_ago=45)
 
-    (text,) = [text for text in remarks(target) if text.startswith("By the A/A")]
+    (text,) = [text for text in remarks(target) if text.startswith("Based on the A/A")]
 
     assert text.endswith("That calibration is 45 days old; repeat it.")
     assert offered(target)

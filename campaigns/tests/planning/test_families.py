@@ -122,7 +122,7 @@ def test_feeds_to_begin_with_are_offered_where_they_fit(browser, settings, famil
 
     page = Page(browser.post("/campaigns/new/", chosen))
 
-    assert ("To begin with:" in page.text) == offered
+    assert ("Start from:" in page.text) == offered
 
 
 def test_all_is_there_as_long_as_no_target_is_chosen(browser):

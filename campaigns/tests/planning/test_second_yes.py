@@ -83,7 +83,7 @@ def test_another_operators_yes_launches_it(draft, ann, bob):
 def test_who_asked_cannot_say_the_second_yes(draft, ann):
     request = asked(draft, ann)
 
-    with pytest.raises(NotAllowed, match="another person's"):
+    with pytest.raises(NotAllowed, match="another person has to approve it"):
         life.approve(request, ann)
 
     assert not Run.objects.exists()
@@ -238,7 +238,7 @@ def test_a_stop_rule_that_may_load_more_is_no_amendment_of_one(adaptive, ann, ch
 def test_a_fixed_number_of_blocks_does_not_become_open_by_one_person(failed, ann):
     rule = {"stop_rule": "precision", "stop_most": 8}
 
-    with pytest.raises(NotPossible, match="second person's yes"):
+    with pytest.raises(NotPossible, match="approval by a second person"):
         amend(failed.campaign, rule, "more", ann, failed.campaign.target.name)
 
 

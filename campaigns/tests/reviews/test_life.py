@@ -66,14 +66,14 @@ def test_whoever_edited_it_does_not_decide_on_it(draft, author, reviewer, campai
     edit(draft.pk, helper, content(campaign, claim="21 connections are fastest."))
     sent = send(draft.pk, author, [reviewer])
 
-    with pytest.raises(OwnWork, match="hand in its text"):
+    with pytest.raises(OwnWork, match="You edited this"):
         say(sent, helper)
 
 
 def test_somebody_who_wrote_it_cannot_be_asked(draft, author):
     join_as_admin(author)
 
-    with pytest.raises(Invalid, match="ann cannot decide"):
+    with pytest.raises(Invalid, match="ann cannot review"):
         send(draft.pk, author, [author])
 
 

@@ -24,11 +24,13 @@ HOW_LAW = (
     ),
     (
         "Beyond the peak",
-        "a higher number at a time lowers throughput. Below the recommended limit some throughput is unused.",
+        "a higher number at a time lowers throughput. Below the recommended limit some "
+        "throughput is unused.",
     ),
     (
         "Of the law",
-        "g is the throughput of one, s the contention (share that waits), k the coherency cost (agreement).",
+        "g is the throughput of one, s the contention (share that waits), k the coherency cost "
+        "(agreement).",
     ),
     (
         "It holds",

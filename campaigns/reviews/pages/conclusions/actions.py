@@ -42,7 +42,7 @@ def conclusion_new(request: HttpRequest) -> HttpResponse:
         made = create(user_of(request), content)
     except Invalid as invalid:
         return _draw(request, content, invalid.errors)
-    messages.success(request, "The draft is stored. Answer what warns, then send it to review.")
+    messages.success(request, "The draft is saved. Justify the warnings, then send it to review.")
     return redirect("conclusion-edit" if _missing(made) else "conclusion", made.pk)
 
 
@@ -68,7 +68,7 @@ def conclusion_edit(request: HttpRequest, pk: int) -> HttpResponse:
         return _draw(request, content, invalid.errors, conclusion)
     except ReviewRefused as refusal:
         return _draw(request, content, {"": [str(refusal)]}, conclusion)
-    messages.success(request, "The conclusion is stored.")
+    messages.success(request, "The conclusion is saved.")
     return redirect("conclusion", pk)
 
 
@@ -90,7 +90,7 @@ def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
         except ReviewRefused as refusal:
             error = str(refusal)
         else:
-            messages.success(request, "It is in review; whoever you asked is told.")
+            messages.success(request, "It is in review; the reviewers are notified.")
             return redirect("conclusion", pk)
     context = {
         "conclusion": conclusion,
@@ -135,7 +135,7 @@ def conclusion_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         pk,
         lambda user: withdraw(pk, user, _typed(request, "reason"), revision),
-        "It is a draft again; decisions on it stay on record and count no more.",
+        "It is a draft again; decisions on it stay on record and are void.",
     )
 
 

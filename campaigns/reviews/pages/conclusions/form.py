@@ -95,7 +95,7 @@ def drawn(
         "supersedes": content.supersedes,
         "problems": [
             *(message for path in BESIDE_NO_FIELD for message in errors.get(path, ())),
-            *(f"“{title}” takes no word any more. {LEFT_OVER}" for title, _ in left_over),
+            *(f"“{title}” needs no justification any more. {LEFT_OVER}" for title, _ in left_over),
         ],
     }
 

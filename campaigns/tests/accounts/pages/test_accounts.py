@@ -209,9 +209,9 @@ def test_the_page_tells_what_each_token_may_and_until_when(browser, person):
 
     text = Page(browser.get(reverse("account"))).text
 
-    assert "laptop in force read, and submit results" in text
-    assert "old expired submit results, and see nothing else" in text
-    assert "ending expires soon do everything that its owner may do" in text
+    assert "laptop in force read and submit" in text
+    assert "old expired submit only" in text
+    assert "ending expires soon everything its owner may do" in text
     assert text.index("ending") < text.index("laptop") < text.index("old")  # what is over is last
     assert [text.count(word) for word in ("in force", "expired", "expires soon")] == [1, 1, 1]
     assert f"{soon:%Y-%m-%d}" in text

@@ -95,7 +95,7 @@ def test_a_box_that_is_not_ticked_switches_the_channel_off(browser, hook):
 
     hook.refresh_from_db()
     assert not hook.is_on
-    assert "It is off: nothing is sent by it." in Page(browser.get(PAGE)).text
+    assert "It is off: nothing is sent." in Page(browser.get(PAGE)).text
 
 
 def test_a_team_that_one_is_not_in_cannot_be_chosen(browser, hook):

@@ -69,7 +69,7 @@ def test_an_author_edits_a_draft_and_does_not_launch_it(client, draft):
 def test_who_is_in_no_team_is_told_so(client, django_user_model):
     page = page_of(client, django_user_model.objects.create_user("lost"), "home")
 
-    assert "You are in no team yet" in page.text
+    assert "You are not in a team yet" in page.text
 
 
 def test_the_owner_sees_who_is_in_no_team_first(client, django_user_model, team):

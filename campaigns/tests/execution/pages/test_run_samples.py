@@ -103,14 +103,14 @@ def test_parts_that_overlap_stand_at_their_places(page_of):
     ]
     assert view.parts == ()
     assert "downloads files 1.50 … 3.50 s" in Page(page).text
-    assert "They overlap and do not add up." in Page(page).text
+    assert "Parts overlap and do not add up." in Page(page).text
 
 
 def test_parts_that_follow_one_another_are_one_bar(page_of):
     page = page_of()
 
     assert page.context["view"].spans == ()
-    assert "They overlap" not in Page(page).text
+    assert "Parts overlap" not in Page(page).text
 
 
 def test_rest_tells_when_a_part_began(browser, campaign, page_of):

@@ -55,7 +55,7 @@ def test_of_aggregated_values_densities_and_modes_are_off():
     assert not any(cell["density"] for cell in result(campaign, "density:latency")["cells"])
     tone, text = said(campaign)["What the numbers are"]
     assert tone == "warn"
-    assert "Density and modes are off" in text
+    assert "Density and modes are not available" in text
     assert said(campaign)["Modes"][0] == "thin"
 
 

@@ -171,9 +171,9 @@ def test_a_result_of_a_stand_in_is_labelled_wherever_it_is_shown(browser, measur
     assert f"not on a real server: {STAND_IN}" in Page(page).text
     assert STAND_IN in Page(run).text
     assert STAND_IN in listed.content.decode()
-    assert "stand-in" in Page(home).text
+    assert "simulated" in Page(home).text
     answer = campaign.findings.get(name="answer").result
-    assert answer["badges"][0]["word"] == "stand-in"
+    assert answer["badges"][0]["word"] == "simulated"
     assert STAND_IN in answer["caveat"]
 
 
@@ -186,7 +186,7 @@ def test_every_chart_of_a_stand_in_carries_the_mark_in_the_plot(browser, measure
 
     assert len(plots) >= 3
     for plot in plots:
-        assert [a["text"] for a in plot.figure["layout"]["annotations"]][-1] == "stand-in"
+        assert [a["text"] for a in plot.figure["layout"]["annotations"]][-1] == "simulated"
         assert plot.title.endswith("(simulated)")
         assert STAND_IN in plot.label
 
@@ -200,7 +200,7 @@ def test_the_live_chart_of_a_stand_in_carries_the_mark_too(browser, target, pers
     live = browser.get(reverse("campaign-live", args=[campaign.pk])).json()
 
     assert STAND_IN in Page(page).text
-    assert live["figure"]["layout"]["annotations"][-1]["text"] == "stand-in"
+    assert live["figure"]["layout"]["annotations"][-1]["text"] == "simulated"
 
 
 def test_exports_and_rest_name_the_stand_in(browser, measured):
@@ -222,7 +222,7 @@ def test_a_result_of_a_real_server_has_no_label_anywhere(browser, measured):
 
     page = browser.get(reverse("campaign", args=[campaign.pk]))
 
-    assert "stand-in" not in page.content.decode()
+    assert "simulated" not in page.content.decode()
     assert not EnvironmentFact.objects.filter(name="stand-in").exists()
 
 

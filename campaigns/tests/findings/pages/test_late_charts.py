@@ -68,7 +68,7 @@ def test_the_chart_of_every_run_comes_by_itself_with_its_legend(browser, many):
         for position in trace.get("customdata", ())
     ]
     assert sorted(runs) == list(range(1, 13))
-    assert "one run, drawn left of its level" in response.content.decode()
+    assert "one run, offset left for legibility" in response.content.decode()
 
 
 def test_the_chart_is_that_of_the_address(browser, many):

@@ -58,7 +58,7 @@ def test_each_run_that_a_verdict_hangs_on_is_named_and_markup_is_text(browser, p
     assert "Without run 7: 10 vs. 5, at engine &lt;b&gt;curl&lt;/b&gt;" in text
     assert "not enough data instead of faster" in text
     assert "And 29 more." in text
-    assert "900 blocks: not tried, too many" in text
+    assert "900 blocks: too many to test" in text
     assert "Without any one run, exclusions undone" in text
 
 

@@ -168,16 +168,18 @@ def test_a_campaign_that_paused_by_itself_says_why_once_and_offers_to_go_on(brow
 def test_the_first_page_says_why_a_campaign_paused_by_itself(browser, campaign):
     Campaign.objects.update(state=Campaign.State.PAUSED, state_reason=REASON)
 
-    assert "Paused Stopped by itself: 5 runs in a row failed" in Page(browser.get("/")).text
+    assert "Paused Stopped automatically: 5 runs in a row failed" in Page(browser.get("/")).text
 
 
-@pytest.mark.parametrize(("state", "words"), [("running", "Ends by"), ("finished", "Ended by")])
+@pytest.mark.parametrize(
+    ("state", "words"), [("running", "Ends automatically"), ("finished", "Ended automatically")]
+)
 def test_a_campaign_whose_budget_is_over_says_so(browser, campaign, state, words):
     Campaign.objects.update(state=state, state_reason="time budget of 8 h is over")
 
     page = Page(browser.get(url("campaign", campaign)))
 
-    assert f"{words} itself Time budget of 8 h is over." in page.text
+    assert f"{words} Time budget of 8 h is over." in page.text
 
 
 def test_a_campaign_that_somebody_paused_did_not_do_it_by_itself(browser, campaign):
@@ -191,7 +193,7 @@ def test_the_limits_of_a_campaign_stand_on_its_page(browser, campaign):
 
     text = Page(browser.get(url("campaign", campaign))).text
 
-    assert "pauses by itself after 2 failures in a row or when more than 50 % failed" in text
+    assert "pauses automatically after 2 failures in a row or when more than 50 % failed" in text
     assert "ends after 8 h" in text
 
 

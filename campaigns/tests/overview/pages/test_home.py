@@ -302,7 +302,7 @@ def test_what_is_not_there_is_said_on_a_page(browser, path):
     answer = browser.get(path)
 
     assert answer.status_code == 404
-    assert "There is nothing here" in Page(answer).text
+    assert "Page not found" in Page(answer).text
 
 
 def test_a_spark_leaves_the_place_of_a_missing_value_empty():

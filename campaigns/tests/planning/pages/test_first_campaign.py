@@ -136,7 +136,7 @@ def test_the_server_may_be_probed_again_after_the_look(draft, missing):
 def test_a_failed_try_out_is_a_warning_beside_the_launch(browser, draft, state):
     run = life.try_one(draft, None)
     before = Page(browser.get(reverse("campaign", args=[draft.pk])))
-    assert "Runs of a launch would end alike" not in before.text
+    assert "Runs of a launch would probably end the same way" not in before.text
     Run.objects.filter(pk=run.pk).update(state=state, reason="/gone answered 404.")
 
     for name in ("campaign", "campaign-edit"):

@@ -415,9 +415,11 @@ def test_limits_are_said_in_words_and_follow_what_is_typed(browser, sent):
         PLAN, sent | {"time_budget_seconds": "8 h", "max_consecutive_failures": "many"}
     )
 
-    assert "pauses by itself after 5 failures in a row or when more than 50 % failed" in page.text
+    assert (
+        "pauses automatically after 5 failures in a row or when more than 50 % failed" in page.text
+    )
     assert "no time budget" in page.text
-    assert "pauses by itself when more than 50 % failed; ends after 8 h" in Page(typed).text
+    assert "pauses automatically when more than 50 % failed; ends after 8 h" in Page(typed).text
     assert "failures in a row" not in Page(typed).text
 
 

@@ -78,7 +78,7 @@ def test_an_empty_name_is_told_too(browser, draft):
     answer = post(browser, "campaign-launch", draft, confirmed_name=" ")
 
     assert answer.status_code == 422
-    assert "Nothing was typed" in Page(answer).text
+    assert "The name is missing" in Page(answer).text
 
 
 def test_the_name_launches(browser, draft):

@@ -39,7 +39,7 @@ def test_who_makes_a_run_again_learns_that_it_waits_and_another_one_says_yes(
 def test_a_stop_rule_that_may_load_more_is_refused_and_the_page_says_so_before(browser, campaign):
     address = reverse("campaign-amend", args=[campaign.pk])
 
-    assert "load takes two people" in Page(browser.get(address)).text
+    assert "needs approval by a second person" in Page(browser.get(address)).text
     sent = {"stop_rule": "precision", "was-stop_rule": "fixed", "reason": "more"}
     page = Page(browser.post(address, sent | {"confirmed_name": "toy server"}, follow=True))
 
@@ -54,7 +54,7 @@ def test_one_operator_does_not_take_the_mark_of_production_off_and_the_form_says
     target = campaign.target
     address = reverse("target-edit", args=[target.pk])
     client.force_login(somebody("bob", "operator"))
-    note = "an admin of the team takes the mark off"
+    note = "An admin of the team can remove the mark"
 
     assert note in Page(client.get(address)).text
     sent = client.post(

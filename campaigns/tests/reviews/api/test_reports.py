@@ -25,7 +25,7 @@ def test_a_report_comes_as_markdown_or_as_one_file_of_html(api, accepted):
 
     assert written["Content-Type"] == "text/markdown; charset=utf-8"
     assert written.content.decode().startswith("# The new engine halves the duration.")
-    assert page.content.decode().startswith("<!doctype html>")
+    assert page.content.decode().startswith("<!DOCTYPE html>")
 
 
 def test_a_format_that_there_is_not_is_a_problem(api, accepted):

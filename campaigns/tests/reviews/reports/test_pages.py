@@ -37,10 +37,10 @@ def test_a_report_says_claim_answer_hash_recommendation_and_who_signed(browser, 
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ("draft", "Draft: nobody has reviewed this"),
+        ("draft", "Draft: not reviewed"),
         ("in_review", "In review: not accepted yet"),
         ("rejected", "Rejected"),
-        ("reopened", "Re-opened: what it rests on has changed"),
+        ("reopened", "Re-opened: its evidence has changed"),
     ],
 )
 def test_what_is_not_accepted_says_so_in_large_letters(browser, accepted, state, said):
@@ -140,7 +140,7 @@ def test_a_viewer_reads_it(accepted):
 def test_a_campaign_alone_has_a_report_that_says_it_is_none(browser, measured):
     page = Page(browser.get(reverse("campaign-report", args=[measured.pk])))
 
-    assert "No conclusion: what the findings say, signed by nobody" in page.text
+    assert "No conclusion: the findings only, not signed" in page.text
     assert "+99.4 %" in page.text
 
 
@@ -176,7 +176,7 @@ def test_a_report_says_that_its_data_have_moved_before_it_re_opens(browser, acce
     campaign = accepted.evidence.get().campaign
     life.exclude(campaign.runs.get(position=3), person, "The cache was cold.")
 
-    assert "Its data have moved" in Page(get(browser, accepted)).text
+    assert "Its data have changed" in Page(get(browser, accepted)).text
 
 
 @pytest.mark.parametrize("way", [*WAYS, "public-links", "conclusion-bundle"])

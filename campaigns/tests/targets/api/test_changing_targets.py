@@ -129,7 +129,7 @@ def test_one_operator_does_not_take_the_mark_of_production_off_where_it_takes_tw
     status, body = operator.patch(path, {"is_production": False})
 
     assert status == 403
-    assert "loading it takes two people. An admin of the team" in body["detail"]
+    assert "loading it needs two people. An admin of the team" in body["detail"]
     assert operator.delete(path)[0] == operator.post(f"{path}/retire")[0] == 403
     assert operator.patch(path, {"notes": "mine"})[0] == 200
     assert Target.objects.get(pk=target.pk, retired_at=None).is_production

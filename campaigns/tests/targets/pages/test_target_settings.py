@@ -119,7 +119,7 @@ def test_who_is_asked_sees_it_on_the_first_page_and_says_that_it_is_done(browser
     assert browser.post(done).status_code == 302
     assert (
         "Set workers back to 4."
-        not in browser.get("/?again").content.decode().partition("waits for a hand")[2]
+        not in browser.get("/?again").content.decode().partition("needs a manual step")[2]
     )
     row.refresh_from_db()
     assert row.hand_value == 4

@@ -68,7 +68,7 @@ def test_the_story_of_one_in_the_browser(author, reviewer, campaign):
     assert "20 wins." in result
     write.post(f"/campaigns/{campaign.pk}/runs/3/exclude/", {"reason": "The disk was full."})
     reopened = Page(review.get(f"/conclusions/{made.pk}/")).text
-    assert "Re-opened by itself" in reopened
+    assert "Re-opened automatically" in reopened
     assert "Run 3 was excluded by ann: The disk was full" in reopened
     assert "Today: " in reopened
 
@@ -128,7 +128,10 @@ def test_the_author_has_no_form_to_decide_with_and_is_refused_without(sent, auth
     Membership.objects.filter(user=author).update(roles=["admin"])
     client = browser(author)
 
-    assert "You had a hand in its text" in Page(client.get(f"/conclusions/{sent.pk}/")).text
+    assert (
+        "You edited this, so someone else must review it"
+        in Page(client.get(f"/conclusions/{sent.pk}/")).text
+    )
     response = client.post(
         f"/conclusions/{sent.pk}/decide/", decision(sent, "approve"), follow=True
     )
@@ -244,7 +247,7 @@ def test_nobody_is_sent_to_review_without_somebody_asked(draft, author):
     response = browser(author).post(f"/conclusions/{draft.pk}/send/", {})
 
     assert response.status_code == 422
-    assert "Ask somebody" in Page(response).text
+    assert "Choose a reviewer" in Page(response).text
 
 
 def test_who_approved_before_confirms_on_the_page(sent, reviewer):
@@ -252,7 +255,7 @@ def test_who_approved_before_confirms_on_the_page(sent, reviewer):
     client, address = browser(reviewer), reverse("conclusion", args=[sent.pk])
     decide = reverse("conclusion-decide", args=[sent.pk])
     client.post(decide, decision(sent, "approve"))
-    assert "a decision stays" in Page(client.get(address)).text
+    assert "decisions are final" in Page(client.get(address)).text
     Team.objects.update(approvals_needed=1)
 
     assert "Confirm your approval" in Page(client.get(address)).text
@@ -314,7 +317,7 @@ def test_one_text_is_on_the_warnings_that_the_page_listed_and_on_no_other(author
     assert listed[0] in {check.key for check in without_word(made, checklist(made))}
     page = Page(client.get(address))
     assert several in word_fields(page)
-    assert "What you wrote does not cover this one yet." in page.text
+    assert "Your text does not cover this one yet." in page.text
 
 
 def test_warnings_of_one_cause_with_different_texts_stay_apart(author, imported):
@@ -337,7 +340,7 @@ def test_evidence_and_chart_come_first_and_the_decision_last(sent, reviewer):
         text.index(mark)
         for mark in (
             'id="h-evidence"', '<figure class="drawing"', 'id="h-checklist"', 'id="h-review"',
-            "What is there to say?", 'id="h-decide"',
+            "Add a comment", 'id="h-decide"',
         )
     ]  # fmt: skip
     assert places == sorted(places)
