@@ -11,7 +11,8 @@ import numpy as np
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun
 from campaigns.stats.cells import CellRuns
-from campaigns.stats.comparisons import Comparisons, compare_cells
+from campaigns.stats.compared import Comparisons
+from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.knee import find_knee, levels_of
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import compare_strata

@@ -7,17 +7,17 @@ yes, and is shown in red for ever.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Q
 from django.urls import reverse
 
+from campaigns.findings.compared import sides_of
 from campaigns.kit.charts.formats import counted, percent
 from campaigns.models import Attempt, Campaign, Conclusion, Finding, Proof, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import exclusions_of
 from campaigns.results.environment import stand_ins_of
-from campaigns.reviews.between import between
 from campaigns.reviews.check import (
     ELSEWHERE,
     FAIL,
@@ -32,9 +32,18 @@ from campaigns.reviews.check import (
 )
 from campaigns.reviews.stored_checks import of_findings
 
+if TYPE_CHECKING:
+    from campaigns.findings.compute.differences import Difference
+
+__all__ = ["Check", "State", "checklist", "checks_of", "failed", "told_as_json", "without_word"]
 FEWEST_RUNS = 3
 """Runs of a cell below which no interval is worth its name."""
 MOST_TOLD = 5
+BETWEEN = "between"
+MOST_DIFFERENCES = 8
+LONGEST_VALUE = 60
+UNTOLD = "address"
+"""Its values are nobody's business outside the team: a report may be public."""
 
 
 def checklist(conclusion: Conclusion) -> list[Check]:
@@ -257,4 +266,49 @@ def _standings(compared: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row["standing"] for row in rows]
 
 
-__all__ = ["Check", "State", "checklist", "checks_of", "failed", "told_as_json", "without_word"]
+def between(campaigns: Sequence[Campaign]) -> dict[int, Check]:
+    """Compare settings, target and environment of each campaign with the first one's.
+
+    By the campaign's key; empty for one campaign.
+    """
+    if len(campaigns) < 2:
+        return {}
+    from campaigns.findings.compute.differences import CAUSE, differences_of  # loads scipy
+
+    teams = {each.team_id for each in campaigns if each.team_id}
+    sides = sides_of([each.pk for each in campaigns], teams)
+    rows = [row for row in differences_of(sides) if row.weight == CAUSE]
+    first = campaigns[0].name
+    return {
+        side.campaign.pk: _check(side.campaign, first, rows, place)
+        for place, side in enumerate(sides)
+        if place
+    }
+
+
+def _check(campaign: Campaign, first: str, rows: Sequence["Difference"], place: int) -> Check:
+    differing = [row for row in rows if row.differs[place]]
+    one_sided = [row for row in rows if row.only((0, place)).unknown]
+    if not differing and not one_sided:
+        words = f"Settings, target and environment are those of “{first}” as far as recorded."
+        return Check(BETWEEN, campaign.pk, PASS, "0", words)
+    parts = []
+    if differing:
+        left = len(differing) - MOST_DIFFERENCES
+        more = f" and {left} more" if left > 0 else ""
+        told = ", ".join(_told(row, place) for row in differing[:MOST_DIFFERENCES])
+        parts.append(f"Differs from “{first}” in {told}{more}: each may be why results differ.")
+    if one_sided:
+        facts = counted(len(one_sided), "fact")
+        parts.append(f"Of {facts} nothing was recorded in one of the two.")
+    return Check(BETWEEN, campaign.pk, WARN, str(len(differing)), " ".join(parts))
+
+
+def _told(row: "Difference", place: int) -> str:
+    if row.label == UNTOLD:
+        return row.label
+    return f"{row.label} ({_short(row.values[0])} → {_short(row.values[place])})"
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= LONGEST_VALUE else f"{value[: LONGEST_VALUE - 1]}…"

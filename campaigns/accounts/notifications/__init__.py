@@ -3,7 +3,7 @@
 `announcing` has put a row into the outbox, in the transaction of what it tells. `outbox` makes one
 delivery of it for each channel that wants it; `claiming` hands deliveries out, one a channel at a time,
 and notes how they ended; `delivering` looks whether the person may still know, and sends; `beside` does
-so in threads of the control worker. `messages` writes the text, `mail`, `webhook` and `chat` carry it.
+so in threads of the control worker. `messages` writes the text, `mail` and `webhook` carry it.
 `channels` is what people change.
 
 Nothing is lost, whoever is killed: what was claimed and neither delivered nor given up is tried again
@@ -12,6 +12,6 @@ note of it; every try of a delivery bears the same id.
 """
 
 from campaigns.accounts.notifications.beside import deliver_beside
-from campaigns.accounts.notifications.keeping import forget_old
+from campaigns.accounts.notifications.outbox import forget_old
 
 __all__ = ["deliver_beside", "forget_old"]

@@ -5,20 +5,39 @@ from collections.abc import Callable, Mapping
 
 from django.db import DatabaseError, InterfaceError
 
-from campaigns.accounts.notifications import chat, claiming, mail, webhook
+from campaigns.accounts.notifications import chat_services, claiming, mail, webhook
 from campaigns.accounts.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.accounts.notifications.messages import Message, message_of
 from campaigns.accounts.notifications.outbox import may_know
-from campaigns.kit.encryption import SecretUnreadable
+from campaigns.accounts.notifications.rules import notification_rules
+from campaigns.kit.encryption import SecretUnreadable, decrypt
 from campaigns.kit.network import NetworkError
 from campaigns.models import Announcement, Channel, Comment, Delivery
+
+log = logging.getLogger(__name__)
+
+
+def send_chat(delivery: Delivery, message: Message) -> None:
+    """Send it. Raise DeliveryFailed where it was not taken."""
+    address = decrypt(delivery.channel.address)
+    try:
+        chat_services.send(
+            address, harmless(message.subject), harmless(message.text), notification_rules()
+        )
+    except chat_services.ChatFailed as failure:
+        raise DeliveryFailed(str(failure)) from None
+
+
+def harmless(text: str) -> str:
+    """Let nothing that somebody wrote call a whole channel together, as @everyone or <!here> would."""
+    return text.replace("@", "@\u200b").replace("<", "<\u200b")
+
 
 WAYS: Mapping[str, Callable[[Delivery, Message], None]] = {
     Channel.Kind.EMAIL: mail.send,
     Channel.Kind.WEBHOOK: webhook.send,
-    Channel.Kind.CHAT: chat.send,
+    Channel.Kind.CHAT: send_chat,
 }
-log = logging.getLogger(__name__)
 
 
 def deliver_next() -> bool:

@@ -1,6 +1,7 @@
 """Makes deliveries of what was announced: one for each channel that wants it."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,6 +15,7 @@ from campaigns.models import Announcement, Channel, Delivery, Team
 MOST_AT_ONCE = 100
 RIGHTS = {Announcement.Kind.LAUNCH_ASKED: Right.OPERATE}
 """What somebody must be able to do to be asked, beside seeing it, where nobody is named."""
+KEPT_DAYS = 30
 
 
 @transaction.atomic
@@ -76,3 +78,10 @@ def may_know(user: User, row: Announcement, right: Right = Right.SEE) -> bool:
 
 def _owners() -> QuerySet[User]:
     return User.objects.filter(is_active=True, is_superuser=True).order_by("username")
+
+
+def forget_old() -> None:
+    """Delete announcements that are long read, with their deliveries, unless one still waits."""
+    old = Announcement.objects.filter(read_at__lt=Now() - timedelta(days=KEPT_DAYS))
+    waiting = Delivery.objects.filter(state=Delivery.State.WAITING)
+    old.exclude(pk__in=waiting.values("announcement")).delete()

@@ -20,8 +20,14 @@ from campaigns.planning import life
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import CampaignApi
 from campaigns.planning.workers import present
-from campaigns.results.api import evidence_outputs as outputs
 from campaigns.results.api.base import RunApi
+from campaigns.results.api.evidence import (
+    ExclusionOutput,
+    FindingOutput,
+    FindingRow,
+    LogLineOutput,
+    WorkerOutput,
+)
 from campaigns.results.pages_data import shown_findings
 
 
@@ -35,22 +41,20 @@ class ExcludeInput(Input):
 class Findings(CampaignApi):
     """GET: what the statistics say, by name."""
 
-    @operation(
-        "list_findings", "findings", answer=outputs.FindingRow, paged=True, refusals=[NOT_FOUND]
-    )
+    @operation("list_findings", "findings", answer=FindingRow, paged=True, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int) -> Response:
         """Which findings there are, and of what they were computed; results are at their `url`.
 
         While the campaign is active none that judges is among them.
         """
         rows = shown_findings(self.campaign(pk)).defer("result")
-        return self.page(rows, outputs.FindingRow, "name")
+        return self.page(rows, FindingRow, "name")
 
 
 class OneFinding(CampaignApi):
     """GET: one finding."""
 
-    @operation("get_finding", "findings", answer=outputs.FindingOutput, refusals=[NOT_FOUND])
+    @operation("get_finding", "findings", answer=FindingOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int, name: str) -> Response:
         """One finding with its result."""
         self.read_query(NoQuery)
@@ -60,7 +64,7 @@ class OneFinding(CampaignApi):
             raise Http404(campaign.withheld)
         if found is None:
             raise Http404(f"This campaign has no finding “{name}”.")
-        return Response(self.shown(found, outputs.FindingOutput))
+        return Response(self.shown(found, FindingOutput))
 
 
 class Exclusions(RunApi):
@@ -71,7 +75,7 @@ class Exclusions(RunApi):
     @operation(
         "list_exclusions",
         "exclusions",
-        answer=outputs.ExclusionOutput,
+        answer=ExclusionOutput,
         paged=True,
         filters=filters.Exclusions,
         refusals=[NOT_FOUND],
@@ -80,13 +84,13 @@ class Exclusions(RunApi):
         """Exclusions, those that were withdrawn among them."""
         rows = Exclusion.objects.filter(run__campaign=self.campaign(pk))
         rows = rows.select_related("run", "user")
-        return self.page(rows, outputs.ExclusionOutput, "pk", filters.Exclusions)
+        return self.page(rows, ExclusionOutput, "pk", filters.Exclusions)
 
     @operation(
         "exclude_run",
         "exclusions",
         body=ExcludeInput,
-        answer=outputs.ExclusionOutput,
+        answer=ExclusionOutput,
         code=status.HTTP_201_CREATED,
         refusals=[NOT_FOUND, CONFLICT],
     )
@@ -100,17 +104,17 @@ class Exclusions(RunApi):
             request_analysis(campaign)
         work_waits.send(sender=None)
         fresh = Exclusion.objects.select_related("run", "user").get(pk=made.pk)
-        data = self.shown(fresh, outputs.ExclusionOutput)
+        data = self.shown(fresh, ExclusionOutput)
         return Response(data, status=status.HTTP_201_CREATED, headers={"Location": data["url"]})
 
 
 class OneExclusion(CampaignApi):
     """GET: one exclusion."""
 
-    @operation("get_exclusion", "exclusions", answer=outputs.ExclusionOutput, refusals=[NOT_FOUND])
+    @operation("get_exclusion", "exclusions", answer=ExclusionOutput, refusals=[NOT_FOUND])
     def get(self, request: Request, pk: int, exclusion: int) -> Response:
         """One exclusion."""
-        return self.one(exclusion_of(pk, exclusion), outputs.ExclusionOutput)
+        return self.one(exclusion_of(pk, exclusion), ExclusionOutput)
 
 
 class Withdraw(CampaignApi):
@@ -121,7 +125,7 @@ class Withdraw(CampaignApi):
     @operation(
         "withdraw_exclusion",
         "exclusions",
-        answer=outputs.ExclusionOutput,
+        answer=ExclusionOutput,
         refusals=[NOT_FOUND, CONFLICT],
     )
     def post(self, request: Request, pk: int, exclusion: int) -> Response:
@@ -133,7 +137,7 @@ class Withdraw(CampaignApi):
             life.include(found.run, self.user)
             request_analysis(campaign)
         work_waits.send(sender=None)
-        return Response(self.shown(exclusion_of(pk, exclusion), outputs.ExclusionOutput))
+        return Response(self.shown(exclusion_of(pk, exclusion), ExclusionOutput))
 
 
 def exclusion_of(campaign: int, exclusion: int) -> Exclusion:
@@ -148,7 +152,7 @@ class Log(CampaignApi):
     @operation(
         "list_log_lines",
         "campaigns",
-        answer=outputs.LogLineOutput,
+        answer=LogLineOutput,
         paged=True,
         filters=filters.LogLines,
         refusals=[NOT_FOUND],
@@ -156,17 +160,17 @@ class Log(CampaignApi):
     def get(self, request: Request, pk: int) -> Response:
         """Lines of the log, the oldest first."""
         rows = LogLine.objects.filter(campaign=self.campaign(pk)).select_related("run")
-        return self.page(rows, outputs.LogLineOutput, "pk", filters.LogLines)
+        return self.page(rows, LogLineOutput, "pk", filters.LogLines)
 
 
 class Workers(Api):
     """GET: worker processes."""
 
-    @operation("list_workers", "workers", answer=outputs.WorkerOutput, paged=True)
+    @operation("list_workers", "workers", answer=WorkerOutput, paged=True)
     def get(self, request: Request) -> Response:
         """Worker processes that have ever answered, and which of them are present."""
         here = Case(When(pk__in=present().values("pk"), then=Value(True)), default=Value(False))
-        return self.page(Worker.objects.annotate(present=here), outputs.WorkerOutput, "name")
+        return self.page(Worker.objects.annotate(present=here), WorkerOutput, "name")
 
 
 class Alerts(CampaignApi):

@@ -11,13 +11,12 @@ from campaigns.findings.compute import groups as comparing
 from campaigns.findings.compute.calibration import answer_of_calibration
 from campaigns.findings.compute.confounded import said_of_drift
 from campaigns.findings.compute.displayed import bound_of
-from campaigns.findings.compute.level_answer import FEWEST_RUNS, answer_of_levels
-from campaigns.findings.compute.names import names_of
+from campaigns.findings.compute.level_answer import FEWEST_RUNS, answer_of_levels, names_of
 from campaigns.findings.compute.pair_answer import answer_of_pairs
-from campaigns.findings.compute.primary_answer import led_by
 from campaigns.findings.compute.sessions_told import confirmed_by_sessions, said_by_sessions
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts.formats import amount, counted, percent
+from campaigns.kit.charts.formats import amount, counted, percent, span_pct
+from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.work import work_of
@@ -355,3 +354,31 @@ def _strongest(
         "Each interval is its cell's own; whether two cells differ is not judged by comparing "
         "their intervals."
     )
+
+
+def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the verdict of the primary contrast before everything else of an answer."""
+    verdict, shown = primary["comparison"]["verdict"], primary["display"]
+    words = contrast_words(primary)
+    if primary["over"] > 1:
+        words += f", over {primary['over']} combinations"
+    change = verdict["pct_change"]
+    sentence = f"{words[:1].upper()}{words[1:]}: {shown['word']}"
+    facts = list(said.get("facts", []))
+    if change is not None:
+        bounds = span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else ""
+        sentence += f", {percent(change)}" + (f" ({bounds} %)" if bounds else "")
+        facts.insert(
+            0, {"label": contrast_words(primary), "value": percent(change), "note": bounds}
+        )
+    advice = f" {primary['advice']}" if primary["advice"] else ""
+    return {
+        **said,
+        "sentence": f"{sentence}.{advice} {said['sentence']}",
+        "tone": shown["tone"],
+        "badges": [
+            {**shown, "word": f"primary contrast: {shown['word']}"},
+            *said.get("badges", []),
+        ],
+        "facts": facts[:MOST_FACTS],
+    }

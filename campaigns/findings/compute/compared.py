@@ -7,10 +7,11 @@ is measured, for what takes milliseconds. It is computed from stored findings al
 so that the same address over the same data gives the same numbers; `data_hash` is that of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from campaigns.findings.compare_choice import Choice
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.comparability import (
     Differs,
@@ -21,23 +22,28 @@ from campaigns.findings.compute.comparability import (
     work_differences,
 )
 from campaigns.findings.compute.compared_names import Names
-from campaigns.findings.compute.compared_standing import standing_of
 from campaigns.findings.compute.criteria import criteria_of
 from campaigns.findings.compute.differences import Difference, causes, differences_of
 from campaigns.findings.compute.fidelity import is_exact
 from campaigns.findings.compute.measured import Cell, Measured, measured_of
-from campaigns.stats.across import OverCells, enough_sessions, over_cells
+from campaigns.stats.across import FEWEST_SESSIONS, OverCells, enough_sessions, over_cells
 from campaigns.stats.cells import CellRuns
 from campaigns.stats.compared import Comparison, Model
 from campaigns.stats.comparisons import WITHOUT_NUMBERS, compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
 from campaigns.stats.rounding import step_shares, within_resolution
+from campaigns.stats.sessions import DECIDED
 from campaigns.stats.verdict import Verdict, Word
 from campaigns.stats.words import Display, advice, display
 
 MOST_COMPARISONS = 100
 """They take half a second at worst (few runs with ties); a dozen take milliseconds."""
+CSV_HEAD = (
+    "baseline", "candidate", "baseline_cell", "candidate_cell", "verdict", "reason", "fields",
+    "badges", "change_pct", "low_pct", "high_pct", "p", "p_holm", "p_ranks", "model", "n", "df",
+    "baseline_mean", "candidate_mean", "metric", "unit", "standing", "data_hash",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,3 +321,69 @@ def _hash(measured: Sequence[Measured], pairs: Sequence[_Pair], criteria: Criter
 def _cells(side: Side) -> Sequence[Cell]:
     cells: Sequence[Mapping[str, Any]] = side.cells["cells"] if side.cells else ()
     return cells
+
+
+def standing_of(verdict: Verdict, baseline: CellRuns, candidate: CellRuns) -> str:
+    """Say it in words; empty where there is nothing to confirm."""
+    if verdict.word in WITHOUT_NUMBERS or not baseline.values or not candidate.values:
+        return ""
+    numbers = [cell.session_count for cell in (baseline, candidate)]
+    if numbers == [1, 1]:
+        return "one session each"
+    counts = f"{numbers[0]} and {numbers[1]} sessions"
+    if min(numbers) < FEWEST_SESSIONS:
+        return f"{counts}: too few to confirm"
+    confirmed = verdict.word in DECIDED
+    return f"{'confirmed' if confirmed else 'not confirmed'} over {counts}"
+
+
+def compare(choice: Choice, sides: Sequence[Side]) -> Compared | None:
+    """Compare chosen cells, or whole campaigns; None where there are not two. sides: usable ones."""
+    if not choice.cells:
+        return compare_campaigns(sides) if len(sides) > 1 else None
+    by_key = {side.campaign.pk: _by_key(side) for side in sides}
+    chosen = [(campaign, cell) for campaign, cell in choice.cells if campaign in by_key]
+    if len(chosen) < 2:
+        return None
+    owners = list(dict.fromkeys(campaign for campaign, _ in chosen))
+    ordered = sorted(
+        (side for side in sides if side.campaign.pk in owners),
+        key=lambda side: owners.index(side.campaign.pk),
+    )
+    return compare_chosen(
+        ordered, [(owners.index(campaign), by_key[campaign][cell]) for campaign, cell in chosen]
+    )
+
+
+def _by_key(side: Side) -> dict[int, Mapping[str, Any]]:
+    return {cell["cell"]: cell for cell in (side.cells or {"cells": ()})["cells"]}
+
+
+def csv_rows(found: Compared | None) -> Iterator[Sequence[Any]]:
+    """Give the head, then one row a comparison; a campaign that is refused as a whole has one."""
+    yield CSV_HEAD
+    if found is None:
+        return
+    names, first = found.names, found.measured[0]
+    for each in found.against:
+        if each.refused:
+            fields = "; ".join(f"{f.label}: {f.baseline} | {f.candidate}" for f in each.refused)
+            refused = (names.campaigns[0], names.campaigns[each.side], "", "", "not_comparable")
+            yield (*refused, "", fields, *[""] * 12, first.name, first.unit, "", found.data_hash)
+    for row in found.rows:
+        verdict, ranks = row.comparison.verdict, row.comparison.ranks
+        low, high = verdict.ci_pct or (None, None)
+        yield (
+            names.campaigns[0],
+            names.campaigns[row.side],
+            names.cell(0, row.baseline),
+            names.cell(row.side, row.candidate),
+            verdict.word.value,
+            verdict.reason,
+            "; ".join(f"{f.label}: {f.baseline} | {f.candidate}" for f in row.fields),
+            " ".join(verdict.badges),
+            verdict.pct_change, low, high, verdict.p, verdict.p_adjusted,
+            ranks.p if ranks else None,
+            row.comparison.model.value, verdict.n, row.comparison.df,
+            *row.means, first.name, first.unit, row.standing, found.data_hash,
+        )  # fmt: skip

@@ -20,7 +20,8 @@ from campaigns.results.values import ObservedRun
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.cells import CellRuns, too_many_failures
-from campaigns.stats.comparisons import Comparison, Comparisons, Model, compare_cells
+from campaigns.stats.compared import Comparison, Comparisons, Model
+from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.fit import Fit
 from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of

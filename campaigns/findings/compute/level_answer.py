@@ -4,12 +4,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.findings.compute.displayed import superlative
-from campaigns.findings.compute.names import names_of
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, bracketed, counted, number, percent, span_pct
+from campaigns.kit.charts.labels import told_apart
 
 Finding = Mapping[str, Any]
 MOST_FACTS, FEWEST_RUNS = 4, 3
+
+
+def names_of(cells: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
+    levels: dict[str, list[str]] = {}
+    for cell in cells:
+        for factor, level in cell["levels"].items():
+            levels.setdefault(factor, []).append(str(level))
+    short = {factor: told_apart(texts) for factor, texts in levels.items()}
+    return {
+        cell["cell"]: ", ".join(
+            f"{factor} {short[factor][str(level)]}" for factor, level in cell["levels"].items()
+        )
+        for cell in cells
+    }
 
 
 def answer_of_levels(metric: Metric, cells: Finding, levels: Finding) -> dict[str, Any]:

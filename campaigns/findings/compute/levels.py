@@ -12,7 +12,8 @@ from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.work import work_of
 from campaigns.results.values import ObservedRun
-from campaigns.stats.comparisons import WITHOUT_NUMBERS, Comparisons, Model
+from campaigns.stats.compared import Comparisons, Model
+from campaigns.stats.comparisons import WITHOUT_NUMBERS
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
 

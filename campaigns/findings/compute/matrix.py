@@ -17,7 +17,7 @@ from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.cell_states import CellState
-from campaigns.stats.comparisons import Comparison, Comparisons
+from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.matrix import TIE_POINTS, find_interaction, improvement_pct, state_of
 from campaigns.stats.verdict import Verdict

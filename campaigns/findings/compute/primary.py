@@ -10,7 +10,7 @@ from campaigns.findings.compute.sessions import noun_of, standing_of
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
-from campaigns.stats.comparisons import Comparison, Comparisons
+from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.paired import PairedFamily
 from campaigns.stats.words import advice

@@ -27,7 +27,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 @takes(Right.SEE)
 def compare_csv(request: HttpRequest) -> StreamingHttpResponse:
     """One line a comparison, with its verdict and exact numbers; only the head where there is none."""
-    from campaigns.findings.compute.compared_csv import csv_rows
+    from campaigns.findings.compute.compared import csv_rows
     from campaigns.findings.pages.compare_page import compared_of
 
     return StreamingHttpResponse(

@@ -5,9 +5,8 @@ from typing import Any
 
 from campaigns.findings.compare_choice import there_is, why_unusable
 from campaigns.findings.compared import sides_of
-from campaigns.findings.compute.compared import Compared
+from campaigns.findings.compute.compared import Compared, compare
 from campaigns.findings.compute.compared_answer import answer_of
-from campaigns.findings.compute.compared_choice import compare
 from campaigns.findings.compute.compared_names import Names
 from campaigns.findings.pages.compare_address import Address
 from campaigns.findings.pages.compare_choice import cell_fields, chosen_of, metric_field, offered

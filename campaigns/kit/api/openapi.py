@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 from django import forms
 from drf_spectacular.authentication import SessionScheme
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from msgspec import Struct, json
 from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 
@@ -149,6 +151,34 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         }
 
 
+class StructShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """A body that msgspec decodes; structs within it are components of their own."""
+
+    target_class = "msgspec.Struct"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        """Name it as its class."""
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """Return its schema."""
+        shapes: dict[str, dict[str, Any]]
+        _, shapes = json.schema_components(
+            [self.target], ref_template="#/components/schemas/{name}Request"
+        )
+        for name, shape in shapes.items():
+            del shape["title"]
+            for each in shape["properties"].values():
+                each.pop("default", None)
+            component = ResolvedComponent(  # type: ignore[no-untyped-call]
+                f"{name}Request", ResolvedComponent.SCHEMA, shape, name
+            )
+            if name != self.target.__name__:
+                auto_schema.registry.register_on_missing(component)
+        return shapes[self.target.__name__]
+
+
 def operation(
     name: str,
     tag: str,
@@ -161,7 +191,7 @@ def operation(
     whole: bool = False,
     filters: type[FilterSet] | None = None,
     query: type[Input] | None = None,
-    body: type[Input] | Mapping[str, Any] | None = None,
+    body: type[Input] | type[Struct] | Mapping[str, Any] | None = None,
     refusals: Sequence[HTTPStatus] = (),
     parameters: Sequence[OpenApiParameter] = (),
     media_type: str = "application/json",

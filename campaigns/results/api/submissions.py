@@ -12,7 +12,8 @@ from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from rest_framework import status
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, status
 from rest_framework.exceptions import ParseError, UnsupportedMediaType, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,31 +23,23 @@ from campaigns.kit.allowing import team_for
 from campaigns.kit.api import filters
 from campaigns.kit.api.bodies import unpacked
 from campaigns.kit.api.idempotency import Hashed
+from campaigns.kit.api.inputs import Flag, Input
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.parsing import TooLarge, strict_json
 from campaigns.kit.api.scopes import scopes_of
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.shapes import CampaignName, text
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
 from campaigns.planning.analyses import request_analysis, request_analysis_of_received
-from campaigns.results.api.submission_shapes import (
-    AppendedOutput,
-    DryQuery,
-    FormatOutput,
-    ImportQuery,
-    OfTeamQuery,
-    ReceivedOutput,
-    RunsInput,
-    SubmissionInput,
-    SubmissionOutput,
-    received_data,
-)
 from campaigns.results.importing import waiting
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.importing.receiving import Received, append, create
+from campaigns.results.importing.submitted import ORDERS, RunsInput, SubmissionInput
 from campaigns.results.readers import all_readers
 
 TAG = "submissions"
@@ -73,6 +66,138 @@ DEFINITION = (
     *("question", "name", "source", "tags", "primary_metric", "order", "paired_factor"),
     *("baseline", "smallest_effect_percent", "margin_percent", "failed_limit_percent"),
 )
+
+
+class DryQuery(Input):
+    """Whether to store at all."""
+
+    dry_run = Flag(default=False)
+
+
+class OfTeamQuery(DryQuery):
+    """Whose the new campaign is: needed of those alone who write in several teams."""
+
+    team = serializers.CharField(required=False, max_length=100)
+
+
+class ImportQuery(OfTeamQuery):
+    """What is said of a file; what is left out is taken from it."""
+
+    filename = serializers.CharField(required=False, max_length=200)
+    format = serializers.ChoiceField(choices=list(all_readers()), required=False)
+    question = serializers.CharField(required=False, max_length=500)
+    name = serializers.CharField(required=False, max_length=120)
+    source = serializers.CharField(required=False, max_length=300)  # type: ignore[assignment]
+    tags = serializers.CharField(required=False)
+    primary_metric = serializers.CharField(required=False)
+    order = serializers.ChoiceField(choices=ORDERS, required=False)
+    paired_factor = serializers.CharField(required=False)
+    baseline = serializers.CharField(required=False)
+    smallest_effect_percent = serializers.FloatField(required=False)
+    margin_percent = serializers.FloatField(required=False)
+    failed_limit_percent = serializers.FloatField(required=False)
+    fidelity = serializers.ChoiceField(choices=Campaign.Fidelity.values, required=False)
+    context = serializers.CharField(  # type: ignore[assignment]
+        required=False, help_text="Facts of the environment, as a JSON object."
+    )
+    mapping = serializers.CharField(
+        required=False, help_text="What the columns of a CSV mean, as a JSON object."
+    )
+
+
+class FormatOutput(Selectable):
+    """A format of files, and the tool that writes it."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+
+
+class SubmissionOutput(Selectable):
+    """What came in at once. `waiting`: a worker is to read it; `problem`: why it was refused.
+
+    `format`: of a file, empty where it came as JSON. `dropped`: what was left out, and why.
+    """
+
+    id = serializers.IntegerField(source="pk")
+    url = serializers.HyperlinkedIdentityField("api-submission")
+    campaign = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(choices=Submission.State.choices)
+    problem = text()
+    format = text()
+    filename = text()
+    runs = serializers.IntegerField()
+    values = serializers.IntegerField()
+    dropped = serializers.ListField(child=serializers.CharField())
+    info = serializers.DictField()
+    user = serializers.CharField(source="user.username", default=None, allow_null=True)
+    received_at = serializers.DateTimeField()
+    done_at = serializers.DateTimeField(allow_null=True)
+
+    @extend_schema_field(CampaignName(allow_null=True))
+    def get_campaign(self, submission: Submission) -> dict[str, Any] | None:
+        """Where its runs are."""
+        campaign = submission.campaign
+        if campaign is None:
+            return None
+        request = self.context["request"]
+        return {
+            "id": campaign.pk,
+            "name": campaign.name,
+            "url": reverse("api-campaign", [campaign.pk], request=request),
+            "page": reverse("campaign", [campaign.pk], request=request),
+        }
+
+
+class ReceivedOutput(serializers.Serializer[Any]):
+    """What became of a submission, or would: `dry_run` stores nothing and gives no submission.
+
+    `made`: a campaign that was not there; else it was submitted before, exactly so.
+    """
+
+    dry_run = serializers.BooleanField()
+    made = serializers.BooleanField()
+    runs = serializers.IntegerField()
+    values = serializers.IntegerField()
+    cells = serializers.IntegerField()
+    factors = serializers.ListField(child=serializers.CharField())
+    name = serializers.CharField()
+    question = serializers.CharField()
+    primary_metric = serializers.CharField()
+    dropped = serializers.ListField(child=serializers.CharField())
+    submission = SubmissionOutput(allow_null=True)
+
+
+class AppendedOutput(serializers.Serializer[Any]):
+    """What was added to a campaign. `known`: runs that were there already, exactly so.
+
+    `first`: position of the first new run. `submission`: primary key, null for a dry run.
+    """
+
+    dry_run = serializers.BooleanField()
+    runs = serializers.IntegerField()
+    values = serializers.IntegerField()
+    known = serializers.IntegerField()
+    first = serializers.IntegerField(allow_null=True)
+    submission = serializers.IntegerField(allow_null=True)
+
+
+def received_data(received: Received, request: Any, *, dry: bool) -> dict[str, Any]:
+    """Give what was received as ReceivedOutput shows it."""
+    campaign = received.campaign
+    found = SubmissionOutput(received.submission, context={"request": request}).data
+    return {
+        "dry_run": dry,
+        "made": received.made,
+        "runs": received.runs or received.known,
+        "values": received.values,
+        "cells": campaign.cells.count(),
+        "factors": [factor.name for factor in campaign.factors.all()],
+        "name": campaign.name,
+        "question": campaign.question,
+        "primary_metric": campaign.primary_metric,
+        "dropped": received.submission.dropped,
+        "submission": None if dry else found,
+    }
 
 
 class Receiving(Api):

@@ -12,12 +12,11 @@ from campaigns.kit.forms import Text
 from campaigns.models import Campaign
 from campaigns.planning import checking
 from campaigns.planning.contrasts import read_contrast
-from campaigns.results.importing.submitted import Submitted
+from campaigns.results.importing.submitted import ORDERS, Submitted
 
 KIND = "external"
 SEED = 1
 """No order is drawn, and equal data have equal bootstraps."""
-ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
 def source_of(submitted: Submitted) -> str:

@@ -1,64 +1,44 @@
 """Reads a submission: JSON as the REST API takes it, checked run by run.
 
-Everything that is wrong is told at once, by its path. Texts become what can be stored and shown.
+`submitted` declares it, `fields` checks its types; this is what no type can say. Everything that is wrong is told at
+once, by its path. Texts become what can be stored and shown.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
+from msgspec import UNSET
+
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import is_list_of_words
 from campaigns.kit.redaction import storable
-from campaigns.models import Campaign
 from campaigns.models.campaigns import FACTOR_LETTERS, METRIC_LETTERS
-from campaigns.results.importing.fields import (
-    FACT_LETTERS,
-    SHOWN,
-    Problems,
-    context_of,
-    info_of,
-    instant_of,
-    level_of,
-    mapping_at,
-    no_others,
-    text_of,
-    whole_of,
-)
+from campaigns.results.importing.fields import SHOWN, Problems, converted, too_long
 from campaigns.results.importing.submitted import (
     MOST_VALUES,
-    Scalar,
+    AboutInput,
+    LimitInput,
+    MetricInput,
+    RunInput,
+    RunsInput,
+    SubmissionInput,
     Submitted,
-    SubmittedMetric,
     SubmittedRun,
 )
+from campaigns.results.readers.base import ReadMetric, Scalar
 
-DEFINITION = (
-    *("question", "name", "tags", "source", "order", "paired_factor", "baseline"),
-    *(
-        "primary_metric",
-        "primary_contrast",
-        "smallest_effect_percent",
-        "margin_percent",
-        "failed_limit_percent",
-        "factors",
-        "work",
-    ),
-)
-TOP = ("id", "campaign", "metrics", "context", "info", "runs")
-METRIC = ("label", "unit", "lower_is_better", "fidelity")
-RUN = (
-    *("id", "tags", "values", "state", "reason", "started_at", "finished_at", "block", "context"),
-    *("info", "units_done", "units_failed"),
-)
-VALUE = ("value", "censored")
-STATES = ("ok", "failed")
 NOT_OBSERVED = "not observed"
-LARGEST = 1e18
+MOST_FACTS = 50
+MOST_INFO_BYTES = 10_000
 MOST_FACTS_LETTERS = 50_000_000
 """Of all runs of a request together."""
-ID_LETTERS = 100
+LEVEL_LETTERS = 500
+FACT_LETTERS = 2000
+EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+Values = Mapping[str, float | LimitInput | None]
 
 
 def read_submission(data: Any, *, appended: bool = False) -> Submitted:
@@ -66,16 +46,14 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
 
     appended: to a campaign that is there, whose definition it does not bring.
     """
-    problems = Problems()
     if not isinstance(data, Mapping):
         raise Invalid({"": ["Send an object with `runs`."]})
-    known = [name for name in TOP if not (appended and name in ("id", "campaign"))]
-    no_others(data, known, "", problems)
-    definition = mapping_at(data, "campaign", problems)
-    no_others(definition, DEFINITION, "campaign", problems)
-    metrics = _metrics(data, problems)
-    context = context_of(data, "", problems)
-    runs = list(_runs(data, context, problems))
+    problems = Problems()
+    sent = converted(data, RunsInput if appended else SubmissionInput, problems)
+    reading = _Reading(problems)
+    metrics = list(reading.metrics(sent.metrics))
+    facts = reading.facts(sent.context, "context")
+    runs = list(reading.runs(sent.runs or [], facts))
     if not runs and not problems:
         problems.note("runs", "Send at least one run.")
     if (count := sum(max(1, len(run.values)) for run in runs)) > MOST_VALUES:
@@ -88,15 +66,12 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
             f"It is kept with each run, and these {len(runs):,} runs would have more than "
             f"{MOST_FACTS_LETTERS:,} letters of it; send less, or send it as `info`.",
         )
-    for name in ("question", "name", "source"):
-        if definition.get(name) is not None and not isinstance(definition[name], str):
-            problems.note(f"campaign.{name}", "Send a text.")
-    factors = _factors(definition, problems)
-    work = definition.get("work", [])
-    if not is_list_of_words(work):
-        problems.note("campaign.work", "Send the names of tags as a list.")
-    external_id = text_of(data.get("id", ""), "id", ID_LETTERS, problems)
-    info = info_of(data, "", problems)
+    reading.info(sent.info, "info")
+    whole = sent if isinstance(sent, SubmissionInput) else None
+    about = whole.campaign if whole else None
+    definition = data["campaign"] if about else {}
+    factors = reading.factors(about) if about else {}
+    external_id = reading.text(whole.id, "id") if whole else ""
     if problems:
         raise Invalid(problems)
     return Submitted(
@@ -106,8 +81,8 @@ def read_submission(data: Any, *, appended: bool = False) -> Submitted:
             name: value for name, value in definition.items() if name not in ("factors", "work")
         },
         factors=factors,
-        work=work,
-        info=info,
+        work=about.work if about else (),
+        info=sent.info,
         external_id=external_id,
         digest=_digest(data) if external_id else "",
     )
@@ -121,166 +96,186 @@ def _digest(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def _metrics(data: Mapping[str, Any], problems: Problems) -> list[SubmittedMetric]:
-    found = []
-    for name, given in mapping_at(data, "metrics", problems).items():
-        path = f"metrics.{name[:SHOWN]}"
-        if not isinstance(given, dict):
-            problems.note(path, "Send an object with `unit` and `lower_is_better`.")
-            continue
-        no_others(given, METRIC, path, problems)
-        if not text_of(name, path, METRIC_LETTERS, problems):
-            problems.note(path, "Give the metric a name.")
-        unit = text_of(given.get("unit", ""), f"{path}.unit", 20, problems)
-        if not unit:
-            problems.note(f"{path}.unit", "Say its unit, such as s, MB/s, 1/s, count or share.")
-        lower = given.get("lower_is_better", "missing")
-        if not isinstance(lower, bool | None):
-            problems.note(
-                f"{path}.lower_is_better", "Send true, false, or null where neither way is better."
+class _Reading:
+    """Turns what was sent into what is stored, and notes what is wrong. None: that was noted before."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self._storable = cache(storable)
+
+    def metrics(self, sent: Mapping[str, MetricInput | None]) -> Iterator[ReadMetric]:
+        for name, metric in sent.items():
+            if metric is None:
+                continue
+            path = f"metrics.{name[:SHOWN]}"
+            self.name(name, path, METRIC_LETTERS, "Give the metric a name.")
+            unit = self.text(metric.unit or "", f"{path}.unit")
+            if not unit:
+                self.problems.note(
+                    f"{path}.unit", "Say its unit, such as s, MB/s, 1/s, count or share."
+                )
+            label = self.text(metric.label, f"{path}.label")
+            yield ReadMetric(
+                name, label or _pretty(name), unit, metric.lower_is_better, metric.fidelity
             )
-        fidelity = given.get("fidelity", Campaign.Fidelity.RAW)
-        if fidelity not in Campaign.Fidelity.values:
-            problems.note(f"{path}.fidelity", f"There are {', '.join(Campaign.Fidelity.values)}.")
-        label = text_of(given.get("label", ""), f"{path}.label", 100, problems)
-        found.append(SubmittedMetric(name, label or _pretty(name), unit, lower, fidelity))
-    return found
+
+    def factors(self, about: AboutInput) -> dict[str, list[Scalar]]:
+        """Return the levels by factor; check the texts of the definition, too."""
+        for field in ("question", "name", "source"):
+            if not isinstance(getattr(about, field), str | None):
+                self.problems.note(f"campaign.{field}", "Send a text.")
+        found = {}
+        for name, levels in about.factors.items():
+            path = f"campaign.factors.{name[:SHOWN]}"
+            self.text(name, path, FACTOR_LETTERS)
+            found[name] = [self.level(level, path) for level in levels or ()]
+        return found
+
+    def runs(
+        self, sent: Sequence[RunInput | None], facts: Mapping[str, str]
+    ) -> Iterator[SubmittedRun]:
+        for number, run in enumerate(sent):
+            if run is not None:
+                yield from self._repetitions(run, f"runs.{number}", facts)
+
+    def _repetitions(
+        self, run: RunInput, path: str, facts: Mapping[str, str]
+    ) -> Iterator[SubmittedRun]:
+        """One run; or several, where its values are lists: one number a repetition, or null."""
+        sets = self._sets(run, path)
+        levels = {}
+        for name, level in run.tags.items():
+            at = f"{path}.tags.{name[:SHOWN]}"
+            self.name(name, at, FACTOR_LETTERS, "Give the tag a name.")
+            levels[name] = self.level(level, at)
+        started = self.instant(run.started_at, f"{path}.started_at")
+        finished = self.instant(run.finished_at, f"{path}.finished_at")
+        if started and finished and finished < started:
+            self.problems.note(f"{path}.finished_at", "It is before `started_at`.")
+        if run.context:
+            facts = {**facts, **self.facts(run.context, f"{path}.context")}
+        external_id = self.text(run.id, f"{path}.id")
+        reason = self._storable(self.text(run.reason, f"{path}.reason"))
+        self.info(run.info, f"{path}.info")
+        failed = run.state == "failed"
+        for values in sets:
+            numbers, censored = _observed(values)
+            lost = bool(values) and not numbers and run.state is UNSET
+            if not numbers and not failed and not lost:
+                self.problems.note(
+                    f"{path}.values", "It has no value; send one, or `state`: “failed”."
+                )
+            yield SubmittedRun(
+                levels=levels,
+                values=numbers,
+                censored=censored,
+                state="failed" if failed else "lost" if lost else "ok",
+                reason=reason or ("reported as failed" if failed else NOT_OBSERVED if lost else ""),
+                started_at=started,
+                finished_at=finished,
+                units_done=run.units_done,
+                units_failed=run.units_failed,
+                block=run.block or None,
+                external_id=external_id,
+                context=facts,
+                info=run.info,
+            )
+
+    def _sets(self, run: RunInput, path: str) -> list[Values]:
+        """Return the values of each repetition."""
+        if list not in map(type, run.values.values()):
+            return [run.values]  # type: ignore[list-item]
+        lists = {name: each for name, each in run.values.items() if isinstance(each, list)}
+        lengths = {len(each) for each in lists.values()}
+        if len(lengths) > 1 or len(lists) < len(run.values):
+            self.problems.note(
+                f"{path}.values", "Lists of values are of one length, a number a repetition."
+            )
+            return []
+        for name in ("id", "block", "started_at", "finished_at"):
+            if getattr(run, name):
+                self.problems.note(
+                    f"{path}.{name}",
+                    "It belongs to one run; send these repetitions as runs of their own.",
+                )
+                return []
+        if not any(lengths):
+            self.problems.note(
+                f"{path}.values", "Its lists are empty; send a number a repetition, or null."
+            )
+        return [dict(zip(lists, each, strict=True)) for each in zip(*lists.values(), strict=True)]
+
+    def text(self, text: str, path: str, most: int | None = None) -> str:
+        """Return a text without its outer spaces; empty where it is too long, or cannot be shown."""
+        if most is not None and len(text) > most:
+            self.problems.note(path, too_long(text, most))
+            return ""
+        if not text.isprintable():
+            self.problems.note(path, "It holds control characters; take them out.")
+            return ""
+        return text.strip()
+
+    def name(self, name: str, path: str, most: int, message: str) -> None:
+        """Note what is wrong with a name; the message is for one that is empty."""
+        if not self.text(name, path, most):
+            self.problems.note(path, message)
+
+    def level(self, level: Scalar, path: str) -> Scalar:
+        """A text, a number, yes or no; 5.0 is 5, as it is to the database."""
+        if isinstance(level, str):
+            return self.text(level, path, LEVEL_LETTERS)
+        return int(level) if isinstance(level, float) and level.is_integer() else level
+
+    def facts(self, context: Mapping[str, Scalar], path: str) -> dict[str, str]:
+        """Return facts of the environment as text, without secrets."""
+        if len(context) > MOST_FACTS:
+            self.problems.note(path, f"More than {MOST_FACTS} facts; leave some out.")
+            return {}
+        found = {}
+        for name, fact in context.items():
+            at = f"{path}.{name[:SHOWN]}"
+            self.name(name, at, 100, "Give the fact a name.")
+            text = fact if isinstance(fact, str) else json.dumps(fact)
+            found[name] = self._storable(self.text(text, at, FACT_LETTERS))
+        return found
+
+    def info(self, info: Mapping[str, Any], path: str) -> None:
+        if info and len(json.dumps(info)) > MOST_INFO_BYTES:
+            self.problems.note(path, f"It is larger than {MOST_INFO_BYTES:,} bytes; send less.")
+
+    def instant(self, text: str | None, path: str) -> datetime | None:
+        """Return an instant of ISO 8601 with its offset; None where there is none, or it is wrong."""
+        if text is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+            if moment.tzinfo is None:
+                self.problems.note(path, "Say its offset, such as Z or +01:00 at its end.")
+                return None
+            if EARLIEST <= moment < LATEST:
+                return moment
+        except OverflowError:
+            pass
+        except ValueError:
+            self.problems.note(path, "Send an instant such as 2026-11-22T09:30:00Z.")
+            return None
+        self.problems.note(path, "Send an instant of the years 1990 to 2099.")
+        return None
+
+
+def _observed(values: Values) -> tuple[Mapping[str, float], frozenset[str]]:
+    """Return the numbers that were observed, and which of them are lower limits."""
+    if {*map(type, values.values())} == {float}:
+        return values, frozenset()  # type: ignore[return-value]
+    numbers, censored = {}, set()
+    for name, value in values.items():
+        limit = value if isinstance(value, LimitInput) else LimitInput(value)
+        if limit.value is not None:
+            numbers[name] = limit.value
+        if limit.censored:
+            censored.add(name)
+    return numbers, frozenset(censored)
 
 
 def _pretty(name: str) -> str:
     return name[:1].upper() + name[1:].replace("_", " ")
-
-
-def _factors(definition: Mapping[str, Any], problems: Problems) -> dict[str, list[Scalar]]:
-    found: dict[str, list[Scalar]] = {}
-    for name, levels in mapping_at(definition, "factors", problems, "campaign").items():
-        path = f"campaign.factors.{name[:SHOWN]}"
-        if not isinstance(levels, list):
-            problems.note(path, "Send its levels as a list, in the order to show them.")
-            continue
-        text_of(name, path, FACTOR_LETTERS, problems)
-        found[name] = [level_of(level, path, problems) for level in levels]
-    return found
-
-
-def _runs(
-    data: Mapping[str, Any], context: Mapping[str, str], problems: Problems
-) -> Iterator[SubmittedRun]:
-    given = data.get("runs", [])
-    if not isinstance(given, list):
-        problems.note("runs", "Send a list of runs.")
-        return
-    for number, entry in enumerate(given):
-        path = f"runs.{number}"
-        if not isinstance(entry, dict):
-            problems.note(path, "Send an object with `tags` and `values`.")
-            continue
-        yield from _repetitions(entry, path, context, problems)
-
-
-def _repetitions(
-    entry: Mapping[str, Any], path: str, context: Mapping[str, str], problems: Problems
-) -> Iterator[SubmittedRun]:
-    """One run; or several, where its values are lists: one number a repetition, or null."""
-    no_others(entry, RUN, path, problems)
-    values = mapping_at(entry, "values", problems, path)
-    lengths = {len(value) for value in values.values() if isinstance(value, list)}
-    if not lengths:
-        yield _run(entry, values, path, context, problems)
-        return
-    if len(lengths) > 1 or not all(isinstance(value, list) for value in values.values()):
-        problems.note(f"{path}.values", "Lists of values are of one length, a number a repetition.")
-        return
-    for name in ("id", "block", "started_at", "finished_at"):
-        if entry.get(name) is not None:
-            problems.note(
-                f"{path}.{name}",
-                "It belongs to one run; send these repetitions as runs of their own.",
-            )
-            return
-    if not any(lengths):
-        problems.note(f"{path}.values", "Its lists are empty; send a number a repetition, or null.")
-    for place in range(lengths.pop()):
-        yield _run(
-            entry, {name: each[place] for name, each in values.items()}, path, context, problems
-        )
-
-
-def _run(
-    entry: Mapping[str, Any],
-    values: Mapping[str, Any],
-    path: str,
-    context: Mapping[str, str],
-    problems: Problems,
-) -> SubmittedRun:
-    numbers: dict[str, float] = {}
-    censored = set()
-    for name, given in values.items():
-        value = given
-        if isinstance(given, dict):
-            value, limited = _limited(given, f"{path}.values.{name[:SHOWN]}", problems)
-            if limited:
-                censored.add(name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            problems.note(f"{path}.values.{name[:SHOWN]}", "Send a number, or null: not observed.")
-        elif not abs(value) <= LARGEST:
-            problems.note(f"{path}.values.{name[:SHOWN]}", f"It is above {LARGEST:g}.")
-        else:
-            numbers[name] = float(value)
-    failed, reason = _ending(entry, path, problems)
-    lost = bool(values) and not numbers and not failed and "state" not in entry
-    if not numbers and not failed and not lost:
-        problems.note(f"{path}.values", "It has no value; send one, or `state`: “failed”.")
-    own = context_of(entry, path, problems) if "context" in entry else {}
-    started = instant_of(entry.get("started_at"), f"{path}.started_at", problems)
-    finished = instant_of(entry.get("finished_at"), f"{path}.finished_at", problems)
-    if started and finished and finished < started:
-        problems.note(f"{path}.finished_at", "It is before `started_at`.")
-    return SubmittedRun(
-        levels=_levels(entry, path, problems),
-        values=numbers,
-        censored=frozenset(censored),
-        failed=failed,
-        lost=lost,
-        reason=reason or (NOT_OBSERVED if lost else ""),
-        started_at=started,
-        finished_at=finished,
-        units_done=whole_of(entry, "units_done", path, problems),
-        units_failed=whole_of(entry, "units_failed", path, problems),
-        block=whole_of(entry, "block", path, problems) or None,
-        external_id=text_of(entry.get("id", ""), f"{path}.id", ID_LETTERS, problems),
-        context={**context, **own} if own else context,
-        info=info_of(entry, path, problems) if "info" in entry else {},
-    )
-
-
-def _limited(given: Mapping[str, Any], at: str, problems: Problems) -> tuple[Any, bool]:
-    """A value, and whether it is a lower limit."""
-    no_others(given, VALUE, at, problems)
-    if "value" not in given:
-        problems.note(at, "It has no `value`; send a number, or null: not observed.")
-    limited = given.get("censored", False)
-    if not isinstance(limited, bool):
-        problems.note(f"{at}.censored", "Send true or false.")
-    return given.get("value"), limited is True
-
-
-def _levels(entry: Mapping[str, Any], path: str, problems: Problems) -> dict[str, Scalar]:
-    found = {}
-    for name, level in mapping_at(entry, "tags", problems, path).items():
-        at = f"{path}.tags.{name[:SHOWN]}"
-        if not text_of(name, at, FACTOR_LETTERS, problems):
-            problems.note(at, "Give the tag a name.")
-        found[name] = level_of(level, at, problems)
-    return found
-
-
-def _ending(entry: Mapping[str, Any], path: str, problems: Problems) -> tuple[bool, str]:
-    state = entry.get("state", "ok")
-    if state not in STATES:
-        problems.note(f"{path}.state", f"There are {' and '.join(STATES)}.")
-    reason = text_of(entry.get("reason", ""), f"{path}.reason", FACT_LETTERS, problems)
-    failed = state == "failed"
-    return failed, storable(reason) or ("reported as failed" if failed else "")

@@ -1,137 +1,151 @@
-"""Reads single fields of a submission: each notes what is wrong with it by its path."""
+"""Turns JSON into the structs that declare it. Everything that is wrong is noted at once, by its path."""
 
-import json
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, TypeVar
 
-from campaigns.kit.redaction import storable
-from campaigns.results.importing.submitted import Scalar
+import msgspec
+from msgspec import inspect
 
-MOST_BLOCK = 1_000_000
-MOST_UNITS = 2**31 - 1
-MOST_FACTS = 50
-MOST_INFO_BYTES = 10_000
-LEVEL_LETTERS = 500
-FACT_LETTERS = 2000
 SHOWN = 60
-EARLIEST, LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+"""Letters of a name in a path or a message."""
+Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 class Problems(dict[str, list[str]]):
-    """Messages by path; told when everything was looked at."""
+    """Messages by path."""
 
     def note(self, path: str, message: str) -> None:
         """Add a message to those of a path."""
         self.setdefault(path, []).append(message)
 
 
-def no_others(given: Mapping[str, Any], known: Any, path: str, problems: Problems) -> None:
-    """Note names that are not known."""
-    for name in given:
+def converted(data: Mapping[str, Any], kind: type[Kind], problems: Problems) -> Kind:
+    """Return an object of JSON as a struct, and note what is wrong.
+
+    What is wrong is None in lists and objects, and has its default among the fields of a struct. msgspec stops at the
+    first error, so what it refuses is looked through part by part, by the same declaration.
+    """
+    struct: Kind = _part(data, _declared(kind), "", problems)
+    return struct
+
+
+@cache
+def _declared(kind: type[msgspec.Struct]) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _part(
+    data: Any, declared: inspect.Type, path: str, problems: Problems, message: str = ""
+) -> Any:
+    kind, extra = _plain(declared)
+    message = message or extra.get("message", "")
+    if isinstance(kind, inspect.UnionType):
+        fitting = (each for each in kind.types if _fits(data, each))
+        return _part(data, next(fitting, kind.types[0]), path, problems, message)
+    match kind, data:
+        case inspect.StructType(), dict():
+            with suppress(msgspec.ValidationError):
+                return msgspec.convert(data, kind.cls)
+            return kind.cls(**dict(_fields(data, kind, path, problems)))
+        case inspect.DictType(), dict():
+            return {
+                name: _part(each, kind.value_type, _below(path, name), problems)
+                for name, each in data.items()
+            }
+        case inspect.ListType(), list():
+            numbered = isinstance(_plain(kind.item_type)[0], inspect.StructType)
+            return [
+                _part(each, kind.item_type, _below(path, number) if numbered else path, problems)
+                for number, each in enumerate(data)
+            ]
+    if problem := _problem(data, kind):
+        problems.note(path, message or problem)
+        return None
+    return float(data) if isinstance(kind, inspect.FloatType) else data
+
+
+def _fields(
+    data: Mapping[str, Any], kind: inspect.StructType, path: str, problems: Problems
+) -> Iterator[tuple[str, Any]]:
+    known = [field.encode_name for field in kind.fields]
+    for name in data:
         if name not in known:
             problems.note(
-                f"{path}.{str(name)[:SHOWN]}".strip("."),
+                _below(path, name),
                 f"There is no field “{str(name)[:SHOWN]}” here; there are {', '.join(known)}.",
             )
+    for field in kind.fields:
+        bare, extra = _plain(field.type)
+        at = _below(path, field.encode_name)
+        sent = data.get(field.encode_name)
+        as_missing = isinstance(bare, inspect.DictType | inspect.StructType | inspect.IntType)
+        if field.encode_name in data and not (sent is None and as_missing):
+            value = _part(sent, field.type, at, problems)
+            if value is not None or field.required:
+                yield field.name, value
+        elif field.required:
+            for where, message in ((path, "missing"), (at, "message")):
+                if message in extra:
+                    problems.note(where, extra[message])
+            yield field.name, None
 
 
-def mapping_at(
-    data: Mapping[str, Any], name: str, problems: Problems, at: str = ""
-) -> dict[str, Any]:
-    """Give the object under a name; an empty one where there is none, or something else."""
-    given = data.get(name)
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        problems.note(f"{at}.{name}".strip("."), "Send an object: names with their values.")
-        return {}
-    return given
+def _plain(kind: inspect.Type) -> tuple[inspect.Type, dict[str, str]]:
+    """Return a type without what is noted beside it, and the messages that are."""
+    extra: dict[str, str] = {}
+    while isinstance(kind, inspect.Metadata):
+        extra = {**(kind.extra or {}), **extra}
+        kind = kind.type
+    return kind, extra
 
 
-def text_of(given: Any, path: str, most: int, problems: Problems) -> str:
-    """Give a text without its outer spaces; empty where it is none, too long, or cannot be shown."""
-    if not isinstance(given, str):
-        problems.note(path, "Send a text.")
-        return ""
-    if len(given) > most:
-        problems.note(path, f"It has {len(given):,} letters; at most {most} are stored.")
-        return ""
-    if not given.isprintable():
-        problems.note(path, "It holds control characters; take them out.")
-        return ""
-    return given.strip()
+def _fits(data: Any, declared: inspect.Type) -> bool:
+    kind, _ = _plain(declared)
+    if isinstance(data, dict):
+        return isinstance(kind, inspect.StructType | inspect.DictType)
+    if isinstance(data, list):
+        return isinstance(kind, inspect.ListType)
+    return not _problem(data, kind)
 
 
-def level_of(given: Any, path: str, problems: Problems) -> Scalar:
-    """A text, a number, yes or no; 5.0 is 5, as it is to the database."""
-    if isinstance(given, bool):
-        return given
-    if isinstance(given, int | float):
-        return int(given) if float(given).is_integer() else given
-    return text_of(given, path, LEVEL_LETTERS, problems)
+def _problem(data: Any, kind: inspect.Type) -> str:
+    """Return what is wrong with a single value; empty where nothing is."""
+    match kind:
+        case inspect.AnyType():
+            return ""
+        case inspect.NoneType():
+            return "" if data is None else "Send null."
+        case inspect.BoolType():
+            return "" if isinstance(data, bool) else "Send true or false."
+        case inspect.StrType():
+            if not isinstance(data, str):
+                return "Send a text."
+            most = kind.max_length
+            return too_long(data, most) if most is not None and len(data) > most else ""
+        case inspect.IntType():
+            whole = isinstance(data, int) and not isinstance(data, bool)
+            if (
+                whole
+                and (kind.ge is None or data >= kind.ge)
+                and (kind.le is None or data <= kind.le)
+            ):
+                return ""
+            limits = "" if kind.ge is None or kind.le is None else f", {kind.ge:,} to {kind.le:,}"
+            return f"Send a whole number{limits}."
+        case inspect.FloatType():
+            is_number = isinstance(data, int | float) and not isinstance(data, bool)
+            return "" if is_number else "Send a number."
+        case inspect.LiteralType():
+            return "" if data in kind.values else "Send one of the values that are documented."
+    return "Send an object: names with their values."
 
 
-def context_of(data: Mapping[str, Any], at: str, problems: Problems) -> dict[str, str]:
-    """Give facts of the environment as text, without secrets."""
-    found = {}
-    given = mapping_at(data, "context", problems, at)
-    if len(given) > MOST_FACTS:
-        problems.note(f"{at}.context".strip("."), f"More than {MOST_FACTS} facts; leave some out.")
-        return {}
-    for name, value in given.items():
-        path = f"{at}.context.{name[:SHOWN]}".strip(".")
-        if isinstance(value, dict | list) or value is None:
-            problems.note(path, "Send a text, a number, true or false.")
-            continue
-        if not text_of(name, path, 100, problems):
-            problems.note(path, "Give the fact a name.")
-        words = value if isinstance(value, str) else json.dumps(value)
-        found[name] = storable(text_of(words, path, FACT_LETTERS, problems))
-    return found
+def too_long(text: str, most: int) -> str:
+    """Return the message for a text of more letters than are stored."""
+    return f"It has {len(text):,} letters; at most {most} are stored."
 
 
-def info_of(data: Mapping[str, Any], at: str, problems: Problems) -> dict[str, Any]:
-    """Give what else was told, as it is."""
-    given = mapping_at(data, "info", problems, at)
-    if given and len(json.dumps(given)) > MOST_INFO_BYTES:
-        problems.note(
-            f"{at}.info".strip("."), f"It is larger than {MOST_INFO_BYTES:,} bytes; send less."
-        )
-    return given
-
-
-def instant_of(given: Any, path: str, problems: Problems) -> datetime | None:
-    """Give an instant of ISO 8601 with its offset; None where there is none, or it is wrong."""
-    if given is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(given)
-    except (TypeError, ValueError):
-        problems.note(path, "Send an instant such as 2026-11-22T09:30:00Z.")
-        return None
-    if moment.tzinfo is None:
-        problems.note(path, "Say its offset, such as Z or +01:00 at its end.")
-        return None
-    try:
-        within = EARLIEST <= moment < LATEST
-    except OverflowError:
-        within = False
-    if not within:
-        problems.note(path, "Send an instant of the years 1990 to 2099.")
-        return None
-    return moment
-
-
-def whole_of(entry: Mapping[str, Any], name: str, path: str, problems: Problems) -> int:
-    """Give a number of things; 0 where there is none, or it is wrong."""
-    given = entry.get(name)
-    most = MOST_BLOCK if name == "block" else MOST_UNITS
-    if given is None:
-        return 0
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= most:
-        problems.note(f"{path}.{name}", f"Send a whole number, 0 to {most:,}.")
-        return 0
-    if name == "block" and given == 0:
-        problems.note(f"{path}.{name}", "Blocks are counted from 1.")
-    return given
+def _below(path: str, name: Any) -> str:
+    return f"{path}.{str(name)[:SHOWN]}".strip(".")

@@ -7,16 +7,16 @@ from typing import IO, Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from msgspec import structs
 
 from campaigns.kit.redaction import storable
 from campaigns.models import Campaign, Submission, Team
 from campaigns.models.campaigns import METRIC_LETTERS
 from campaigns.models.teams import default_team
 from campaigns.results import readers
-from campaigns.results.importing.fields import MOST_UNITS
 from campaigns.results.importing.known import wait_for_turn
 from campaigns.results.importing.receiving import Received, create
-from campaigns.results.importing.submitted import Submitted, SubmittedMetric, SubmittedRun
+from campaigns.results.importing.submitted import MOST_UNITS, Submitted, SubmittedRun
 from campaigns.results.readers.base import Read, ReadRun
 
 PIECE = 1_000_000
@@ -100,11 +100,11 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
             for run, block in zip(read.runs, blocks, strict=True)
         ],
         metrics=[
-            SubmittedMetric(
+            structs.replace(
+                metric,
                 name=metric.name[:METRIC_LETTERS],
                 label=metric.label[:100],
                 unit=metric.unit[:20],
-                lower_is_better=metric.lower_is_better,
                 fidelity=about.fidelity or metric.fidelity,
             )
             for metric in read.metrics
@@ -138,19 +138,13 @@ def blocks_of(runs: Sequence[ReadRun]) -> list[int | None]:
 
 
 def _run(run: ReadRun, context: Mapping[str, str], block: int | None) -> SubmittedRun:
-    return SubmittedRun(
-        levels=run.levels,
-        values=run.values,
-        censored=run.censored,
-        failed=run.state != "ok",
-        reason=storable(run.reason) or ("" if run.state == "ok" else run.state.replace("_", " ")),
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        units_done=min(run.units_done, MOST_UNITS),
-        units_failed=min(run.units_failed, MOST_UNITS),
-        context=context,
-        block=block,
-    )
+    changes = {
+        "reason": storable(run.reason)
+        or ("" if run.state == "ok" else run.state.replace("_", " ")),
+        "units_done": min(run.units_done, MOST_UNITS),
+        "units_failed": min(run.units_failed, MOST_UNITS),
+    }
+    return SubmittedRun(**{**structs.asdict(run), **changes}, context=context, block=block)
 
 
 def _plain(each: Any) -> Any:

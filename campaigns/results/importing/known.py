@@ -74,17 +74,14 @@ def _evidence_of(runs: Sequence[Run]) -> dict[int, _Evidence]:
     return found
 
 
-def _state(run: SubmittedRun) -> str:
-    if run.failed:
-        return Run.State.FAILED
-    return Run.State.VOID if run.lost else Run.State.DONE
+STATES = {"ok": Run.State.DONE, "lost": Run.State.VOID}
 
 
 def _difference(run: SubmittedRun, stored: Run, evidence: _Evidence) -> str:
     """Say in which field a run differs from the stored one; facts that are not sent do not differ."""
     pairs: list[tuple[str, Any, Any]] = [
         ("tags", dict(run.levels), stored.cell.levels_by_factor),
-        ("state", _state(run), stored.state),
+        ("state", STATES.get(run.state, Run.State.FAILED), stored.state),
         ("started_at", run.started_at, stored.started_at),
         ("finished_at", run.finished_at, stored.finished_at),
         ("block", run.block or stored.block.number, stored.block.number),

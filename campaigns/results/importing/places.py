@@ -11,7 +11,8 @@ from campaigns.kit.errors import Invalid
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
 from campaigns.planning.levels import MOST_BYTES
 from campaigns.planning.parts import MOST_CELLS, MOST_FACTORS
-from campaigns.results.importing.submitted import Scalar, Submitted, SubmittedRun
+from campaigns.results.importing.submitted import Submitted, SubmittedRun
+from campaigns.results.readers.base import Scalar
 
 FEW_CELLS = 20
 """So many are looked up by their levels; for more, all cells of the campaign are read."""

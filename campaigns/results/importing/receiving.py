@@ -19,13 +19,8 @@ from campaigns.planning import drafts
 from campaigns.results.importing.defining import KIND, definition_of, source_of
 from campaigns.results.importing.known import new_among, wait_for_turn
 from campaigns.results.importing.places import Places
-from campaigns.results.importing.submitted import (
-    MOST_METRICS,
-    MOST_RUNS,
-    Submitted,
-    SubmittedMetric,
-    SubmittedRun,
-)
+from campaigns.results.importing.submitted import MOST_METRICS, MOST_RUNS, Submitted, SubmittedRun
+from campaigns.results.readers.base import ReadMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +175,8 @@ def _received(
         block=block,
         position=position,
         values=values,
-        failed=run.failed,
-        lost=run.lost,
+        failed=run.state in ("failed", "timed_out"),
+        lost=run.state == "lost",
         reason=run.reason,
         external_id=run.external_id,
         info=run.info or None,
@@ -252,7 +247,7 @@ def _direction(lower_is_better: bool | None) -> str:
     return "lower is better" if lower_is_better else "higher is better"
 
 
-def _require_metrics(metrics: Sequence[SubmittedMetric]) -> None:
+def _require_metrics(metrics: Sequence[ReadMetric]) -> None:
     if not metrics:
         raise Invalid(
             {"metrics": ["Declare at least one metric, with its unit and which way is better."]}

@@ -1,13 +1,16 @@
-"""Runs that were made elsewhere, checked, on their way into the database."""
+"""Declares a submission: what REST takes, the OpenAPI document describes, and files are turned into.
+
+The structs whose names end in `Input` are JSON as it is sent. `document` turns them into `Submitted`, which
+`receiving` stores.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from campaigns.models import Campaign
-
-Scalar = str | int | float | bool
+from campaigns.results.readers.base import Fidelity, ReadMetric, ReadRun, Scalar
 
 MOST_RUNS = 20_000
 """Of a campaign: more cannot be judged, or shown, within seconds."""
@@ -15,47 +18,167 @@ MOST_VALUES = 100_000
 """Of a request, or a file."""
 MOST_METRICS = 1000
 """Of a campaign."""
+MOST_UNITS = 2**31 - 1
+ORDERS = (Campaign.Order.BLOCKED, Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 
 
-@dataclass(frozen=True, slots=True)
-class SubmittedMetric:
-    """A metric as whoever sends it declares it. lower_is_better: None where neither way is."""
-
-    name: str
-    label: str
-    unit: str
-    lower_is_better: bool | None
-    fidelity: str = Campaign.Fidelity.RAW
+def wrong_type(message: str, **limits: Any) -> Meta:
+    """Return limits of a field, and the message for a value of another type."""
+    return Meta(extra={"message": message}, **limits)
 
 
-@dataclass(frozen=True, slots=True)
-class SubmittedRun:
-    """One repetition of one case.
+def documented(**schema: Any) -> Meta:
+    """Return what the OpenAPI document says of a field that the campaign's form checks."""
+    return Meta(extra_json_schema=schema)
 
-    levels: of every factor, by its name. values: by metric; what is not there was not observed.
-    censored: metrics whose value is a lower limit. lost: nothing was observed. block: which runs were made close together; None:
-    the n-th run of a cell is in block n. context: facts of its environment. external_id: by which
-    whoever sends it knows it.
+
+def one_of(choices: Any) -> Meta:
+    """Return the message and the schema of a literal, whose values msgspec would sort."""
+    values = get_args(choices)
+    schema = {"type": "string", "enum": list(values)}
+    return wrong_type(
+        f"There are {', '.join(values[:-1])} and {values[-1]}.", extra_json_schema=schema
+    )
+
+
+State = Literal["ok", "failed"]
+Text = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
+Name = Annotated[Text, Meta(max_length=100)]
+Instant = Annotated[
+    str | None,
+    wrong_type(
+        "Send an instant such as 2026-11-22T09:30:00Z.", extra_json_schema={"format": "date-time"}
+    ),
+]
+Count = Annotated[int, Meta(ge=0, le=MOST_UNITS)]
+Block = Annotated[
+    int,
+    wrong_type(
+        "Send a whole number, 1 to 1,000,000: blocks are counted from 1.", ge=1, le=1_000_000
+    ),
+]
+Level = Annotated[str | int | float | bool, wrong_type("Send a text.")]
+Fact = Annotated[str | int | float | bool, wrong_type("Send a text, a number, true or false.")]
+Context = dict[str, Fact]
+Percent = Annotated[Any, documented(type="number", format="double")]
+
+
+class LimitInput(Struct, forbid_unknown_fields=True):
+    """A value that may be a lower limit."""
+
+    value: Annotated[
+        float | None,
+        Meta(extra={"missing": "It has no `value`; send a number, or null: not observed."}),
+    ]
+    censored: Annotated[
+        bool,
+        wrong_type("Send true or false.", description="The value is a lower limit."),
+    ] = False
+
+
+Value = Annotated[float | LimitInput | None, wrong_type("Send a number, or null: not observed.")]
+
+
+class MetricInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A metric as it is submitted."""
+
+    label: Annotated[Text, Meta(max_length=100)] = ""
+    unit: Annotated[Text, Meta(max_length=20)]
+    lower_is_better: Annotated[
+        bool | None, wrong_type("Send true, false, or null where neither way is better.")
+    ]
+    fidelity: Annotated[Fidelity, one_of(Fidelity)] = "raw"
+
+
+class AboutInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The definition of a campaign that is submitted."""
+
+    question: Annotated[Any, documented(type="string", minLength=1, maxLength=500)]
+    name: Annotated[Any, documented(type="string", minLength=1, maxLength=120)] = None
+    tags: Annotated[
+        Any, documented(anyOf=[{"type": "string"}, {"type": "array", "items": {"type": "string"}}])
+    ] = None
+    source: Annotated[Any, documented(type="string", minLength=1, maxLength=300)] = None
+    order: Annotated[Any, documented(type="string", enum=list(ORDERS))] = None
+    paired_factor: Annotated[Any, documented(type="string", minLength=1)] = None
+    baseline: Annotated[Any, documented(type=["string", "number", "boolean", "null"])] = None
+    primary_metric: Annotated[Any, documented(type="string", minLength=1)] = None
+    primary_contrast: Annotated[Any, documented(type="object", additionalProperties={})] = None
+    smallest_effect_percent: Percent = None
+    margin_percent: Percent = None
+    failed_limit_percent: Percent = None
+    factors: dict[
+        str,
+        Annotated[list[Level], wrong_type("Send its levels as a list, in the order to show them.")],
+    ] = field(default_factory=dict)
+    work: Annotated[
+        list[Annotated[Text, wrong_type("Send the names of tags as a list.")]],
+        wrong_type("Send the names of tags as a list."),
+    ] = field(default_factory=list)
+
+
+class RunInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """One run; or several repetitions of one case, where its values are lists."""
+
+    id: Name = ""
+    tags: dict[str, Level] = field(default_factory=dict)
+    values: dict[
+        str,
+        Annotated[
+            float | LimitInput | list[Value] | None,
+            wrong_type("Send a number, or null: not observed."),
+        ],
+    ] = field(default_factory=dict)
+    state: Annotated[State, one_of(State)] | UnsetType = UNSET
+    reason: Annotated[Text, Meta(max_length=2000)] = ""
+    started_at: Instant = None
+    finished_at: Instant = None
+    block: Block | UnsetType = UNSET
+    context: Context = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
+    units_done: Count = 0
+    units_failed: Count = 0
+
+
+Runs = Annotated[
+    list[Annotated[RunInput, wrong_type("Send an object with `tags` and `values`.")]],
+    wrong_type("Send a list of runs."),
+]
+Metrics = dict[
+    str, Annotated[MetricInput, wrong_type("Send an object with `unit` and `lower_is_better`.")]
+]
+
+
+class RunsInput(Struct, forbid_unknown_fields=True, kw_only=True):
+    """Runs for a campaign that is there; `metrics` that are new to it."""
+
+    metrics: Metrics = field(default_factory=dict)
+    context: Context = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
+    runs: Runs
+
+
+class SubmissionInput(RunsInput, kw_only=True):
+    """A campaign with runs that were measured elsewhere."""
+
+    id: Name = ""
+    campaign: AboutInput
+
+
+class SubmittedRun(ReadRun, frozen=True, kw_only=True):
+    """A run with what only REST sends.
+
+    block: which runs were made close together; None: the n-th run of a cell is in block n. context: facts of its
+    environment. external_id: by which whoever sends it knows it.
     """
 
-    levels: Mapping[str, Scalar]
-    values: Mapping[str, float]
-    censored: frozenset[str] = frozenset()
-    failed: bool = False
-    lost: bool = False
-    reason: str = ""
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
-    units_done: int = 0
-    units_failed: int = 0
     block: int | None = None
     external_id: str = ""
-    context: Mapping[str, str] = field(default_factory=dict)
-    info: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, str] = {}
+    info: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(Struct, frozen=True, kw_only=True):
     """What came in at once. definition: the fields of a campaign that whoever sends it may choose.
 
     factors: levels in the order in which they shall be shown; what is missing comes as it is met.
@@ -64,11 +187,11 @@ class Submitted:
     """
 
     runs: Sequence[SubmittedRun]
-    metrics: Sequence[SubmittedMetric] = ()
-    definition: Mapping[str, Any] = field(default_factory=dict)
-    factors: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    metrics: Sequence[ReadMetric] = ()
+    definition: Mapping[str, Any] = {}
+    factors: Mapping[str, Sequence[Scalar]] = {}
     work: Sequence[str] = ()
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, Any] = {}
     external_id: str = ""
     digest: str = ""
     format: str = ""

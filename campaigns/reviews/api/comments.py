@@ -1,44 +1,118 @@
 """Threads of a campaign or a conclusion, their comments, and the inbox."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import Model
 from django.shortcuts import get_object_or_404
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
+from campaigns.kit.markup import to_html
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Comment, Conclusion, Thread
-from campaigns.reviews import comments
+from campaigns.reviews import comments as talk
 from campaigns.reviews.api.comment_filters import Threads
-from campaigns.reviews.api.comment_outputs import (
-    CommentInput,
-    InboxOutput,
-    ThreadInput,
-    ThreadOutput,
-    WrittenOutput,
-)
+from campaigns.reviews.comments import page_of
 from campaigns.reviews.comments.inbox import told
 from campaigns.reviews.comments.mentions import sentence_of
-from campaigns.reviews.inbox import waiting
+from campaigns.reviews.inbox import Waits, waiting
 from campaigns.reviews.threads import threads, threads_on
 
 TAG = "talk"
 REFUSALS = [NOT_FOUND, CONFLICT]
 
 
+class CommentInput(Input):
+    """What is to be said, in Markdown."""
+
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class ThreadInput(CommentInput):
+    """`on` and `key`: what it is on, where it is not the campaign as a whole."""
+
+    on = serializers.CharField(required=False, allow_blank=True, default="", max_length=20)
+    key = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+
+
+class CommentOutput(Selectable, serializers.ModelSerializer[Comment]):
+    """A comment; one that was deleted has no text. `html`: the text as pages show it."""
+
+    author = serializers.CharField(source="author.username")
+    html = serializers.SerializerMethodField()
+    mentions = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Comment
+        fields = ["id", "author", "text", "html", "at", "edited_at", "deleted_at", "mentions"]
+
+    def get_html(self, comment: Comment) -> str:
+        """Nothing in it runs."""
+        return to_html(comment.text, self.get_mentions(comment))
+
+    def get_mentions(self, comment: Comment) -> list[str]:
+        """Who was told of it."""
+        return [mention.user.get_username() for mention in comment.mentions.all()]
+
+
+class ThreadOutput(Selectable):
+    """A thread with its comments. `page`: path of the page that shows what it is on."""
+
+    id = serializers.IntegerField(source="pk")
+    url = serializers.HyperlinkedIdentityField("api-thread")
+    on = serializers.ChoiceField(choices=Thread.On.choices)
+    key = serializers.CharField()
+    campaign = serializers.IntegerField(source="campaign_id", allow_null=True)
+    conclusion = serializers.IntegerField(source="conclusion_id", allow_null=True)
+    team = serializers.IntegerField(source="team_id")
+    page = serializers.SerializerMethodField()
+    created_at = serializers.DateTimeField()
+    resolved_at = serializers.DateTimeField(allow_null=True)
+    resolved_by = serializers.CharField(
+        source="resolved_by.username", default=None, allow_null=True
+    )
+    comments = CommentOutput(many=True)
+
+    def get_page(self, thread: Thread) -> str:
+        """Where it is."""
+        return page_of(thread)
+
+
+class WrittenOutput(ThreadOutput):
+    """The thread as it is then. `warnings`: sentences, such as of names that nobody in the team has."""
+
+    warnings = serializers.SerializerMethodField()
+
+    def get_warnings(self, thread: Thread) -> list[str]:
+        """What whoever wrote should know."""
+        found: Any = self.context.get("warnings", [])
+        return list(found)
+
+
+class InboxOutput(Selectable):
+    """Something that waits. `what`: of which thing; `words`: what is to be done; `path`: of its page."""
+
+    why = serializers.ChoiceField(choices=[(each.value, each.value) for each in Waits])
+    what = serializers.CharField()
+    words = serializers.CharField()
+    path = serializers.CharField()
+    team = serializers.CharField()
+    since = serializers.DateTimeField()
+
+
 class TalkApi(Api):
     """What the views share."""
 
-    def written(self, said: comments.Said, code: int = status.HTTP_200_OK) -> Response:
+    def written(self, said: talk.Said, code: int = status.HTTP_200_OK) -> Response:
         """Give the thread as it is now, and what its author should know."""
         thread = threads().get(pk=said.comment.thread_id)
-        self.revision = revision_of(comments.revised(said.comment))
+        self.revision = revision_of(talk.revised(said.comment))
         warning = sentence_of(said.left)
         data = self.shown(thread, WrittenOutput, warnings=[warning] if warning else [])
         headers = {"Location": data["url"]} if code == status.HTTP_201_CREATED else {}
@@ -75,8 +149,8 @@ class CampaignThreads(TalkApi):
     def post(self, request: Request, pk: int) -> Response:
         """Begin one: on the campaign, a cell, a run, or a view of a chart."""
         sent = self.read(ThreadInput)
-        place = comments.place_on(get_object_or_404(Campaign, pk=pk), sent["on"], sent["key"])
-        return self.written(comments.begin(place, sent["text"], self.user), status.HTTP_201_CREATED)
+        place = talk.place_on(get_object_or_404(Campaign, pk=pk), sent["on"], sent["key"])
+        return self.written(talk.begin(place, sent["text"], self.user), status.HTTP_201_CREATED)
 
 
 class ConclusionThreads(TalkApi):
@@ -102,8 +176,8 @@ class ConclusionThreads(TalkApi):
     )
     def post(self, request: Request, pk: int) -> Response:
         """Begin one on the conclusion."""
-        place = comments.place_on(get_object_or_404(Conclusion, pk=pk))
-        said = comments.begin(place, self.read(CommentInput)["text"], self.user)
+        place = talk.place_on(get_object_or_404(Conclusion, pk=pk))
+        said = talk.begin(place, self.read(CommentInput)["text"], self.user)
         return self.written(said, status.HTTP_201_CREATED)
 
 
@@ -136,7 +210,7 @@ class Answer(TalkApi):
     def post(self, request: Request, pk: int) -> Response:
         """Answer in a thread."""
         thread = get_object_or_404(Thread, pk=pk)
-        said = comments.reply(thread, self.read(CommentInput)["text"], self.user)
+        said = talk.reply(thread, self.read(CommentInput)["text"], self.user)
         return self.written(said, status.HTTP_201_CREATED)
 
 
@@ -149,7 +223,7 @@ class Resolve(TalkApi):
     @operation("resolve_thread", TAG, answer=ThreadOutput, refusals=REFUSALS)
     def post(self, request: Request, pk: int) -> Response:
         """Settle a thread; 409 where somebody did so before."""
-        comments.resolve(get_object_or_404(threads(), pk=pk), self.user)
+        talk.resolve(get_object_or_404(threads(), pk=pk), self.user)
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
@@ -162,7 +236,7 @@ class Reopen(TalkApi):
     @operation("reopen_thread", TAG, answer=ThreadOutput, refusals=REFUSALS)
     def post(self, request: Request, pk: int) -> Response:
         """Open a thread again; 409 where it is open."""
-        comments.reopen(get_object_or_404(threads(), pk=pk), self.user)
+        talk.reopen(get_object_or_404(threads(), pk=pk), self.user)
         return Response(self.shown(threads().get(pk=pk), ThreadOutput))
 
 
@@ -177,8 +251,8 @@ class OneComment(TalkApi):
         """Change one's own comment; it then says so."""
         found = get_object_or_404(Comment, pk=pk)
         text = self.read(CommentInput)["text"]
-        with self.unchanged(found, comments.revised):
-            said = comments.edit(found, text, self.user)
+        with self.unchanged(found, talk.revised):
+            said = talk.edit(found, text, self.user)
         return self.written(said)
 
     @operation(
@@ -187,8 +261,8 @@ class OneComment(TalkApi):
     def delete(self, request: Request, pk: int) -> Response:
         """Take the text of one's own comment away; its place stays."""
         found = get_object_or_404(Comment, pk=pk)
-        with self.unchanged(found, comments.revised):
-            comments.delete(found, self.user)
+        with self.unchanged(found, talk.revised):
+            talk.delete(found, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

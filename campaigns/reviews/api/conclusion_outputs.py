@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.findings.api.comparing_outputs import ComparisonOutput
+from campaigns.findings.api.comparing import ComparisonOutput
 from campaigns.kit.api import shapes
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Conclusion, Decision, Evidence

@@ -4,29 +4,21 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.db.models import Model
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from campaigns.kit.api import filters
-from campaigns.kit.api.inputs import NoQuery
+from campaigns.kit.api.inputs import Flag, Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import picked, selected
 from campaigns.kit.api.views import Api
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
-from campaigns.models import Campaign, Cell, Conclusion
+from campaigns.models import Campaign, Cell, Conclusion, Decision
 from campaigns.planning.api.base import CampaignApi
-from campaigns.reviews.api.conclusion_inputs import (
-    ConclusionChange,
-    ConclusionInput,
-    DecideInput,
-    SendInput,
-    WithdrawInput,
-    content_in,
-)
 from campaigns.reviews.api.conclusion_outputs import (
     BaselineOutput,
     ConclusionDetail,
@@ -34,13 +26,94 @@ from campaigns.reviews.api.conclusion_outputs import (
     prefetched,
 )
 from campaigns.reviews.baselines import baseline_of, compare_with
-from campaigns.reviews.content import content_of, revised
+from campaigns.reviews.checking import LONGEST_TEXT, LONGEST_VIEW, LONGEST_WORD, MOST_EVIDENCE
+from campaigns.reviews.content import Cited, Content, content_of, revised
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import create, delete, edit
 from campaigns.reviews.queries import conclusions_on, conclusions_seen_by
-from campaigns.reviews.sending import send, withdraw
+from campaigns.reviews.sending import MOST_REVIEWERS, send, withdraw
 
 TAG = "conclusions"
+LARGEST = 2**31 - 1
+
+
+class EvidenceInput(Input):
+    """What it rests on: a campaign, and which contrast, finding and chart of it."""
+
+    campaign = serializers.IntegerField(min_value=1, max_value=LARGEST)
+    contrast = serializers.DictField(child=serializers.JSONField(), required=False, allow_null=True)
+    finding = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+    view = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=LONGEST_VIEW
+    )
+
+
+class ConclusionInput(Input):
+    """A new conclusion. `words`: on checks, by their names; `supersedes`: an older one."""
+
+    claim = serializers.CharField(max_length=500)
+    recommendation = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST_TEXT
+    )
+    limits = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
+    evidence = serializers.ListField(child=EvidenceInput(), max_length=MOST_EVIDENCE)
+    supersedes = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=LARGEST
+    )
+    words = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, max_length=LONGEST_WORD), required=False
+    )
+
+
+class ConclusionChange(ConclusionInput):
+    """What is to be another; `changed_at`: of what was read, so that nobody's change is lost."""
+
+    claim = serializers.CharField(required=False, max_length=500)
+    evidence = serializers.ListField(
+        child=EvidenceInput(), required=False, max_length=MOST_EVIDENCE
+    )
+    changed_at = serializers.DateTimeField(required=False)
+
+
+class SendInput(Input):
+    """Who is asked, by user name."""
+
+    reviewers = serializers.ListField(
+        child=serializers.CharField(max_length=150), max_length=MOST_REVIEWERS
+    )
+
+
+class DecideInput(Input):
+    """A decision on what was read: its `revision` and `data_hash`. `with_failed`: failed checks were seen."""
+
+    decision = serializers.ChoiceField(choices=Decision.Word.choices)
+    revision = serializers.IntegerField(min_value=0, max_value=LARGEST)
+    data_hash = serializers.CharField(max_length=80)
+    reason = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
+    with_failed = Flag(default=False)
+
+
+class WithdrawInput(Input):
+    """Why it is taken back; an accepted one takes a reason."""
+
+    reason = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    revision = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST
+    )
+
+
+def content_in(sent: dict[str, Any], before: Content | None = None) -> Content:
+    """What was sent; what was not stays as it was before."""
+    return Content(
+        claim=sent.get("claim", before.claim if before else ""),
+        recommendation=sent.get("recommendation", before.recommendation if before else ""),
+        limits=sent.get("limits", before.limits if before else ""),
+        evidence=[Cited(**each) for each in sent["evidence"]]
+        if "evidence" in sent
+        else list(before.evidence if before else []),
+        supersedes=sent.get("supersedes", before.supersedes if before else None),
+        words=sent.get("words", {}),
+    )
 
 
 class ConclusionApi(Api):

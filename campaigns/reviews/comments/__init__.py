@@ -1,7 +1,7 @@
 """People talk about campaigns, cells, runs, charts and conclusions.
 
-`places` says what a thread is on, `texts` what may be written, `mentions` whom a text names, `threads`
-what can be done. Each deed is one transaction; whether somebody may is asked by the faces.
+`places` says what a thread is on, `mentions` whom a text names, `threads` what may be written and what
+can be done. Each deed is one transaction; whether somebody may is asked by the faces.
 """
 
 from campaigns.reviews.comments.places import Place, page_of, place_on, words_of

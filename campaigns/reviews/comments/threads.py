@@ -4,21 +4,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models.functions import Now
 from django.urls import reverse
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.errors import NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.outbox import announce, unsay
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.reviews.comments.mentions import mentioned
 from campaigns.reviews.comments.places import Place, words_of
-from campaigns.reviews.comments.texts import checked
 
 MOST_COMMENTS = 500
 QUOTED = 500
+LONGEST = 5000
+"""Letters: some texts of Markdown take time that grows with the square of their length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +172,15 @@ def _record(action: Action, thread: Thread, user: User) -> None:
         campaign=thread.campaign,
         on=words_of(thread),
     )
+
+
+def checked(text: str) -> str:
+    """Give the text as it is stored. Raise Invalid, of the field `text`."""
+    try:
+        return str(Text(max_length=LONGEST).clean(text.replace("\r\n", "\n").replace("\r", "\n")))
+    except ValidationError as error:
+        messages = [
+            "Write something." if each.code == "required" else " ".join(each.messages)
+            for each in error.error_list
+        ]
+        raise Invalid({"text": messages}) from None

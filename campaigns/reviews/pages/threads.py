@@ -12,7 +12,7 @@ from campaigns.kit.rights import Right
 from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Thread
 from campaigns.reviews.comments import page_of, words_of
-from campaigns.reviews.comments.texts import LONGEST
+from campaigns.reviews.comments.threads import LONGEST
 from campaigns.reviews.threads import names_to_mention, threads_on
 
 MOST_SHOWN = 30

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.kit.markup import TAGS, names_in, to_html
-from campaigns.reviews.comments.texts import LONGEST
+from campaigns.reviews.comments.threads import LONGEST
 from campaigns.tests.attacks import ATTACKS, Elements
 
 ATTRIBUTES = {"href", "title", "rel", "start", "class"}

@@ -5,7 +5,8 @@ import pytest
 
 from campaigns.stats import noisy
 from campaigns.stats.cells import CellRuns
-from campaigns.stats.comparisons import Model, compare_cells
+from campaigns.stats.compared import Model
+from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.verdict import Word, interval_of, p_value

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from campaigns.stats.cells import CellRuns
-from campaigns.stats.comparisons import Model, compare_cells
+from campaigns.stats.compared import Model
+from campaigns.stats.comparisons import compare_cells
 
 BLOCKS, HARD, EASY = 6, 2, 3
 PLACES = [(hard, easy) for hard in range(HARD) for easy in range(EASY)]

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from campaigns.stats.cells import CellRuns
-from campaigns.stats.comparisons import Model, compare_cells
+from campaigns.stats.compared import Model
+from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.paired import compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
+
 from campaigns.results.readers.base.source import Source
 
 Scalar = str | int | float | bool
 Fidelity = Literal["raw", "aggregated", "rounded"]
-State = Literal["ok", "failed", "timed_out"]
+State = Literal["ok", "failed", "timed_out", "lost"]
 
 UNKNOWN_UNIT = "unknown"
 """The unit of a number that the file gives without one."""
@@ -18,8 +20,7 @@ NOT_SET = "none"
 """The level of a factor that the file does not give for a run, where it does for another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMetric:
+class ReadMetric(Struct, frozen=True):
     """What one number of a run means.
 
     unit: one of campaigns.kit.units, or as the file calls it, or UNKNOWN_UNIT. lower_is_better: None
@@ -31,16 +32,15 @@ class ReadMetric:
     label: str
     unit: str
     lower_is_better: bool | None
-    fidelity: Fidelity
+    fidelity: Fidelity = "raw"
     latency: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRun:
+class ReadRun(Struct, frozen=True):
     """One repetition.
 
-    levels: by factor. values: by metric name; one that is not there was not observed. reason: in
-    words, where the state is not `ok`, or what has to be known of the value. started_at, finished_at: aware, None where the file does not
+    levels: by factor. values: by metric name; one that is not there was not observed. state: `lost` where nothing
+    was observed. reason: in words, where the state is not `ok`, or what has to be known of the value. started_at, finished_at: aware, None where the file does not
     say. censored: metrics whose value is a lower limit. units_done, units_failed: requests or items.
     """
 

@@ -6,7 +6,8 @@ from campaigns.findings import compute
 from campaigns.findings.pages.check_lines import check_lines
 from campaigns.models import Campaign
 from campaigns.results.importing.receiving import create
-from campaigns.results.importing.submitted import Submitted, SubmittedMetric, SubmittedRun
+from campaigns.results.importing.submitted import Submitted, SubmittedRun
+from campaigns.results.readers.base import ReadMetric
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +20,7 @@ def analysed(fidelity: str, times: list[float], **definition) -> Campaign:
             for engine, factor in (("old", 2.0), ("new", 1.0))
             for value in times
         ],
-        metrics=[SubmittedMetric("latency", "Latency", "s", True, fidelity)],
+        metrics=[ReadMetric("latency", "Latency", "s", True, fidelity)],
         definition={"question": "Which?", **definition},
     )
     campaign = create(submitted, None).campaign
@@ -96,7 +97,7 @@ def test_values_of_whole_seconds_are_not_called_equivalent_whatever_is_declared(
             for engine in ("old", "new")
             for value in times * 20
         ],
-        metrics=[SubmittedMetric("latency", "Latency", "s", True, "raw")],
+        metrics=[ReadMetric("latency", "Latency", "s", True, "raw")],
         definition={"question": "Which?"},
     )
     campaign = create(submitted, None).campaign
@@ -123,7 +124,7 @@ def test_what_is_counted_may_be_equal():
             for engine in ("old", "new")
             for _ in range(5)
         ],
-        metrics=[SubmittedMetric("requests", "Requests", "count", True, "raw")],
+        metrics=[ReadMetric("requests", "Requests", "count", True, "raw")],
         definition={"question": "Which?"},
     )
     campaign = create(submitted, None).campaign

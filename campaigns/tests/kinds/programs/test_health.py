@@ -2,14 +2,8 @@ import os
 
 import pytest
 
-from campaigns.kinds.programs.health import (
-    Monitor,
-    Steps,
-    is_here,
-    judge,
-    peak_memory_bytes,
-    percentile,
-)
+from campaigns.kinds.programs.health import Monitor, Steps, is_here, judge, percentile
+from campaigns.kinds.programs.processes import peak_memory_bytes
 
 FINE = {
     "cpu_cores": 0.3,
