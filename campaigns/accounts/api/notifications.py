@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from campaigns.accounts.notifications import channels, defaults
 from campaigns.accounts.notifications.told import deliveries_of, told
 from campaigns.kit.api.filters import Deliveries as DeliveryFilters
-from campaigns.kit.api.inputs import Flag, Input
+from campaigns.kit.api.inputs import Flag, Input, Text
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api

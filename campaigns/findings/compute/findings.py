@@ -31,6 +31,7 @@ from campaigns.findings.compute.sessions import Begun, in_sessions
 from campaigns.findings.compute.sessions_told import sessions_told
 from campaigns.findings.compute.taken import failing_cells
 from campaigns.kinds.base import Metric
+from campaigns.kit.network.urls import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.planning import drafts
 from campaigns.planning.amendments import was_adaptive
@@ -320,4 +321,4 @@ def hashed_document(
 
 
 def _address(campaign: Campaign) -> str:
-    return campaign.target.own_address if campaign.target else ""
+    return normalised_address(campaign.target.base_url) if campaign.target else ""

@@ -12,10 +12,9 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
-from campaigns.kinds.load.wire import Answer
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.downloading import KEPT_CHARACTERS
-from campaigns.kinds.programs.fetch import Limits, fetch
+from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kit.network import BadUrl, Refused, Rules
 from campaigns.kit.network.http import ANONYMOUS, FAILURES, FileFailed
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.forms import Text
 from campaigns.kit.outbox import announce, unsay
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.reviews.comments.mentions import mentioned

@@ -1,5 +1,7 @@
 """What aggregated and rounded numbers cannot support is off, and the page says why."""
 
+from typing import Any
+
 import pytest
 
 from campaigns.findings import compute
@@ -12,7 +14,7 @@ from campaigns.results.readers.base import ReadMetric
 pytestmark = pytest.mark.django_db
 
 
-def analysed(fidelity: str, times: list[float], **definition) -> Campaign:
+def analysed(fidelity: Any, times: list[float], **definition) -> Campaign:
     """Two settings, the second half as fast, with 25 runs each."""
     submitted = Submitted(
         runs=[

@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import suppress
 from itertools import product
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +18,20 @@ from campaigns.results.importing.submitted import SubmissionInput
 from campaigns.tests.results.api.documents import document
 
 PLACES = ("campaign", "metrics", "context", "info", "runs", "id", "runs.0", "metrics.duration")
-VALUES = (None, True, 7, 1.5, "x", [], [None], [{}], {}, {"": None}, {"value": []}, "x" * 3000)
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    7,
+    1.5,
+    "x",
+    [],
+    [None],
+    [{}],
+    {},
+    {"": None},
+    {"value": []},
+    "x" * 3000,
+)
 
 
 def placed(place, value):
