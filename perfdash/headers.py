@@ -8,6 +8,7 @@ policy that lets everything through would only look like one.
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import add_never_cache_headers
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -35,7 +36,6 @@ UNUSED = (
     "microphone",
     "midi",
     "payment",
-    "publickey-credentials-get",
     "screen-wake-lock",
     "serial",
     "usb",
@@ -56,6 +56,8 @@ def security_headers(
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
+        if request.path.startswith(("/account/", "/sign-in/")):
+            add_never_cache_headers(response)  # a browser stores no secret, code or token
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         return response

@@ -182,22 +182,49 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-LOGIN_URL = "sign-in"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "sign-in"
+LOGOUT_REDIRECT_URL = "account_login"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 
-# OpenID Connect, second factor, list of sessions: django-allauth, of which no page and no address is used
+# Sign-in: django-allauth
 
 ACCOUNT_ADAPTER = "campaigns.accounts.signing.coming_in.Adapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_RATE_LIMITS = (
-    False  # they count in a cache of one process; axes and the database count for all
-)
+ACCOUNT_SESSION_REMEMBER = True  # for SESSION_COOKIE_AGE, and not until the browser is closed
+# These count in a cache of one process; passwords are counted by axes, codes by second_factor.
+ACCOUNT_RATE_LIMITS = {
+    **dict.fromkeys(("login", "login_failed", "change_password", "reauthenticate")),
+    "reset_password": "10/m/ip,3/10m/key",
+}
+ACCOUNT_PASSWORD_RESET_BY_CODE_ENABLED = True  # a code to type, not a link: no log may hold it
+ACCOUNT_PASSWORD_RESET_BY_CODE_TIMEOUT = 600
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # nobody has mail sent to strangers
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_FORMS = {
+    "login": "campaigns.accounts.signing.forms.SignInForm",
+    "change_password": "campaigns.accounts.signing.forms.ChangeForm",
+    "set_password": "campaigns.accounts.signing.forms.FirstForm",
+    "reauthenticate": "campaigns.accounts.signing.forms.ConfirmPasswordForm",
+    "reset_password": "campaigns.accounts.signing.forms.ResetForm",
+    "confirm_password_reset_code": "campaigns.accounts.signing.forms.ResetCodeForm",
+    "reset_password_from_key": "campaigns.accounts.signing.forms.OtherPasswordForm",
+}
 MFA_ADAPTER = "campaigns.accounts.second_factor.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_TOLERANCE = 1  # periods that a phone's clock may be off, before and after
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_FORMS = {
+    "authenticate": "campaigns.accounts.signing.forms.SignInCodeForm",
+    "reauthenticate": "campaigns.accounts.signing.forms.ConfirmCodeForm",
+    "activate_totp": "campaigns.accounts.signing.forms.AppForm",
+    "add_webauthn": "campaigns.accounts.signing.forms.PasskeyForm",
+}
 SOCIALACCOUNT_ADAPTER = "campaigns.accounts.signing.exchange.Adapter"
 
 # Guessing of passwords. What is counted is a name together with an address: who only knows a name locks

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django import forms
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
@@ -10,10 +11,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import IntegrityError, connection, transaction
 
+from campaigns.accounts import sessions
 from campaigns.kit import activity
 from campaigns.kit.activity import Action
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
 from campaigns.kit.forms import Text
 
 LONGEST_NAME = 150
@@ -22,6 +23,8 @@ NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)
 ONE_NAMER = 7_363_003  # key of the advisory lock
 LONGEST_PASSWORD = 200
 """Letters; a password is hashed, and what is much longer only takes time."""
+DIFFERENT = "These are two different passwords; type the same one twice."
+NEW_HELP = "At least 8 characters; none of the usual ones."
 
 
 class PasswordField(forms.CharField):
@@ -37,33 +40,7 @@ class PasswordField(forms.CharField):
         )
 
 
-class NewPassword(forms.Form):
-    """A password that somebody chooses, typed twice. `user`: to whom it may not be too like."""
-
-    password = PasswordField(
-        label="New password", help_text="At least 8 characters; none of the usual ones."
-    )
-    again = PasswordField(label="Repeat password")
-
-    def __init__(self, *arguments: Any, user: User, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.user = user
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse one that is weak, or was typed in two ways."""
-        cleaned = super().clean() or self.cleaned_data
-        password = cleaned.get("password")
-        if password:
-            try:
-                validate_password(password, self.user)
-            except ValidationError as weak:
-                self.add_error("password", weak)
-        if password and "again" in cleaned and cleaned["again"] != password:
-            self.add_error("again", "The passwords differ; type the same one twice.")
-        return cleaned
-
-
-class NewAccount(NewPassword):
+class NewAccount(forms.Form):
     """A name and a password for somebody who has none."""
 
     name = Text(
@@ -85,7 +62,21 @@ class NewAccount(NewPassword):
         help_text="For notifications that you choose. May stay empty.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
-    field_order = ("name", "email", "password", "again")
+    password = PasswordField(label="New password", help_text=NEW_HELP)
+    again = PasswordField(label="The same again")
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a password that is weak, or was typed in two ways."""
+        cleaned = super().clean() or self.cleaned_data
+        password = cleaned.get("password")
+        if password:
+            try:
+                validate_password(password, User(username=cleaned.get("name", "")))
+            except ValidationError as weak:
+                self.add_error("password", weak)
+        if password and "again" in cleaned and cleaned["again"] != password:
+            self.add_error("again", DIFFERENT)
+        return cleaned
 
     def clean_name(self) -> str:
         """Refuse a name that somebody has, in whatever case."""
@@ -105,15 +96,6 @@ class EmailForm(forms.Form):
         help_text="Empty: none.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
-
-
-def make_account(sent: dict[str, str]) -> User:
-    """Make an account with a password. Raise Invalid at what is wrong."""
-    form = NewAccount(sent, user=User(username=sent.get("name", "")[:LONGEST_NAME]))
-    if not form.is_valid():
-        raise Invalid(messages_of(form))
-    data = form.cleaned_data
-    return new_user(data["name"], data["email"], data["password"])
 
 
 def is_taken(name: str) -> bool:
@@ -138,25 +120,22 @@ def new_user(name: str, email: str, password: str | None) -> User:
 
 
 @transaction.atomic
-def set_password(user: User, sent: dict[str, str]) -> None:
-    """Give an account another password, or its first one. Raise Invalid at what is wrong.
+def set_password(user: User, password: str, key: str) -> None:
+    """Give an account another password, or its first one, and end its sessions but that of this key.
 
-    It ends every session of the account: whoever goes on has to make his anew.
+    That one gets another key next, under which it is noted anew.
     """
-    form = NewPassword(sent, user=user)
-    if not form.is_valid():
-        raise Invalid(messages_of(form))
-    user.set_password(form.cleaned_data["password"])
+    user.set_password(password)
     user.save(update_fields=["password"])
     activity.record(Action.PASSWORD_CHANGED, user=user, subject=user)
+    sessions.end_others(user, key)
+    sessions.forget(user, key)
 
 
 @transaction.atomic
 def set_email(user: User, email: str) -> None:
-    """Change where notifications go. Raise Invalid at what is wrong."""
-    form = EmailForm({"email": email})
-    if not form.is_valid():
-        raise Invalid(messages_of(form))
-    user.email = form.cleaned_data["email"]
+    """Change where notifications go."""
+    EmailAddress.objects.filter(user=user).delete()  # a new one has yet to be confirmed
+    user.email = email
     user.save(update_fields=["email"])
     activity.record(Action.ACCOUNT_EDITED, user=user, subject=user, changed="e-mail address")

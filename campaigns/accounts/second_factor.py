@@ -1,47 +1,56 @@
-"""The second factor of an account: codes of an authenticator app (TOTP, RFC 6238), and recovery codes.
+"""The second factor of an account: how often a code may be tried, and how its secrets are stored.
 
-The rows, the arithmetic and the recovery codes are django-allauth's. What it counts in a cache stands in
-the row itself, which is locked while a code is looked at: failures, and the last code that was used.
+django-allauth checks the codes. It counts failures and used codes in a cache, which each process has for itself; here
+both are counted in the database: in the row of the app, or in that of the recovery codes where there is no app.
 """
 
-from dataclasses import dataclass
+import re
+from base64 import b32decode
+from collections.abc import Callable
 from math import ceil
-from typing import Any, cast
-from urllib.parse import quote, urlencode
+from typing import Any, Final
 
-from allauth.core.internal.cryptokit import compare_user_code
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal.auth import format_hotp_value, generate_totp_secret, hotp_value
+from allauth.mfa.signals import (
+    authenticator_added,
+    authenticator_removed,
+    authenticator_reset,
+    authenticator_used,
+)
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.dispatch import receiver
+from django.http import HttpRequest
 from django.utils import timezone
 
-from campaigns.kit import encryption
+from campaigns.kit import activity, encryption
+from campaigns.kit.activity import Action
+from perfdash.clients import client_address
 
 PERIOD_SECONDS = 30
-DRIFT = 1
-"""Periods that a phone's clock may be off, before and after."""
 MOST_FAILURES = 5
 FORGET_SECONDS = 600.0
-TOTP, RECOVERY = Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES
-
-
-class CodeRefused(ValueError):
-    """The code is not the right one, or none is looked at now; the message says which."""
-
-
-class TooManyCodes(CodeRefused):
-    """Nobody looks at codes of this account for a while."""
-
-
-class AlreadyOn(ValueError):
-    """The account has a second factor."""
+APP, RECOVERY, PASSKEY = (
+    Authenticator.Type.TOTP,
+    Authenticator.Type.RECOVERY_CODES,
+    Authenticator.Type.WEBAUTHN,
+)
+WRONG: Final = "This code is wrong, or was used already. Type the one that the app shows now, or a recovery code."
+UNREADABLE: Final = (
+    "No key of PERFDASH_ENCRYPTION_KEYS opens the second factor of this account. Put the key "
+    "that it was saved with back into the list, or come in by a sign-in link."
+)
 
 
 class Adapter(DefaultMFAAdapter):
-    """Keeps secrets encrypted, as those of targets are."""
+    """Encrypts secrets as those of targets, and names this installation in the app."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {"incorrect_code": WRONG}
 
     def encrypt(self, text: str) -> str:
         """Encrypt with the newest key."""
@@ -51,112 +60,95 @@ class Adapter(DefaultMFAAdapter):
         """Decrypt. Raise SecretUnreadable where no key fits."""
         return encryption.decrypt(encrypted_text)
 
+    def get_totp_issuer(self) -> str:
+        """Name this installation."""
+        return f"perfdash {context.request.get_host()}"
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """Of a look at a code: which kind it was, empty where none; seconds to wait after too many."""
+    def get_totp_label(self, user: User) -> str:
+        """Name the account, and this installation."""
+        return f"{self.get_totp_issuer()}:{user.get_username()}"
 
-    kind: str = ""
-    wait_seconds: float = 0.0
+    def generate_authenticator_name(self, user: User, type: Any) -> str:
+        """Propose a name for a passkey."""
+        return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"
+
+    def build_totp_svg(self, url: str) -> str:
+        """Draw a QR code as an SVG element that stands in a page."""
+        import qrcode
+        from qrcode.image.svg import SvgPathImage
+
+        drawn = qrcode.make(url, image_factory=SvgPathImage, border=4)
+        return str(drawn.to_string(encoding="unicode"))
 
 
 def is_on(user: User) -> bool:
-    """Whether the account has a second factor."""
-    return bool(Authenticator.objects.filter(user=user, type=TOTP).exists())
+    """Return whether the account has a second factor."""
+    return bool(Authenticator.objects.filter(user=user).exclude(type=RECOVERY).exists())
 
 
-def new_secret() -> str:
-    """Make a secret for an app: 160 bits in base32."""
-    return cast(str, generate_totp_secret())
-
-
-def app_address(user: User, secret: str, where: str) -> str:
-    """Give the address that an app reads from a picture. `where`: the name of this installation."""
-    query = urlencode({"secret": secret, "issuer": where}, quote_via=quote)
-    return f"otpauth://totp/{quote(f'{where}:{user.get_username()}')}?{query}"
-
-
-@transaction.atomic
-def switch_on(user: User, secret: str, code: str) -> list[str]:
-    """Keep the secret and give the recovery codes, which nobody sees again.
-
-    Raise CodeRefused where the code is not of this secret, AlreadyOn.
-    """
-    User.objects.select_for_update().get(pk=user.pk)
-    if is_on(user):
-        raise AlreadyOn(
-            "The second factor is on already. Switch it off first to use another device."
-        )
-    counter = _counter_of(secret, code)
-    if counter is None:
-        raise CodeRefused(
-            "This is not the code of the moment. Check the clock of your device, and type the next one."
-        )
-    Authenticator.objects.create(
-        user=user, type=TOTP, data={"secret": encryption.encrypt(secret), "last": counter}
-    )
-    return _new_codes(user)
-
-
-def switch_off(user: User) -> None:
-    """Take the second factor away, and the recovery codes with it."""
-    Authenticator.objects.filter(user=user).delete()
-
-
-@transaction.atomic
-def renew_recovery_codes(user: User) -> list[str]:
-    """Make other recovery codes; those before are good for nothing."""
-    User.objects.select_for_update().get(pk=user.pk)
-    return _new_codes(user)
-
-
-def recovery_codes_left(user: User) -> int:
-    """How many of them were not used."""
-    row = Authenticator.objects.filter(user=user, type=RECOVERY).first()
+def about(user: User) -> dict[str, Any]:
+    """Return what the account page says of it: whether there is an app, how many passkeys and unused codes."""
+    rows = list(Authenticator.objects.filter(user=user))
+    codes = next((row for row in rows if row.type == RECOVERY), None)
     try:
-        return len(RecoveryCodes(row).get_unused_codes()) if row else 0
+        left = len(codes.wrap().get_unused_codes()) if codes else 0
     except encryption.SecretUnreadable:
-        return 0
+        left = 0
+    return {
+        "app": any(row.type == APP for row in rows),
+        "passkeys": sum(row.type == PASSKEY for row in rows),
+        "codes_left": left,
+    }
 
 
-def check(user: User, code: str) -> str:
-    """Use a code up and say of which kind it was: `totp` or `recovery_codes`.
+def use(user: User, code: str, check: Callable[[], Authenticator]) -> None:
+    """Call `check`, which returns the row that a code fits, and note that it was used.
 
-    Raise CodeRefused where it is wrong, was used, or after too many wrong ones, from wherever they came.
+    Raise ValidationError where it fits none, where it or a newer one was used, and after five failures in ten minutes.
     """
-    try:
-        answer = _look_at(user, code)
-    except encryption.SecretUnreadable:
-        raise CodeRefused(
-            "No key of PERFDASH_ENCRYPTION_KEYS opens the second factor of this account. Put the key "
-            "that it was saved with back into the list, or come in by a sign-in link."
-        ) from None
-    if answer.kind:
-        return answer.kind
-    if answer.wait_seconds:
-        minutes = max(1, ceil(answer.wait_seconds / 60))
-        raise TooManyCodes(
-            f"Too many wrong codes for this account. Wait {minutes} minute{'' if minutes == 1 else 's'}."
-        )
-    raise CodeRefused(
-        "This code is wrong, or was used already. Type the one that the app shows now, or a recovery code."
-    )
+    with transaction.atomic():
+        row = _counting_row(user)
+        now = timezone.now().timestamp()
+        failures = [at for at in row.data.get("failures", ()) if now - at < FORGET_SECONDS]
+        if len(failures) >= MOST_FAILURES:
+            raise ValidationError(_wait(FORGET_SECONDS - (now - failures[0])))
+        refusal, period = None, 0
+        try:
+            used = check()
+            period = _period_of(used, code) if used.type == APP else 0
+        except ValidationError as wrong:
+            refusal = wrong
+        except encryption.SecretUnreadable:
+            raise ValidationError(UNREADABLE) from None
+        else:
+            if used.type == APP and period <= row.data.get("last", 0):
+                refusal = ValidationError(WRONG)
+        row.refresh_from_db(fields=["data"])
+        row.data["failures"] = [*failures, now] if refusal else []
+        if period and not refusal:
+            row.data["last"] = period
+        row.save(update_fields=["data"])
+    if refusal:
+        address = client_address(context.request) or ""
+        activity.record(Action.SIGN_IN_FAILED, user=None, subject=user, by="code", address=address)
+        raise refusal
 
 
 def rotate(*, dry: bool = False, forget: bool = False) -> tuple[int, list[str]]:
-    """Encrypt all secrets with the newest key, in the caller's transaction; tell how many, and whose are lost.
+    """Encrypt all secrets with the newest key, in the caller's transaction; return how many, and whose are lost.
 
-    `forget`: switch off what no key opens.
+    `forget`: delete what no key opens.
     """
     done, lost = 0, list[str]()
-    for row in Authenticator.objects.select_for_update(of=("self",)).select_related("user"):
-        name = "secret" if row.type == TOTP else "seed"
+    rows = Authenticator.objects.exclude(type=PASSKEY).select_for_update(of=("self",))
+    for row in rows.select_related("user"):
+        name = "secret" if row.type == APP else "seed"
         try:
             row.data[name] = encryption.rotate(row.data[name])
         except encryption.SecretUnreadable:
             lost.append(row.user.get_username())
             if forget and not dry:
-                switch_off(row.user)
+                Authenticator.objects.filter(user=row.user).exclude(type=PASSKEY).delete()
             continue
         done += 1
         if not dry:
@@ -164,45 +156,53 @@ def rotate(*, dry: bool = False, forget: bool = False) -> tuple[int, list[str]]:
     return done, sorted(set(lost))
 
 
-@transaction.atomic
-def _look_at(user: User, code: str) -> _Answer:
-    row = Authenticator.objects.select_for_update().filter(user=user, type=TOTP).first()
+def _counting_row(user: User) -> Any:
+    """Lock and return the row that failures are counted in. Raise ValidationError where there is none."""
+    rows = Authenticator.objects.select_for_update().filter(user=user).exclude(type=PASSKEY)
+    row = rows.order_by("-type").first()  # `totp` comes after `recovery_codes`
     if row is None:
-        return _Answer()
-    now = timezone.now().timestamp()
-    failures = [at for at in row.data.get("failures", ()) if now - at < FORGET_SECONDS]
-    if len(failures) >= MOST_FAILURES:
-        return _Answer(wait_seconds=FORGET_SECONDS - (now - failures[0]))
-    kind = _kind(row, code)
-    row.data["failures"] = [] if kind else [*failures, now]
-    row.save(update_fields=["data"])
-    if kind:
-        row.record_usage()
-    return _Answer(kind)
+        raise ValidationError(WRONG)
+    return row
 
 
-def _kind(row: Any, code: str) -> str:
-    """Say which code it is, and use it up; empty where it is none."""
-    counter = _counter_of(encryption.decrypt(row.data["secret"]), code)
-    if counter is not None and counter > row.data["last"]:
-        row.data["last"] = counter
-        return str(TOTP)
-    codes = Authenticator.objects.filter(user_id=row.user_id, type=RECOVERY).first()
-    if codes is not None and RecoveryCodes(codes).validate_code(code):
-        return str(RECOVERY)
-    return ""
+def _wait(seconds: float) -> str:
+    minutes = max(1, ceil(seconds / 60))
+    unit = "minute" if minutes == 1 else "minutes"
+    return f"Too many wrong codes for this account. Wait {minutes} {unit}."
 
 
-def _counter_of(secret: str, code: str) -> int | None:
-    """The period that a code belongs to, of those that count now."""
+def _period_of(row: Any, code: str) -> int:
+    """Return which period of the app the code belongs to, counted from the epoch; 0 where it is none of now."""
+    key = b32decode(encryption.decrypt(row.data["secret"]))
+    app = TOTP(key, 6, SHA1(), PERIOD_SECONDS)  # noqa: S303  as in RFC 6238, which all apps speak
+    typed = re.sub(r"\D", "", code).encode()
     now = int(timezone.now().timestamp()) // PERIOD_SECONDS
-    for counter in range(now - DRIFT, now + DRIFT + 1):
-        expected = format_hotp_value(hotp_value(secret, counter))
-        if compare_user_code(actual=code, expected=expected):
-            return counter
-    return None
+    periods = (now - 1, now, now + 1)
+    return next((each for each in periods if app.generate(each * PERIOD_SECONDS) == typed), 0)
 
 
-def _new_codes(user: User) -> list[str]:
-    Authenticator.objects.filter(user=user, type=RECOVERY).delete()
-    return cast(list[str], RecoveryCodes.activate(user).get_unused_codes())
+@receiver(authenticator_added, dispatch_uid="second factor added")
+def _added(request: HttpRequest, user: User, authenticator: Any, **named: Any) -> None:
+    if authenticator.type == APP:
+        # The code that switched it on has been used.
+        authenticator.data["last"] = _period_of(authenticator, request.POST.get("code", ""))
+        authenticator.save(update_fields=["data"])
+    if authenticator.type != RECOVERY:
+        activity.record(Action.FACTOR_ADDED, user=user, subject=user)
+
+
+@receiver(authenticator_removed, dispatch_uid="second factor removed")
+def _removed(user: User, authenticator: Any, **named: Any) -> None:
+    if authenticator.type != RECOVERY:
+        activity.record(Action.FACTOR_REMOVED, user=user, subject=user)
+
+
+@receiver(authenticator_reset, dispatch_uid="recovery codes renewed")
+def _renewed(user: User, **named: Any) -> None:
+    activity.record(Action.RECOVERY_CODES_RENEWED, user=user, subject=user)
+
+
+@receiver(authenticator_used, dispatch_uid="recovery code used")
+def _used(user: User, authenticator: Any, **named: Any) -> None:
+    if authenticator.type == RECOVERY:
+        activity.record(Action.RECOVERY_CODE_USED, user=user, subject=user)

@@ -99,9 +99,9 @@ def end_others(user: User, key: str) -> int:
     return len(rows)
 
 
-def renamed(before: str, after: str) -> None:
-    """The session goes on under another key."""
-    UserSession.objects.filter(session_key=before).update(session_key=after)
+def forget(user: User, key: str) -> None:
+    """Delete what is noted of a session of the account that goes on under another key."""
+    UserSession.objects.filter(user=user, session_key=key).delete()
 
 
 def forget_expired() -> None:

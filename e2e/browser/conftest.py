@@ -59,7 +59,7 @@ def visit(chromium, perfdash):
     contexts, errors = [], []
 
     def open_page(cookies=(), **options):
-        context = chromium.new_context(base_url=perfdash.state["base_url"], **options)
+        context = chromium.new_context(**{"base_url": perfdash.state["base_url"]} | options)
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         context.add_cookies(list(cookies))

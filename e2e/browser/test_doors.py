@@ -2,9 +2,11 @@
 
 import re
 import secrets
+from base64 import b32decode
 
 import pytest
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from playwright.sync_api import expect
 
 from campaigns.tests.accounts import oidc_server
@@ -75,7 +77,7 @@ def sign_in(page, name, password):
     page.goto("/sign-in/")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def log_in_there(page, name):
@@ -93,7 +95,14 @@ def is_in(page, name):
 def code_of(secret, page, later):
     """What an app shows by the clock of this machine, so many periods later."""
     seconds = page.evaluate("() => Math.floor(Date.now() / 1000)")
-    return format_hotp_value(hotp_value(secret, seconds // 30 + later))
+    return TOTP(b32decode(secret), 6, SHA1(), 30).generate(seconds + 30 * later).decode()  # noqa: S303
+
+
+def confirm(page, password):
+    """What is asked before an account is changed."""
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm that it is you")
+    page.get_by_label("Your password").fill(password)
+    page.get_by_role("button", name="Go on").click()
 
 
 def test_a_person_of_the_provider_comes_in_without_a_password(perfdash, visit, sound):
@@ -130,6 +139,8 @@ def test_an_account_is_connected_by_a_link_as_no_form_may_lead_elsewhere(
     page.goto("/account/")
 
     page.get_by_role("button", name="Connect").click()
+    sound(page, "confirm")
+    confirm(page, person[1])
     sound(page, "connect")
     page.get_by_role("link", name="Go on to Example staff").click()
     log_in_there(page, "bert")
@@ -149,16 +160,16 @@ def test_a_second_factor_is_switched_on_asked_for_and_switched_off(perfdash, vis
     sign_in(page, name, password)
     page.goto("/account/")
     page.get_by_role("link", name="switch on").click()
+    confirm(page, password)
     sound(page, "second factor on")
     secret = page.locator(".secret").inner_text().replace(" ", "")
     page.get_by_label("The code that the app shows now").fill(code_of(secret, page, 0))
-    page.get_by_label("Your password").fill(password)
     page.get_by_role("button", name="Switch it on").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Recovery codes")
     sound(page, "recovery codes")
     codes = page.locator(".codes code").all_inner_texts()
     page.get_by_role("link", name="I have saved them").click()
-    expect(page.get_by_text("10 recovery codes left")).to_be_visible()
+    expect(page.get_by_text("10 left")).to_be_visible()
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
 
@@ -166,15 +177,16 @@ def test_a_second_factor_is_switched_on_asked_for_and_switched_off(perfdash, vis
     expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")
     sound(page, "code")
     page.goto("/targets/")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")  # not in yet
-    page.goto("/sign-in/code/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")  # not in yet
     page.get_by_label("Code").fill(code_of(secret, page, 1))
     page.get_by_role("button", name="Sign in", exact=True).click()
     is_in(page, name)
 
-    page.goto("/account/second-factor/off/")
-    sound(page, "second factor off")
+    page.goto("/account/second-factor/totp/deactivate/")
+    sound(page, "confirm by a code")
     page.get_by_label("Code").fill(codes[0])
+    page.get_by_role("button", name="Go on").click()
+    sound(page, "second factor off")
     page.get_by_role("button", name="Switch it off").click()
     expect(page.get_by_role("link", name="switch on")).to_be_visible()
 
@@ -234,7 +246,63 @@ def test_a_session_is_ended_from_another_one_and_a_new_password_ends_all(
     expect(rows).to_have_count(1)
     assert not _stays(still_in[0])
     first.goto("/account/email/")
+    confirm(first, "a better one 9")
     sound(first, "email")
+
+
+def test_a_passkey_signs_in_alone_and_confirms(perfdash, visit, person, sound):
+    name, password = person
+    page = visit(base_url=perfdash.state["base_url"].replace("127.0.0.1", "localhost"))
+    sound.trouble.watch(page.context)
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    key = {
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+    }
+    options = key | {"isUserVerified": True, "automaticPresenceSimulation": True}
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    sign_in(page, name, password)
+    page.goto("/account/")
+    page.get_by_role("link", name="manage").click()
+    sound(page, "no passkeys")
+    page.get_by_role("link", name="Add a passkey").click()
+    confirm(page, password)
+    sound(page, "new passkey")
+    page.get_by_label("Name", exact=True).fill("this laptop")
+    page.get_by_label("Sign in with it alone").check()
+    page.get_by_role("button", name="Add it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Recovery codes")
+    page.goto("/account/second-factor/webauthn/")
+    expect(page.get_by_role("cell", name="alone")).to_be_visible()
+    sound(page, "passkeys")
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    is_in(page, name)
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+
+    sign_in(page, name, password)
+    sound(page, "second factor with a passkey")
+    page.get_by_role("button", name="Use a passkey").click()
+    is_in(page, name)
+    page.goto("/account/second-factor/webauthn/")
+    page.get_by_role("link", name="Rename this laptop").click()
+    sound(page, "confirm by a recovery code")
+    page.get_by_role("link", name="Use a passkey").click()
+    sound(page, "confirm by a passkey")
+    page.get_by_role("button", name="Use a passkey").click()
+    sound(page, "rename a passkey")
+    page.get_by_label("Name", exact=True).fill("the laptop")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Remove the laptop").click()
+    sound(page, "remove a passkey")
+    page.get_by_role("button", name="Remove it").click()
+    expect(page.get_by_text("No passkey yet.")).to_be_visible()
 
 
 def _stays(page):

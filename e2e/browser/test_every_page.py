@@ -109,9 +109,9 @@ def paths(perfdash, paired, slow):
         "storage": "/storage/",
         "end of a target": "/targets/1/end/",
         "notifications": "/account/notifications/",
-        "password": "/account/password/",
+        "password": "/account/password/set/",
         "e-mail address": "/account/email/",
-        "second factor": "/account/second-factor/on/",
+        "second factor": "/account/second-factor/totp/activate/",
         "account": "/account/",
         "sign-in": "/sign-in/",
     }

@@ -7,11 +7,16 @@ from django.urls import URLPattern, get_resolver
 PUBLIC = {
     "/sign-in/",
     "/sign-in/link/x/",
-    "/sign-in/code/",  # only leads back, where no password came before
-    "/sign-in/code/give-up/",
+    "/sign-out/",  # also gives up a sign-in that waits for its second factor
+    "/account/second-factor/authenticate/",  # only leads back, where no password came before
+    "/account/second-factor/webauthn/login/",
     "/sign-in/oidc/",  # not there, where no provider is configured
     "/sign-in/oidc/back/",
     "/sign-in/invitation/x/",
+    "/sign-in/reset/",  # not there, where no mail server is configured
+    "/sign-in/reset/code/",
+    "/sign-in/reset/password/",
+    "/sign-in/reset/done/",
     "/health",
     "/ready",
     "/api/v1/schemas/campaign.json",

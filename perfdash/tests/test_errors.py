@@ -38,8 +38,8 @@ urlpatterns = [
     path("campaigns/", campaigns.campaign_list, name="campaign-list"),
     path("targets/", home.home, name="target-list"),
     path("account/", home.home, name="account"),
-    path("sign-out/", home.home, name="sign-out"),
-    path("sign-in/", reads, name="sign-in"),
+    path("sign-out/", home.home, name="account_logout"),
+    path("sign-in/", reads, name="account_login"),
 ]
 handler400 = "perfdash.errors.bad_request"
 handler403 = "perfdash.errors.permission_denied"

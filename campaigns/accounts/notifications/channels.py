@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django import forms
 from django.contrib.auth.models import User
 from django.core.validators import validate_email
@@ -150,6 +151,11 @@ def confirm(channel: Channel) -> None:
     """Take an e-mail address for its owner's."""
     with transaction.atomic():
         Channel.objects.filter(pk=channel.pk).update(is_confirmed=True)
+        if is_default(channel) and not channel.address and channel.user.email:
+            address, _ = EmailAddress.objects.get_or_create(
+                user=channel.user, email=channel.user.email.lower()
+            )
+            address.set_verified()  # not where another account has shown that it is its own
         record(Action.CHANNEL_EDITED, user=channel.user, subject=channel, confirmed=True)
 
 

@@ -1,45 +1,62 @@
-"""From a proved password or identity to a session: by way of the second factor, where there is one."""
+"""From a proved password or identity to a session: how django-allauth signs people in here."""
 
+import logging
+from smtplib import SMTPException
+from threading import Thread
 from typing import Any, Final
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.internal.flows.login import perform_login
-from allauth.account.models import Login
-from allauth.account.stages import LoginStage
+from allauth.account.authentication import get_authentication_records
 from django.contrib.auth import login
 from django.contrib.auth.models import User
+from django.core.mail import EmailMessage
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
-from campaigns.accounts import second_factor
-from campaigns.accounts.signing.doors import LINK, door_of, set_door
+from campaigns.accounts import own_account, sessions
+from campaigns.accounts.signing.doors import (
+    INVITATION,
+    PASSKEY,
+    PASSWORD,
+    PROVIDER,
+    by_fresh_link,
+    set_door,
+)
+from perfdash.clients import client_address
+
+log = logging.getLogger(__name__)
 
 MODEL_BACKEND: Final = "django.contrib.auth.backends.ModelBackend"
-
-
-class CodeStage(LoginStage):
-    """Asks for the second factor of an account that has one."""
-
-    key = "code"
-    urlname = "sign-in-code"
-
-    def handle(self) -> tuple[HttpResponse | None, bool]:
-        """Lead to the page that asks, or go on."""
-        if self.login.user is None or not second_factor.is_on(self.login.user):
-            return None, True
-        return redirect(self.urlname), True
+DOORS: Final = {"password": PASSWORD, "socialaccount": PROVIDER, "mfa": PASSKEY}
+"""The sign-in method of what django-allauth records first; it records nothing of an invitation."""
+NOT_YOURS: Final = "This is not the password of your account. Nothing was changed."
 
 
 class Adapter(DefaultAccountAdapter):
-    """What django-allauth does at a sign-in, in this house's manner: it writes and sends nothing itself."""
+    """What django-allauth asks of this installation."""
 
-    def get_login_stages(self) -> list[str]:
-        """Name what stands between proof and session."""
-        return [f"{__name__}.{CodeStage.__name__}"]
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": "Please enter a correct username and password. Note that both fields "
+        "may be case-sensitive.",
+        "incorrect_password": NOT_YOURS,
+        "enter_current_password": NOT_YOURS,
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Nobody makes an account at a page of the library."""
+        """Return False: accounts are made by invitation, or by the provider."""
         return False
+
+    def is_safe_url(self, url: str) -> bool:
+        """Return whether an address is on this host, and as safe as the request."""
+        request = self.request
+        return url_has_allowed_host_and_scheme(
+            url, {request.get_host()}, require_https=request.is_secure()
+        )
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return where the request comes from, as far as it can be believed."""
+        return client_address(request) or sessions.UNKNOWN_ADDRESS
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         """Say that the account is switched off."""
@@ -47,38 +64,44 @@ class Adapter(DefaultAccountAdapter):
 
     def login(self, request: HttpRequest, user: User) -> None:
         """Begin the session."""
-        begin_session(request, user)
+        records = get_authentication_records(request, user)
+        begin_session(request, user, DOORS[records[0]["method"]] if records else INVITATION)
 
-    def post_login(self, request: HttpRequest, user: User, **named: Any) -> HttpResponse:
-        """Lead to where somebody wanted to go."""
-        return redirect(named.get("redirect_url") or "home")
+    def is_reauthentication_required(self, *, app: str, **named: Any) -> bool:
+        """Return False for an hour after a sign-in link: its owner may have lost password and device."""
+        return not by_fresh_link(self.request) and super().is_reauthentication_required(app=app)
 
-    def add_message(self, *arguments: Any, **named: Any) -> None:
-        """Say nothing in the library's words."""
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, str]]:
+        """Return the second factor alone where there is one: a password does not switch it off."""
+        methods: list[dict[str, str]] = super().get_reauthentication_methods(user)
+        return [each for each in methods if each["id"].startswith("mfa_")] or methods
 
-    def send_mail(self, *arguments: Any, **named: Any) -> None:
-        """Send nothing in the library's words."""
+    def set_password(self, user: User, password: str) -> None:
+        """Store it, and end all other sessions."""
+        own_account.set_password(user, password, self.request.session.session_key or "")
 
-    def send_notification_mail(self, *arguments: Any, **named: Any) -> None:
-        """Send nothing in the library's words."""
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send it from a thread: the answer takes as long where there is no account, and no mail."""
+        message = self.render_mail(template_prefix, email, context)
+        Thread(target=_send, args=(message,), daemon=True).start()
 
-
-def come_in(request: HttpRequest, user: User, door: str, then: str = "") -> HttpResponse:
-    """Sign in whoever proved to be `user`, after the second factor where there is one. `then`: a path here."""
-    set_door(request, door)
-    answer: HttpResponse = perform_login(request, Login(user=user, redirect_url=then or None))
-    return answer
-
-
-def come_in_by_link(request: HttpRequest, user: User) -> None:
-    """Sign in at once: who makes links has the server, and could switch the second factor off as well."""
-    set_door(request, LINK)
-    begin_session(request, user)
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Lead back to the account page."""
+        return reverse("account")
 
 
-def begin_session(request: HttpRequest, user: User) -> None:
-    """Make the session that of `user`, under a new key, and take note of it."""
-    door = door_of(request)
+def _send(message: EmailMessage) -> None:
+    try:
+        message.send()
+    except (OSError, SMTPException) as error:
+        log.warning("A code for a new password was not mailed: %s", type(error).__name__)
+
+
+def begin_session(request: HttpRequest, user: User, door: str) -> None:
+    """Make the session that of `user`, under a new key, and note by which method.
+
+    A sign-in link comes here at once: who makes links has the server, and could delete the second factor as well.
+    """
     set_door(request, door)
     login(request, user, backend=MODEL_BACKEND)
     set_door(request, door)

@@ -1,4 +1,4 @@
-"""The ways in: which one a session came by is kept in the session itself."""
+"""Sign-in methods: the one of a session is stored in the session itself."""
 
 from typing import Final
 
@@ -9,6 +9,7 @@ KEY: Final = "came_in_by"
 SINCE: Final = "came_in_at"
 FRESH_SECONDS: Final = 3600
 PASSWORD: Final = "password"  # noqa: S105  a word
+PASSKEY: Final = "passkey"
 LINK: Final = "sign-in link"
 PROVIDER: Final = "provider"
 INVITATION: Final = "invitation"

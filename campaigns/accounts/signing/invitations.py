@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -14,10 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.accounts import invitations
-from campaigns.accounts.own_account import NewAccount, make_account
-from campaigns.accounts.signing.coming_in import come_in, refused
-from campaigns.accounts.signing.doors import INVITATION
-from campaigns.accounts.signing.own import fields_of
+from campaigns.accounts.own_account import NewAccount, new_user
+from campaigns.accounts.signing.coming_in import refused
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.fields import Choice, from_form
 from campaigns.kit.pages.people import takes, user_of
@@ -89,31 +88,32 @@ def _join(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
 
 
 def _make_account(request: HttpRequest, found: Invitation, token: str) -> HttpResponse:
-    sent = {name: request.POST.get(name, "") for name in NewAccount.base_fields}
+    form = NewAccount(request.POST)
+    if not form.is_valid():
+        return _invitation_page(request, found, token, form)
+    data = form.cleaned_data
     try:
         with transaction.atomic():
-            user = make_account(sent)
+            user = new_user(data["name"], data["email"], data["password"])
             invitations.accept(user, found.pk)
     except Invalid as invalid:
-        return _invitation_page(request, found, token, sent, invalid.errors)
-    return come_in(request, user, INVITATION)
+        form.add_error("name", invalid.errors["name"])
+        return _invitation_page(request, found, token, form)
+    answer: HttpResponse = perform_login(request, user)
+    return answer
 
 
 def _invitation_page(
-    request: HttpRequest,
-    found: Invitation,
-    token: str,
-    sent: dict[str, str] | None = None,
-    errors: dict[str, list[str]] | None = None,
+    request: HttpRequest, found: Invitation, token: str, form: NewAccount | None = None
 ) -> HttpResponse:
     context = {
         "invitation": found,
         "token": token,
         "may": _may(found),
         "provider": settings.OIDC,
-        "fields": fields_of(NewAccount(user=User()).fields, sent or {}, errors or {}),
+        "form": form or NewAccount(),
     }
-    return render(request, "accounts/invitation.html", context, status=422 if errors else 200)
+    return render(request, "accounts/invitation.html", context, status=422 if form else 200)
 
 
 def _may(found: Invitation) -> str:

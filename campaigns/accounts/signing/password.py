@@ -1,16 +1,16 @@
-"""The sign-in page, its name and password, and one-time links."""
+"""The sign-in page, what stands on it when somebody is refused, and one-time links."""
 
+from collections.abc import Callable
+from functools import wraps
 from math import ceil
 from typing import Any
 
+from allauth.account.views import LoginView
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView
 from django.db.models import Max
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -20,68 +20,38 @@ from django.views.decorators.http import require_GET
 from django_htmx.http import HttpResponseClientRefresh
 
 from campaigns.accounts import access
-from campaigns.accounts.own_account import LONGEST_NAME
-from campaigns.accounts.signing.coming_in import come_in, come_in_by_link
-from campaigns.accounts.signing.doors import PASSWORD
-from campaigns.kit.pages.fields import Field
+from campaigns.accounts.notifications import mail
+from campaigns.accounts.signing.coming_in import begin_session
+from campaigns.accounts.signing.doors import LINK
+from campaigns.accounts.signing.forms import SignInForm
 from perfdash.clients import client_address
-
-
-class SignInForm(AuthenticationForm):
-    """Refuses a name that nobody can have before it is looked up, or noted as a failure."""
-
-    def clean_username(self) -> str:
-        """Give the name. Raise ValidationError where it is too long."""
-        name = str(self.cleaned_data["username"])
-        if len(name) > LONGEST_NAME:
-            raise self.get_invalid_login_error()
-        return name
 
 
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(LoginView):
-    """Name and password. A poll of a page whose session ended makes that page load again."""
-
-    template_name = "accounts/sign_in.html"
-    authentication_form = SignInForm
-    redirect_authenticated_user = True
+    """The page of django-allauth. A poll of a page whose session ended makes that page load again."""
 
     def dispatch(self, request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         if request.headers.get("HX-Request") and not request.user.is_authenticated:
             return HttpResponseClientRefresh()
-        return super().dispatch(request, *arguments, **named)
-
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Let them in, after the second factor where there is one."""
-        user: User = form.get_user()
-        return come_in(self.request, user, PASSWORD, then=self.get_success_url())
+        answer: HttpResponseBase = super().dispatch(request, *arguments, **named)
+        return answer
 
     def get_context_data(self, **named: Any) -> dict[str, Any]:
-        context = super().get_context_data(**named)
-        form = context["form"]
-        wrong = form.non_field_errors()
-        name, password = form["username"], form["password"]
-        invalid = {"aria-invalid": "true"} if wrong else {}
-        context["message"] = " ".join(wrong)
-        context["provider"] = settings.OIDC
-        context["fields"] = [
-            Field(
-                "username",
-                "Name",
-                name.value() or "",
-                errors=name.errors,
-                autocomplete="username",
-                attributes=invalid,
-            ),
-            Field(
-                "password",
-                "Password",
-                shape="password",
-                errors=password.errors,
-                attributes=invalid,
-            ),
-        ]
-        return context
+        context: dict[str, Any] = super().get_context_data(**named)
+        return context | {"provider": settings.OIDC, "by_mail": mail.is_offered()}
+
+
+def by_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorator: answer 404 where no mail server is configured."""
+
+    @wraps(view)
+    def offered(*arguments: Any, **named: Any) -> HttpResponseBase:
+        if not mail.is_offered():
+            raise Http404
+        return view(*arguments, **named)
+
+    return offered
 
 
 def locked_out(
@@ -95,19 +65,20 @@ def locked_out(
         f"minute{'' if minutes == 1 else 's'}, or use a sign-in link, which works at once."
     )
     # A form that is not bound: to check this one would be the next try.
-    form = SignInForm(request, initial={"username": request.POST.get("username", "")})
+    form = SignInForm(request=request, initial={"login": request.POST.get("login", "")})
     page = sign_in_page(request, message, 429, form=form)
     page.headers["Retry-After"] = str(max(1, ceil(seconds)))
     return page
 
 
-def sign_in_page(request: HttpRequest, message: str, status: int, **named: Any) -> HttpResponse:
+def sign_in_page(
+    request: HttpRequest, message: str, status: int, form: SignInForm | None = None
+) -> HttpResponse:
     """The form to sign in, with what there is to say first."""
     view = SignIn()
     view.setup(request)
-    if request.method == "POST" and "form" not in named:
-        named["form"] = SignInForm(request)
-    context = view.get_context_data(**named) | {"message": message}
+    form = form or SignInForm(request=request)
+    context = view.get_context_data(form=form) | {"message": message}
     return render(request, view.template_name, context, status=status)
 
 
@@ -132,5 +103,5 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
         user = access.redeem(token)
     except access.LinkRefused as refusal:
         return sign_in_page(request, str(refusal), 403)
-    come_in_by_link(request, user)
+    begin_session(request, user, LINK)
     return redirect("home")

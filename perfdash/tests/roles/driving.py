@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-OWN = ("tokens", "channels", "sessions")
+OWN = ("tokens", "channels", "sessions", "keys")
 """Addresses of rows of the one who asks."""
 BY_NAME = ("user", "exclusion", "link", "kind", "chart")
 """Parts of an address that are called the same everywhere."""

@@ -150,6 +150,7 @@ def own_of(person: User) -> dict[str, Any]:
     return {
         "tokens": make_token(person, "own")[0].pk,
         "channels": Channel.objects.create(user=person, name="own", kind="email").pk,
+        "keys": 1,  # a passkey takes a browser: e2e/browser/test_doors.py
     }
 
 

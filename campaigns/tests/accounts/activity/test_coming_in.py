@@ -28,7 +28,7 @@ def rows(action):
 
 
 def sign_in(browser, name, password, address="192.0.2.1"):
-    return browser.post("/sign-in/", {"username": name, "password": password}, REMOTE_ADDR=address)
+    return browser.post("/sign-in/", {"login": name, "password": password}, REMOTE_ADDR=address)
 
 
 def test_signing_in_and_out_is_recorded_with_where_from(ada):

@@ -33,7 +33,7 @@ def test_name_and_password_sign_in_and_lead_where_one_wanted_to_go(person):
     client = ANONYMOUS()
 
     asked = client.get(reverse("target-list"))
-    answer = client.post(asked["Location"], {"username": "reviewer", "password": PASSWORD})
+    answer = client.post(asked["Location"], {"login": "reviewer", "password": PASSWORD})
 
     assert asked["Location"] == "/sign-in/?next=/targets/"
     assert answer["Location"] == "/targets/"
@@ -41,10 +41,10 @@ def test_name_and_password_sign_in_and_lead_where_one_wanted_to_go(person):
 
 
 def test_a_wrong_password_is_said_and_the_name_stays(person):
-    answer = ANONYMOUS().post(reverse("sign-in"), {"username": "reviewer", "password": "no"})
+    answer = ANONYMOUS().post(reverse("account_login"), {"login": "reviewer", "password": "no"})
 
     page = Page(answer)
-    assert page.named("username")[0]["value"] == "reviewer"
+    assert page.named("login")[0]["value"] == "reviewer"
     assert page.named("password")[0]["aria-invalid"] == "true"
     assert "value" not in page.named("password")[0]
     assert "alert" in [attributes.get("role") for _, attributes in page.elements]
@@ -52,8 +52,8 @@ def test_a_wrong_password_is_said_and_the_name_stays(person):
 
 def test_nobody_is_sent_to_another_site(person):
     answer = ANONYMOUS().post(
-        f"{reverse('sign-in')}?next=https://example.org/",
-        {"username": "reviewer", "password": PASSWORD, "next": "https://example.org/"},
+        f"{reverse('account_login')}?next=https://example.org/",
+        {"login": "reviewer", "password": PASSWORD, "next": "https://example.org/"},
     )
 
     assert answer["Location"] == "/"
@@ -61,7 +61,7 @@ def test_nobody_is_sent_to_another_site(person):
 
 @pytest.mark.parametrize("bad", ["a\x00b", "x" * 100_000, "<script>", "\u202e", ""])
 def test_bad_names_get_an_answer(db, bad):
-    answer = ANONYMOUS().post(reverse("sign-in"), {"username": bad, "password": bad})
+    answer = ANONYMOUS().post(reverse("account_login"), {"login": bad, "password": bad})
 
     assert answer.status_code == 200
 
@@ -152,10 +152,10 @@ def test_no_link_and_no_token_is_stored_as_it_is(person):
 
 
 def test_signing_out_takes_a_post(browser):
-    assert browser.get(reverse("sign-out")).status_code == 405
+    assert browser.get(reverse("account_logout")).status_code == 405
     assert is_signed_in(browser)
 
-    browser.post(reverse("sign-out"))
+    browser.post(reverse("account_logout"))
 
     assert not is_signed_in(browser)
 

@@ -55,7 +55,7 @@ def test_a_viewer_is_offered_nothing_that_changes_a_draft(client, draft):
 
     actions = [attributes.get("action", "") for tag, attributes in page.elements if tag == "form"]
     comments = f"/campaigns/{draft.pk}/threads/"
-    assert set(actions) <= {reverse("sign-out"), comments}
+    assert set(actions) <= {reverse("account_logout"), comments}
 
 
 def test_an_author_edits_a_draft_and_does_not_launch_it(client, draft):

@@ -1,4 +1,10 @@
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from base64 import b32decode, b32encode
+from secrets import token_bytes
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import encrypt
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.test import Client
 from django.utils import timezone
 
@@ -9,22 +15,31 @@ from campaigns.tests.browsing import PASSWORD, browser, person
 
 __all__ = ["browser", "oidc", "person", "provider"]
 
+CODE = "/account/second-factor/authenticate/"
+
 
 def code_of(secret, later=0):
     """What an app shows so many periods from now."""
-    counter = int(timezone.now().timestamp()) // second_factor.PERIOD_SECONDS + later
-    return format_hotp_value(hotp_value(secret, counter))
+    seconds = int(timezone.now().timestamp()) + later * second_factor.PERIOD_SECONDS
+    app = TOTP(b32decode(secret), 6, SHA1(), second_factor.PERIOD_SECONDS)  # noqa: S303
+    return app.generate(seconds).decode()
 
 
 def switched_on(user):
-    """Switch the second factor on with the code of the period before: that of now is still good."""
-    secret = second_factor.new_secret()
-    return secret, second_factor.switch_on(user, secret, code_of(secret, -1))
+    """Give the account a second factor whose code of now is still good; return its secret and recovery codes."""
+    secret = b32encode(token_bytes(20)).decode()
+    Authenticator.objects.create(user=user, type="totp", data={"secret": encrypt(secret)})
+    codes = Authenticator.objects.create(
+        user=user,
+        type="recovery_codes",
+        data={"seed": encrypt(token_bytes(40).hex()), "used_mask": 0},
+    )
+    return secret, codes.wrap().get_unused_codes()
 
 
 def typed(client, name="reviewer", password=PASSWORD, **named):
     """Send name and password."""
-    return client.post("/sign-in/", {"username": name, "password": password}, **named)
+    return client.post("/sign-in/", {"login": name, "password": password}, **named)
 
 
 def is_in(client):

@@ -18,7 +18,14 @@ from campaigns.tests.accounts.signing.at_provider import (
     log_in_there,
     refusal,
 )
-from campaigns.tests.accounts.signing.conftest import actions, code_of, come_in, is_in, switched_on
+from campaigns.tests.accounts.signing.conftest import (
+    CODE,
+    actions,
+    code_of,
+    come_in,
+    is_in,
+    switched_on,
+)
 from campaigns.tests.browsing import PASSWORD, Page
 from campaigns.tests.people import somebody
 
@@ -160,6 +167,9 @@ def test_somebody_who_is_signed_in_connects_and_disconnects(provider):
     client = come_in("local")
     assert "Staff not connected" in Page(client.get("/account/")).text
 
+    asked = client.post("/account/oidc/connect/")
+    assert asked["Location"].startswith("/account/confirm/")
+    client.post("/account/confirm/", {"password": PASSWORD})
     page = Page(client.post("/account/oidc/connect/"))
     (there,) = [a["href"] for tag, a in page.elements if a.get("rel") == "noreferrer"]
     client.get(log_in_there(there, "anna"))
@@ -176,6 +186,7 @@ def test_a_person_belongs_to_one_account_only(provider):
     by_provider("anna")
     User.objects.create_user("local", "", PASSWORD)
     client = come_in("local")
+    client.post("/account/confirm/", {"password": PASSWORD})
     page = Page(client.post("/account/oidc/connect/"))
     (there,) = [a["href"] for tag, a in page.elements if a.get("rel") == "noreferrer"]
 
@@ -189,6 +200,7 @@ def test_who_left_meanwhile_connects_nothing(provider):
     for name in ("local", "other"):
         User.objects.create_user(name, "", PASSWORD)
     client = come_in("local")
+    client.post("/account/confirm/", {"password": PASSWORD})
     page = Page(client.post("/account/oidc/connect/"))
     (there,) = [a["href"] for tag, a in page.elements if a.get("rel") == "noreferrer"]
     back = log_in_there(there, "anna")
@@ -220,9 +232,9 @@ def test_a_second_factor_is_asked_for_after_the_provider_too(provider):
 
     client, answer = by_provider("anna")
 
-    assert answer["Location"] == "/sign-in/code/"
+    assert answer["Location"] == CODE
     assert not is_in(client)
-    client.post("/sign-in/code/", {"code": code_of(secret)})
+    client.post(CODE, {"code": code_of(secret)})
     assert is_in(client)
 
 

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 import pytest
 from django.test import Client
 
-from campaigns.accounts.signing import oidc
+from campaigns.accounts.signing import exchange, oidc
 from campaigns.kit.rates import Rate
 from campaigns.tests.browsing import Page
 from perfdash.oidc import Provider
@@ -208,13 +208,13 @@ def test_it_is_asked_at_a_sign_in_only(configure):
 def test_few_threads_wait_for_it_and_the_others_say_so(configure):
     configure(9)
     taken = 0
-    while oidc._slots.acquire(blocking=False):
+    while exchange._slots.acquire(blocking=False):
         taken += 1
     try:
         answer = Client().get(BEGIN)
     finally:
         for _ in range(taken):
-            oidc._slots.release()
+            exchange._slots.release()
 
     assert taken == 3
     assert answer.status_code == 503

@@ -20,7 +20,7 @@ HERE, ELSEWHERE = "192.0.2.1", "198.51.100.2"
 
 def sign_in(password, name="reviewer", address=HERE, **headers):
     client = Client(REMOTE_ADDR=address, headers=headers)
-    return client.post(reverse("sign-in"), {"username": name, "password": password})
+    return client.post(reverse("account_login"), {"login": name, "password": password})
 
 
 def guess(times, **named):
@@ -37,7 +37,7 @@ def test_after_five_wrong_passwords_even_the_right_one_waits(person):
     assert 590 <= int(refused["Retry-After"]) <= 600
     page = Page(refused)
     assert "Wait 10 minutes, or use a sign-in link" in page.text
-    assert page.named("username")[0]["value"] == "reviewer"
+    assert page.named("login")[0]["value"] == "reviewer"
     assert "value" not in page.named("password")[0]
 
 
@@ -147,14 +147,14 @@ def test_guesses_at_once_are_all_counted(person):
 
 def test_the_session_changes_at_the_door(person):
     client = Client()
-    client.get(reverse("sign-in"))
+    client.get(reverse("account_login"))
     session = client.session
     session["planted"] = "1"
     session.save()
     before = str(client.session.session_key)
     client.cookies["perfdash_session"] = before
 
-    client.post(reverse("sign-in"), {"username": "reviewer", "password": PASSWORD})
+    client.post(reverse("account_login"), {"login": "reviewer", "password": PASSWORD})
 
     assert client.session.session_key != before
     assert client.session["_auth_user_id"] == str(person.pk)
@@ -175,9 +175,9 @@ def test_the_session_changes_with_a_link_too(person):
 
 def test_cookies_are_kept_from_scripts_and_from_forms_of_other_sites(person):
     client = Client()
-    client.get(reverse("sign-in"))
+    client.get(reverse("account_login"))
 
-    client.post(reverse("sign-in"), {"username": "reviewer", "password": PASSWORD})
+    client.post(reverse("account_login"), {"login": "reviewer", "password": PASSWORD})
 
     assert {"perfdash_session", "perfdash_csrf"} <= set(client.cookies)
     for cookie in client.cookies.values():
@@ -202,7 +202,7 @@ def test_cookies_are_kept_from_scripts_and_from_forms_of_other_sites(person):
 )
 def test_nobody_is_led_to_another_site(person, elsewhere):
     answer = Client().post(
-        reverse("sign-in"), {"username": "reviewer", "password": PASSWORD, "next": elsewhere}
+        reverse("account_login"), {"login": "reviewer", "password": PASSWORD, "next": elsewhere}
     )
 
     assert answer["Location"] == "/"
