@@ -121,6 +121,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",
     "axes",
     "allauth.account",
     "allauth.socialaccount",
@@ -169,6 +170,8 @@ TEMPLATES = [
         },
     },
 ]
+
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 ROOT_URLCONF = "perfdash.urls"
 WSGI_APPLICATION = "perfdash.wsgi.application"

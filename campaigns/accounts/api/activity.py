@@ -8,14 +8,14 @@ from rest_framework.response import Response
 
 from campaigns.accounts import activity_export
 from campaigns.accounts.activity_list import events_for
+from campaigns.accounts.filters import EventFilters
 from campaigns.kit.activity import Action
-from campaigns.kit.api import filters
+from campaigns.kit.api.filters import narrowed
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import ByQuery, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.models import AuditEvent
-from campaigns.reviews.api.comment_filters import Events
 
 
 class EventOutput(Selectable, serializers.ModelSerializer[AuditEvent]):
@@ -57,11 +57,11 @@ class ActivityQuery(Input):
 class Activity(Api):
     """GET: the record of who did what."""
 
-    @operation("list_activity", "activity", answer=EventOutput, paged=True, filters=Events)
+    @operation("list_activity", "activity", answer=EventOutput, paged=True, filters=EventFilters)
     def get(self, request: Request) -> Response:
         """Who did what, the newest first: what your teams did, and of what belongs to none your own."""
         rows = events_for(self.user).select_related("user", "team")
-        return self.page(rows, EventOutput, "-pk", Events)
+        return self.page(rows, EventOutput, "-pk", EventFilters)
 
 
 class ActivityExport(Api):
@@ -73,7 +73,7 @@ class ActivityExport(Api):
         "get_activity_export",
         "activity",
         query=ActivityQuery,
-        filters=Events,
+        filters=EventFilters,
         answer={"application/jsonl": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
@@ -83,7 +83,7 @@ class ActivityExport(Api):
         asked.is_valid(raise_exception=True)
         name = asked.validated_data["format"]
 
-        rows = filters.narrowed(events_for(self.user), request, Events, beside={"format"})
+        rows = narrowed(events_for(self.user), request, EventFilters, beside={"format"})
         chosen = activity_export.FORMATS[name]
         return StreamingHttpResponse(
             chosen.pieces(rows),

@@ -8,9 +8,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.accounts.filters import DeliveryFilters
 from campaigns.accounts.notifications import channels, defaults
 from campaigns.accounts.notifications.told import deliveries_of, told
-from campaigns.kit.api.filters import Deliveries as DeliveryFilters
 from campaigns.kit.api.inputs import Flag, Input, Text
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable

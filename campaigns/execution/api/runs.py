@@ -4,7 +4,6 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import selected
@@ -18,6 +17,7 @@ from campaigns.results import records
 from campaigns.results.api.base import RunApi
 from campaigns.results.api.run_outputs import OBSERVED, RunDetail, RunOutput, RunQuery
 from campaigns.results.api.submissions import APPENDING, Receiving, append_runs
+from campaigns.results.filters import RunFilters
 
 
 class Runs(CampaignApi, Receiving):
@@ -30,7 +30,7 @@ class Runs(CampaignApi, Receiving):
         "runs",
         answer=RunOutput,
         paged=True,
-        filters=filters.Runs,
+        filters=RunFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -42,7 +42,7 @@ class Runs(CampaignApi, Receiving):
         rows = records.runs(campaign, observed=observed)
         if order == "position":
             rows = rows.exclude(purpose=Run.Purpose.TRIAL)
-        return self.page(rows, RunOutput, order, filters.Runs)
+        return self.page(rows, RunOutput, order, RunFilters)
 
     @APPENDING
     def post(self, request: Request, pk: int) -> HttpResponseBase:

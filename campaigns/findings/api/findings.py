@@ -8,7 +8,6 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.views import Api
@@ -28,6 +27,7 @@ from campaigns.results.api.evidence import (
     LogLineOutput,
     WorkerOutput,
 )
+from campaigns.results.filters import ExclusionFilters, LogLineFilters
 from campaigns.results.pages_data import shown_findings
 
 
@@ -77,14 +77,14 @@ class Exclusions(RunApi):
         "exclusions",
         answer=ExclusionOutput,
         paged=True,
-        filters=filters.Exclusions,
+        filters=ExclusionFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
         """Exclusions, those that were withdrawn among them."""
         rows = Exclusion.objects.filter(run__campaign=self.campaign(pk))
         rows = rows.select_related("run", "user")
-        return self.page(rows, ExclusionOutput, "pk", filters.Exclusions)
+        return self.page(rows, ExclusionOutput, "pk", ExclusionFilters)
 
     @operation(
         "exclude_run",
@@ -154,13 +154,13 @@ class Log(CampaignApi):
         "campaigns",
         answer=LogLineOutput,
         paged=True,
-        filters=filters.LogLines,
+        filters=LogLineFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
         """Lines of the log, the oldest first."""
         rows = LogLine.objects.filter(campaign=self.campaign(pk)).select_related("run")
-        return self.page(rows, LogLineOutput, "pk", filters.LogLines)
+        return self.page(rows, LogLineOutput, "pk", LogLineFilters)
 
 
 class Workers(Api):

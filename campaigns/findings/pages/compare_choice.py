@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Q
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.compared_names import Names
 from campaigns.findings.pages.compare_address import Address, Move
 from campaigns.kit.pages.fields import Choice, Field
 from campaigns.models import Campaign
+from campaigns.planning.filters import CampaignFilters
 
 OFFERED_A_PAGE = 20
 MOST_OPTIONS = 400
@@ -88,11 +88,8 @@ def offered(
 
     Without words they are those of the kind of the baseline.
     """
-    found = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams).exclude(pk__in=taken)
-    for word in text.split():
-        found = found.filter(
-            Q(name__icontains=word) | Q(question__icontains=word) | Q(tags__icontains=word)
-        )
+    closed = Campaign.objects.filter(state__in=Campaign.CLOSED, team__in=teams)
+    found = CampaignFilters({"q": text, "archived": "all"}, closed.exclude(pk__in=taken)).rows
     if sides and not text:
         found = found.filter(kind=sides[0].campaign.kind)
     ordered = found.select_related("target").order_by("-created_at", "-pk")

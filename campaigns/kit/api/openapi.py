@@ -18,10 +18,10 @@ from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 
 from campaigns.kit.api import idempotency, paging
-from campaigns.kit.api.filters import Filter, FilterSet
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.problems import MEDIA_TYPE
 from campaigns.kit.api.selection import Selectable, names_of
+from campaigns.kit.filters import Filter, FilterSet
 from campaigns.models import Scope
 
 NOT_FOUND, CONFLICT = HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT

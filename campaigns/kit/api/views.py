@@ -22,11 +22,12 @@ from rest_framework.views import APIView
 from campaigns.kit import owners
 from campaigns.kit.api import idempotency, paging, problems, scopes
 from campaigns.kit.api.authentication import BrowserAuthentication, TokenAuthentication
-from campaigns.kit.api.filters import FilterSet, narrowed, refuse_unknown
+from campaigns.kit.api.filters import narrowed, refuse_unknown
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.parsing import StrictJSONParser
 from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.kit.api.throttling import Standing, Throttle
+from campaigns.kit.filters import FilterSet
 from campaigns.kit.revisions import Data, Seen, held, revision_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Scope

@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.allowing import team_for
-from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.errors import Invalid
@@ -22,6 +21,7 @@ from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.planning.filters import CampaignFilters
 from campaigns.results import keeping, records
 
 
@@ -60,12 +60,10 @@ class Campaigns(WholeCampaignApi):
     of = None
     takes = {"post": Right.WRITE}
 
-    @operation("list_campaigns", TAG, answer=CampaignOutput, paged=True, filters=filters.Campaigns)
+    @operation("list_campaigns", TAG, answer=CampaignOutput, paged=True, filters=CampaignFilters)
     def get(self, request: Request) -> Response:
         """Campaigns, the newest first."""
-        return self.page(
-            self.visible(records.campaigns()), CampaignOutput, "-pk", filters.Campaigns
-        )
+        return self.page(self.visible(records.campaigns()), CampaignOutput, "-pk", CampaignFilters)
 
     @operation(
         "create_campaign",

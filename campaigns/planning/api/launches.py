@@ -9,7 +9,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.views import Api
@@ -20,6 +19,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest
 from campaigns.planning import life
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
+from campaigns.planning.filters import LaunchRequestFilters
 
 TAG = "launch requests"
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
@@ -44,12 +44,12 @@ class LaunchRequests(Api):
         TAG,
         answer=LaunchRequestOutput,
         paged=True,
-        filters=filters.LaunchRequests,
+        filters=LaunchRequestFilters,
     )
     def get(self, request: Request) -> Response:
         """Loads of production servers that somebody asked for, the newest first."""
         found = self.visible(rows(), "campaign__team")
-        return self.page(found, LaunchRequestOutput, "-pk", filters.LaunchRequests)
+        return self.page(found, LaunchRequestOutput, "-pk", LaunchRequestFilters)
 
 
 class OneLaunchRequest(Api):

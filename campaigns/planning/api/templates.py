@@ -5,16 +5,17 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Input, Text
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.filters import LARGEST
 from campaigns.kit.owners import find
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Template
 from campaigns.planning import templates
+from campaigns.planning.filters import TemplateFilters
 
 
 class TemplateInput(Input):
@@ -27,7 +28,7 @@ class TemplateInput(Input):
 class NewTemplateInput(TemplateInput):
     """A template of a campaign's definition."""
 
-    campaign = serializers.IntegerField(min_value=1, max_value=filters.LARGEST)
+    campaign = serializers.IntegerField(min_value=1, max_value=LARGEST)
 
 
 class TemplateOutput(Selectable, serializers.ModelSerializer[Template]):
@@ -61,12 +62,12 @@ class Templates(Api):
     takes = {"post": Right.WRITE}
 
     @operation(
-        "list_templates", "templates", answer=TemplateOutput, paged=True, filters=filters.Templates
+        "list_templates", "templates", answer=TemplateOutput, paged=True, filters=TemplateFilters
     )
     def get(self, request: Request) -> Response:
         """Templates of your teams, the newest first, with those that were retired."""
         rows = visible(Template.objects.select_related("team", "made_by"), self.user)
-        return self.page(rows, TemplateOutput, "-pk", filters.Templates)
+        return self.page(rows, TemplateOutput, "-pk", TemplateFilters)
 
     @operation(
         "create_template",

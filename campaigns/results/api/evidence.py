@@ -12,12 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.kit.api import filters, shapes
-from campaigns.kit.api.filters import FilterSet
+from campaigns.kit.api import shapes
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.shapes import CellOutput
+from campaigns.kit.filters import FilterSet
 from campaigns.kit.histogram import SHARES, summarise
 from campaigns.models import (
     Attempt,
@@ -34,6 +34,7 @@ from campaigns.models import (
 from campaigns.planning.api.base import CampaignApi
 from campaigns.results.api.base import RunApi
 from campaigns.results.api.run_outputs import AttemptOutput, PercentilesQuery, RunQuery
+from campaigns.results.filters import AttemptFilters, MeasurementFilters, NamedFilters, ProofFilters
 
 TAG = "evidence"
 OF_RUN = ["run", "purpose", "cell", "attempt", "attempt_state"]
@@ -266,14 +267,14 @@ class Evidence(CampaignApi):
 class Measurements(Evidence):
     """GET: values of all metrics, with their units."""
 
-    model, output, narrowing = Measurement, MeasurementRow, filters.Measurements
+    model, output, narrowing = Measurement, MeasurementRow, MeasurementFilters
 
     @operation(
         "list_measurements",
         TAG,
         answer=MeasurementRow,
         paged=True,
-        filters=filters.Measurements,
+        filters=MeasurementFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -284,14 +285,14 @@ class Measurements(Evidence):
 class Proofs(Evidence):
     """GET: proofs of clean state and same work."""
 
-    model, output, narrowing = Proof, ProofRow, filters.Proofs
+    model, output, narrowing = Proof, ProofRow, ProofFilters
 
     @operation(
         "list_proofs",
         TAG,
         answer=ProofRow,
         paged=True,
-        filters=filters.Proofs,
+        filters=ProofFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -302,7 +303,7 @@ class Proofs(Evidence):
 class Distributions(Evidence):
     """GET: which distributions there are."""
 
-    model, output, narrowing = Distribution, DistributionRow, filters.Distributions
+    model, output, narrowing = Distribution, DistributionRow, NamedFilters
     unread = ("encoded",)
 
     @operation(
@@ -310,7 +311,7 @@ class Distributions(Evidence):
         TAG,
         answer=DistributionRow,
         paged=True,
-        filters=filters.Distributions,
+        filters=NamedFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -321,14 +322,14 @@ class Distributions(Evidence):
 class SeriesOfRuns(Evidence):
     """GET: which series there are."""
 
-    model, output, narrowing = Series, SeriesRow, filters.SeriesOfRuns
+    model, output, narrowing = Series, SeriesRow, NamedFilters
 
     @operation(
         "list_series",
         TAG,
         answer=SeriesRow,
         paged=True,
-        filters=filters.SeriesOfRuns,
+        filters=NamedFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
@@ -344,13 +345,13 @@ class Attempts(CampaignApi):
         TAG,
         answer=AttemptRow,
         paged=True,
-        filters=filters.Attempts,
+        filters=AttemptFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
         """Attempts at all runs, also those that were void or lost."""
         rows = Attempt.objects.filter(run__campaign=self.campaign(pk)).select_related("run__cell")
-        return self.page(rows, AttemptRow, "pk", filters.Attempts)
+        return self.page(rows, AttemptRow, "pk", AttemptFilters)
 
 
 class OfOneAttempt(RunApi):

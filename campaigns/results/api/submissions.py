@@ -20,7 +20,6 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.kit.allowing import team_for
-from campaigns.kit.api import filters
 from campaigns.kit.api.bodies import unpacked
 from campaigns.kit.api.idempotency import Hashed
 from campaigns.kit.api.inputs import Flag, Input
@@ -35,6 +34,7 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
 from campaigns.planning.analyses import request_analysis, request_analysis_of_received
+from campaigns.results.filters import SubmissionFilters
 from campaigns.results.importing import waiting
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
@@ -239,12 +239,12 @@ class Submissions(Receiving):
     takes = {"post": Right.WRITE}
 
     @operation(
-        "list_submissions", TAG, answer=SubmissionOutput, paged=True, filters=filters.Submissions
+        "list_submissions", TAG, answer=SubmissionOutput, paged=True, filters=SubmissionFilters
     )
     def get(self, request: Request) -> Response:
         """What came in, the newest first."""
         rows = self.visible(Submission.objects.select_related("campaign", "user"))
-        return self.page(rows, SubmissionOutput, "-pk", filters.Submissions)
+        return self.page(rows, SubmissionOutput, "-pk", SubmissionFilters)
 
     @operation(
         "create_submission",

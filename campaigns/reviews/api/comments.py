@@ -17,10 +17,10 @@ from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Comment, Conclusion, Thread
 from campaigns.reviews import comments as talk
-from campaigns.reviews.api.comment_filters import Threads
 from campaigns.reviews.comments import page_of
 from campaigns.reviews.comments.inbox import told
 from campaigns.reviews.comments.mentions import sentence_of
+from campaigns.reviews.filters import ThreadFilters
 from campaigns.reviews.inbox import Waits, waiting
 from campaigns.reviews.threads import threads, threads_on
 
@@ -130,13 +130,13 @@ class CampaignThreads(TalkApi):
         TAG,
         answer=ThreadOutput,
         paged=True,
-        filters=Threads,
+        filters=ThreadFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
         """Threads of a campaign with their comments, the newest first."""
         rows = threads_on(get_object_or_404(Campaign, pk=pk))
-        return self.page(rows, ThreadOutput, "-pk", Threads)
+        return self.page(rows, ThreadOutput, "-pk", ThreadFilters)
 
     @operation(
         "create_campaign_thread",

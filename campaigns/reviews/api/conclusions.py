@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from campaigns.kit.api import filters
 from campaigns.kit.api.inputs import Flag, Input, NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import picked, selected
@@ -30,6 +29,7 @@ from campaigns.reviews.checking import LONGEST_TEXT, LONGEST_VIEW, LONGEST_WORD,
 from campaigns.reviews.content import Cited, Content, content_of, revised
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import create, delete, edit
+from campaigns.reviews.filters import ConclusionFilters
 from campaigns.reviews.queries import conclusions_on, conclusions_seen_by
 from campaigns.reviews.sending import MOST_REVIEWERS, send, withdraw
 
@@ -137,12 +137,12 @@ class Conclusions(ConclusionApi):
     takes = {"post": Right.WRITE}
 
     @operation(
-        "list_conclusions", TAG, answer=ConclusionOutput, paged=True, filters=filters.Conclusions
+        "list_conclusions", TAG, answer=ConclusionOutput, paged=True, filters=ConclusionFilters
     )
     def get(self, request: Request) -> Response:
         """Conclusions that you may see, the newest first."""
         rows = prefetched(conclusions_seen_by(self.user))
-        return self.page(rows, ConclusionOutput, "-pk", filters.Conclusions)
+        return self.page(rows, ConclusionOutput, "-pk", ConclusionFilters)
 
     @operation(
         "create_conclusion",
@@ -264,13 +264,13 @@ class CampaignConclusions(CampaignApi):
         TAG,
         answer=ConclusionOutput,
         paged=True,
-        filters=filters.Conclusions,
+        filters=ConclusionFilters,
         refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> Response:
         """Conclusions that rest on this campaign, the newest first."""
         rows = prefetched(conclusions_on(self.campaign(pk), self.user))
-        return self.page(rows, ConclusionOutput, "-pk", filters.Conclusions)
+        return self.page(rows, ConclusionOutput, "-pk", ConclusionFilters)
 
 
 class CampaignBaseline(CampaignApi):

@@ -6,10 +6,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.allowing import team_for
-from campaigns.kit.api import filters
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.filters import FilterSet, Word
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
@@ -19,16 +19,23 @@ from campaigns.targets import ending, servers
 from campaigns.targets.probes import request_probe
 
 
+class TargetFilters(FilterSet):
+    """Targets in use."""
+
+    family = Word()
+    address = Word()
+
+
 class Targets(Api):
     """GET: targets in use. POST: a new one."""
 
     takes = {"post": Right.OPERATE}
 
-    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=filters.Targets)
+    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=TargetFilters)
     def get(self, request: Request) -> Response:
         """Targets in use, by name."""
         rows = self.visible(Target.objects.filter(retired_at=None))
-        return self.page(rows, TargetOutput, "name", filters.Targets)
+        return self.page(rows, TargetOutput, "name", TargetFilters)
 
     @operation(
         "create_target",

@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 
 import psutil
 import pytest
@@ -8,7 +9,7 @@ from django.test import Client
 from campaigns.accounts.activity_export import FORMATS
 from campaigns.accounts.activity_list import events_for
 from campaigns.kit.activity import Action, by_means, record, token_means
-from campaigns.models import Team
+from campaigns.models import AuditEvent, Team
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import target, toy
 
@@ -95,13 +96,34 @@ def test_filters_narrow(browser, ada, campaign, query):
     assert "No matching activity" in read(browser, person="bea", campaign=campaign.pk)
 
 
-def test_what_cannot_be_read_narrows_nothing(browser, ada, campaign):
+def test_a_filter_that_cannot_be_read_says_so(browser, ada, campaign):
     record(Action.CAMPAIGN_LAUNCHED, user=ada, campaign=campaign)
+    query = {"action": "<script>alert", "team": "x", "campaign": "9" * 30, "from": "yesterday"}
 
-    page = read(browser, action="<script>", team="x", campaign="9" * 30, to="9999-12-31")
+    page = read(browser, **query).partition('id="found"')[2]
 
-    assert "launched" in page.partition('id="found"')[2]
+    assert "Action: “&lt;script&gt;alert” is not one of" in page
+    assert "Team: Enter a whole number." in page
+    assert "Campaign: Ensure this value is less than" in page
+    assert "From: Enter a valid date." in page
+    assert "launched</td>" not in page
     assert "<script>alert" not in page
+    assert browser.get("/activity/activity.csv", {"team": "x"})["Location"] == "/activity/?team=x"
+
+
+def test_a_day_is_whole_and_the_calendar_has_an_end(browser, ada, campaign):
+    end = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC)
+    AuditEvent.objects.create(
+        at=end, user=ada, team=campaign.team, action=Action.CAMPAIGN_LAUNCHED, means="browser"
+    )
+
+    def launched(**query):
+        return "launched" in read(browser, **query).partition('id="found"')[2]
+
+    assert launched(**{"from": "2026-01-31", "to": "2026-01-31"})
+    assert not launched(to="2026-01-30")
+    assert not launched(**{"from": "2026-02-01"})
+    assert launched(to="9999-12-31")
 
 
 def test_markup_in_names_and_details_is_text(browser, ada, campaign):

@@ -1,0 +1,109 @@
+"""Filters of campaigns, of what waits to be launched, and of templates."""
+
+from collections.abc import Set
+from typing import Any
+
+from django.db.models import F, Func, Q, QuerySet
+from django.db.models.functions import Lower
+from django.forms import TextInput
+
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit.filters import Choice, FilterSet, Moment, Search, Sort, Truth, Whole, Word
+from campaigns.models import Campaign, LaunchRequest, Target
+
+
+class CampaignFilters(FilterSet):
+    """Campaigns; without `archived` those in the archive are left out."""
+
+    q = Search(
+        ["name", "question", "tags"],
+        label="Search in name, question and tags",
+        placeholder="Search name, question, tags",
+    )
+    state = Choice(choices=Campaign.State.choices, label="State", every="All states")
+    kind = Word(most=50, label="Kind")
+    tag = Word(most=40, method="with_tag")
+    target = Whole(field_name="target_id", label="Target")
+    author = Word(field_name="author__username")
+    created_after = Moment(field_name="created_at", lookup_expr="gte")
+    created_before = Moment(field_name="created_at", lookup_expr="lt")
+    closed_after = Moment(field_name="closed_at", lookup_expr="gte")
+    closed_before = Moment(field_name="closed_at", lookup_expr="lt")
+    archived = Choice(
+        choices=[("false", "no"), ("true", "yes"), ("all", "both")], method="with_archived"
+    )
+
+    def with_archived(self, rows: QuerySet[Campaign], name: str, word: str) -> QuerySet[Campaign]:
+        """Those in the archive, those that are not, or all of them."""
+        return rows if word == "all" else rows.filter(archived_at__isnull=word == "false")
+
+    def filter_queryset(self, queryset: QuerySet[Campaign]) -> QuerySet[Campaign]:
+        """Leave the archive out unless it is asked for."""
+        found: QuerySet[Campaign] = super().filter_queryset(queryset)
+        return found if self.data.get("archived") else found.filter(archived_at=None)
+
+    def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:
+        """Those that have the tag among theirs."""
+        return rows.filter(tags__contains=[tag])
+
+
+class CampaignPageFilters(CampaignFilters):
+    """Campaigns of teams on the page that lists them. tags: all of theirs."""
+
+    archived = Choice(
+        choices=[("only", "In the archive"), ("all", "With the archive")],
+        method="with_archived",
+        label="Archived",
+        every="Not archived",
+    )
+    tag = Word(
+        most=40,
+        method="with_tag",
+        label="Tag",
+        widget=TextInput({"list": "tags", "autocomplete": "off", "placeholder": "All tags"}),
+    )
+    sort = Sort(
+        {
+            "oldest": ("Oldest first", ("created_at", "pk")),
+            "closed": ("Last ended first", (F("closed_at").desc(nulls_last=True), "-pk")),
+            "name": ("By name", (Lower("name"), "-pk")),
+            "target": ("By target", (Lower("target__name").asc(nulls_last=True), "-pk")),
+        },
+        every="Newest first",
+    )
+    author = created_after = created_before = None  # type: ignore[assignment]
+    closed_after = closed_before = None  # type: ignore[assignment]  # django-filter leaves them out
+
+    def __init__(self, data: Any, teams: Set[int]) -> None:
+        rows = Campaign.objects.filter(team__in=teams).select_related("target")
+        super().__init__(data, rows.order_by("-created_at", "-pk"))
+        each = Func(F("tags"), function="unnest")
+        self.tags = sorted(rows.order_by().values_list(each, flat=True).distinct())
+        targets = Target.objects.filter(
+            Q(retired_at=None) | Q(pk__in=Campaign.objects.values("target")), team__in=teams
+        )
+        kinds = [(kind, driver.label) for kind, driver in all_kinds().items()]
+        self.offer("kind", "All kinds", kinds)
+        self.offer("target", "All targets", targets.values_list("pk", "name"))
+
+    def with_tag(self, rows: QuerySet[Campaign], name: str, tag: str) -> QuerySet[Campaign]:
+        """Those that have the tag, or else one that it is a part of."""
+        part = tag.strip().lower()
+        fitting = (
+            [tag] if tag in self.tags else [each for each in self.tags if part in each.lower()]
+        )
+        return rows.filter(tags__overlap=fitting) if fitting else rows.none()
+
+
+class TemplateFilters(FilterSet):
+    """Templates of teams; `retired=false`: those that campaigns may begin with."""
+
+    retired = Truth(field_name="retired_at", lookup_expr="isnull", exclude=True)
+    team = Word(field_name="team__name")
+
+
+class LaunchRequestFilters(FilterSet):
+    """What waited, and waits, for a second person's yes."""
+
+    state = Choice(choices=LaunchRequest.State.choices)
+    campaign = Whole(field_name="campaign_id")
