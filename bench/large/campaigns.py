@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from time import process_time
@@ -54,7 +53,7 @@ def build(cells: int, repetitions: int, *, seed: int = 1, facts: bool = True) ->
     number, and the processor seconds of its analysis.
     """
     checked = checking.check(_definition(cells))
-    campaign = drafts.create(replace(checked, repetitions=repetitions, seed=seed), None)
+    campaign = drafts.create(checked.changed(repetitions=repetitions, seed=seed), None)
     session = new_session(campaign, Session.Kind.IMPORT, None)
     store_plan(campaign, session, plan_runs(design_of(campaign)))
     _measure(campaign, Random(seed), facts=facts)

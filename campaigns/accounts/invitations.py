@@ -37,8 +37,9 @@ class InvitationForm(forms.Form):
 
     roles = forms.MultipleChoiceField(
         choices=Role.choices,
-        label="Roles",
-        error_messages={"required": "Choose at least one role."},
+        initial=[Role.VIEWER],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose a role at least."},
     )
     note = Text(
         max_length=200,
@@ -49,9 +50,14 @@ class InvitationForm(forms.Form):
     days = forms.IntegerField(
         min_value=1,
         max_value=MOST_DAYS,
-        label="Valid for",
+        initial=USUAL_DAYS,
+        label="Good for",
         help_text="1 to 30 days; the link works once.",
     )
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fields["days"].unit = "days"  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,41 +11,45 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import messages_of
 from campaigns.kit.forms import Text
+from campaigns.kit.model_forms import form_field
 from campaigns.kit.rights import NotAllowed, Right, require
 from campaigns.models import Membership, Role, Team
 
-RULES = ("name", "approvals_needed", "second_for_production")
 
-
-class RulesForm(forms.Form):
+class RulesForm(forms.ModelForm):
     """The name of a team, and its rules."""
 
-    name = Text(max_length=100)
-    approvals_needed = forms.IntegerField(
-        min_value=1,
-        max_value=10,
-        initial=1,
-        label="Approvals needed",
-        help_text="So many people beside the author approve a conclusion before it is accepted.",
-    )
-    second_for_production = forms.BooleanField(
-        required=False,
-        label="Two people for a launch on a production server",
-        help_text="A launch, an extension or a try-out there waits until another operator approves it.",
-    )
+    class Meta:
+        model = Team
+        formfield_callback = form_field
+        fields = ("name", "approvals_needed", "second_for_production")
+
+    def validate_unique(self) -> None:
+        """Leave it to the database, which is asked anyway and gives one message for both."""
+
+
+RULES = RulesForm.Meta.fields
 
 
 class MemberForm(forms.Form):
-    """An account that becomes a member."""
+    """An account that becomes a member, or has other roles from now on; `set_roles` checks it."""
 
-    user = Text(max_length=150, label="Account", help_text="Its name, as it signs in.")
+    user = Text(
+        max_length=150, required=False, label="Account", help_text="Its name, as it signs in."
+    )
+    roles = forms.MultipleChoiceField(
+        choices=Role.choices,
+        required=False,
+        initial=[Role.VIEWER],
+        widget=forms.CheckboxSelectMultiple,
+    )
 
 
 @transaction.atomic
 def create_team(name: str, user: User) -> Team:
     """Make a team, with its maker as admin. Raise Invalid, NotAllowed."""
     require_owner(user)
-    team = _stored(Team(), {"name": name, "approvals_needed": 1, "second_for_production": False})
+    team = _stored(Team(), rules_of(Team()) | {"name": name})
     record(Action.TEAM_CREATED, user=user, subject=team)
     Membership.objects.create(team=team, user=user, roles=[Role.ADMIN])
     record(Action.MEMBER_ADDED, user=user, subject=team, member=user.username, roles=[Role.ADMIN])
@@ -161,11 +165,9 @@ def _roles(given: Iterable[str]) -> list[str]:
 
 
 def _stored(team: Team, data: Mapping[str, Any]) -> Team:
-    form = RulesForm(data)
+    form = RulesForm(data, instance=team)
     if not form.is_valid():
         raise Invalid(messages_of(form))
-    for name in RULES:
-        setattr(team, name, form.cleaned_data[name])
     try:
         with transaction.atomic():
             team.save()

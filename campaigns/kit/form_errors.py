@@ -1,18 +1,30 @@
 """What is wrong with what somebody typed or sent, field by field."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+
+from campaigns.kit.errors import Invalid
 
 
-def messages_of(form: forms.Form) -> dict[str, list[str]]:
+def messages_of(form: forms.BaseForm) -> dict[str, list[str]]:
     """Messages of a checked form, by field."""
     return {
         name: [problem["message"] for problem in problems]
         for name, problems in json.loads(form.errors.as_json()).items()
     }
+
+
+def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
+    """Add messages to a form: beside its fields, and above it what is about none of them."""
+    for path, texts in invalid.errors.items():
+        name = path if path in form.fields else None
+        known: Sequence[Any] = form.errors.get(name or NON_FIELD_ERRORS, [])
+        for text in [text for text in texts if text not in known]:
+            form.add_error(name, text)
 
 
 def is_list_of_words(value: Any) -> bool:

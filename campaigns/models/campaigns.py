@@ -13,8 +13,12 @@ class Template(models.Model):
     """A definition of a campaign without its results. `definition` is what a draft is made from."""
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="templates")
-    name = models.CharField(max_length=120)
-    notes = models.TextField(blank=True)
+    name = models.CharField(max_length=120, help_text="As your team will look for it.")
+    notes = models.TextField(
+        max_length=2000,
+        blank=True,
+        help_text="What it is for, and what to change each time.",
+    )
     definition = models.JSONField()
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
@@ -43,7 +47,7 @@ FACTOR_LETTERS = 80
 class Campaign(models.Model):
     """A question and its designed experiment on a target.
 
-    The fields of LOCKED are fixed at launch; a later change is an Amendment.
+    Its definition is fixed at launch; `definition.design` says what an Amendment may change later.
     """
 
     class State(models.TextChoices):
@@ -73,19 +77,6 @@ class Campaign(models.Model):
         AGGREGATED = "aggregated", "aggregated before the import"
         ROUNDED = "rounded", "rounded before the import"
 
-    LOCKED = (
-        "question",
-        "primary_metric",
-        "primary_contrast",
-        "smallest_effect",
-        "margin",
-        "failed_limit",
-        "stop_rule",
-        "stop_width",
-        "stop_most",
-        "paired_factor",
-        "baseline",
-    )
     CLOSED = frozenset({State.CANCELLED, State.FINISHED})
     ACTIVE = frozenset({State.RUNNING, State.PAUSED, State.CANCELLING})
 

@@ -3,6 +3,7 @@
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
@@ -254,7 +255,11 @@ class Retention(models.Model):
     """A team's rule: raw samples that are older are deleted. Without a row they are kept for ever."""
 
     team = models.OneToOneField(Team, on_delete=models.CASCADE, related_name="retention")
-    keep_samples_days = models.PositiveIntegerField()
+    keep_samples_days = models.PositiveIntegerField(
+        "keep raw samples for",
+        validators=[MinValueValidator(1), MaxValueValidator(36_500)],
+        help_text="Empty: forever.",
+    )
 
     class Meta:
         constraints = [

@@ -1,12 +1,15 @@
 """What of a target can be set, how it is reset and found ready, and who waits for a hand."""
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.campaigns import FACTOR_LETTERS, Campaign
 from campaigns.models.runs import Run
 from campaigns.models.targets import Target
+
+WRITABLE = [MinValueValidator(-1e15), MaxValueValidator(1e15)]
 
 
 class SshLogin(models.Model):
@@ -17,9 +20,11 @@ class SshLogin(models.Model):
     """
 
     target = models.OneToOneField(Target, on_delete=models.CASCADE, related_name="ssh")
-    host = models.CharField(max_length=253)
-    port = models.PositiveIntegerField(default=22)
-    username = models.CharField(max_length=200)
+    host = models.CharField(max_length=253, help_text="Name or address of the machine.")
+    port = models.PositiveIntegerField(
+        default=22, blank=True, validators=[MinValueValidator(1), MaxValueValidator(65535)]
+    )
+    username = models.CharField("user name", max_length=200)
     key = models.TextField(blank=True, editable=False)
     password = models.TextField(blank=True, editable=False)
     host_key = models.TextField(blank=True)
@@ -53,14 +58,21 @@ class Setting(models.Model):
         CHOICE = "choice", "choice"
 
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="setting_rows")
-    name = models.CharField(max_length=FACTOR_LETTERS)
-    label = models.CharField(max_length=100, blank=True)
+    name = models.CharField(
+        max_length=FACTOR_LETTERS, help_text="As campaigns call it, such as puma_workers."
+    )
+    label = models.CharField(
+        max_length=100, blank=True, help_text="As people read it. Empty: the name."
+    )
     unit = models.CharField(max_length=20, blank=True)
     type = models.CharField(max_length=10, choices=Type, default=Type.INTEGER)
-    minimum = models.FloatField(null=True, blank=True)
-    maximum = models.FloatField(null=True, blank=True)
+    minimum = models.FloatField(null=True, blank=True, validators=WRITABLE)
+    maximum = models.FloatField(null=True, blank=True, validators=WRITABLE)
     choices = models.JSONField(default=list, blank=True)
-    hard_to_change = models.BooleanField(default=True)
+    hard_to_change = models.BooleanField(
+        default=True,
+        help_text="Changing it costs much, such as a restart: campaigns change it as seldom as they can.",
+    )
     apply = models.JSONField()
     read_back = models.JSONField()
     hand_value = models.JSONField(null=True, blank=True)
@@ -87,9 +99,22 @@ class TargetStep(models.Model):
         READY = "ready", "readiness"
 
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="steps")
-    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.RESET)
-    position = models.PositiveIntegerField(default=1)
-    name = models.CharField(max_length=80)
+    purpose = models.CharField(
+        "when",
+        max_length=10,
+        choices=Purpose,
+        default=Purpose.RESET,
+        help_text="A reset is done before each run; readiness is awaited after a reset or a setting.",
+    )
+    position = models.PositiveIntegerField(
+        default=1,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="Lower ones come first.",
+    )
+    name = models.CharField(
+        max_length=80, help_text="Such as “restart the services”; it names its proof."
+    )
     action = models.JSONField()
 
     class Meta:

@@ -1,9 +1,28 @@
 """The servers under test."""
 
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.teams import Team, default_team
+from campaigns.targets import quiet_hours
+
+
+def validate_quiet_hours(text: str) -> None:
+    """Raise ValidationError for lines that cannot be read as quiet hours."""
+    try:
+        quiet_hours.parse(text)
+    except quiet_hours.BadQuietHours as error:
+        raise ValidationError(str(error)) from None
+
+
+def validate_time_zone(name: str) -> None:
+    """Raise ValidationError for a time zone that is not known."""
+    try:
+        quiet_hours.zone_of(name)
+    except quiet_hours.BadQuietHours as error:
+        raise ValidationError(str(error)) from None
 
 
 class Target(models.Model):
@@ -17,6 +36,8 @@ class Target(models.Model):
     `ca_bundle`, `client_certificate` and the encrypted `client_key` are PEM texts; without
     `verify_tls` whoever answers is trusted. `hardware` is the operator's word on what it runs on.
     A production server is loaded only when somebody typed its name.
+    Labels, helps and limits of what people edit are those of its form and of the REST API, too
+    (campaigns.targets.forms).
     `confirmed_rule` is the rule that its owner confirmed when saving it, or empty.
     """
 
@@ -29,24 +50,85 @@ class Target(models.Model):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, default=default_team)
     name = models.CharField(max_length=100)
     family = models.CharField(max_length=30)
-    base_url = models.URLField(max_length=500)
+    base_url = models.CharField(
+        "base URL",
+        max_length=500,
+        help_text="http:// or https://, host and port; no user name in it.",
+    )
     address = models.CharField(max_length=300, db_index=True)
-    username = models.CharField(max_length=200, blank=True)
+    username = models.CharField(
+        "user name",
+        max_length=200,
+        blank=True,
+        help_text="For kinds that sign in at the server; the downloader does not.",
+    )
     password = models.TextField(blank=True, editable=False)
     settings = models.JSONField(default=dict, blank=True)
-    is_dedicated = models.BooleanField(default=False)
+    is_dedicated = models.BooleanField(
+        "this server belongs to perfdash alone",
+        default=False,
+        help_text=(
+            "A kind that empties its server may then delete at once what nobody claims. Never tick it "
+            "for a server with content of others."
+        ),
+    )
     verify_tls = models.BooleanField(default=True)
-    ca_bundle = models.TextField(blank=True)
-    client_certificate = models.TextField(blank=True)
+    ca_bundle = models.TextField(
+        "CA bundle",
+        max_length=200_000,
+        blank=True,
+        help_text="PEM. For a server whose certificate no public authority has signed.",
+    )
+    client_certificate = models.TextField(
+        max_length=50_000,
+        blank=True,
+        help_text="PEM. In place of user name and password, where the server takes it.",
+    )
     client_key = models.TextField(blank=True, editable=False)
-    hardware = models.TextField(blank=True)
+    hardware = models.TextField(
+        "hardware and network",
+        max_length=2000,
+        blank=True,
+        help_text="What it runs on, in your words; kept with every run that is measured from now on.",
+    )
     confirmed_rule = models.CharField(max_length=300, blank=True)
-    max_concurrency = models.PositiveIntegerField(null=True, blank=True)
-    max_requests_per_second = models.FloatField(null=True, blank=True)
-    quiet_hours = models.TextField(blank=True)
-    quiet_zone = models.CharField(max_length=60, default="UTC")
-    is_production = models.BooleanField(default=False)
-    notes = models.TextField(blank=True)
+    max_concurrency = models.PositiveIntegerField(
+        "most requests at a time",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+        help_text="A campaign that asks for more is refused. Empty: no limit.",
+    )
+    max_requests_per_second = models.FloatField(
+        "most requests a second",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.01), MaxValueValidator(1_000_000)],
+        help_text="No run begins more of them in any second. Empty: no limit.",
+    )
+    quiet_hours = models.TextField(
+        max_length=5000,
+        blank=True,
+        validators=[validate_quiet_hours],
+        help_text=(
+            "Nothing loads the server then. One window a line: Mon-Fri 08:00-18:00, or "
+            "Sat,Sun 00:00-24:00, or daily 22:00-06:00. Empty: none."
+        ),
+    )
+    quiet_zone = models.CharField(
+        "time zone of the quiet hours",
+        max_length=60,
+        blank=True,
+        default="UTC",
+        validators=[validate_time_zone],
+        help_text="Such as Europe/Berlin; summer time is minded.",
+    )
+    is_production = models.BooleanField(
+        "this is a production server",
+        default=False,
+        help_text="Others depend on it: whoever puts load on it types its name first.",
+    )
+    notes = models.TextField(max_length=2000, blank=True)
     created_at = models.DateTimeField(db_default=Now())
     retired_at = models.DateTimeField(null=True, blank=True)
 

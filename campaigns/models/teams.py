@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
@@ -17,8 +18,16 @@ class Team(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False)
-    approvals_needed = models.PositiveSmallIntegerField(default=1)
-    second_for_production = models.BooleanField(default=False)
+    approvals_needed = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(10)],
+        help_text="So many people beside the author approve a conclusion before it is accepted.",
+    )
+    second_for_production = models.BooleanField(
+        "two people for a launch on a production server",
+        default=False,
+        help_text="A launch, an extension or a try-out there waits until another operator says yes.",
+    )
 
     class Meta:
         constraints = [

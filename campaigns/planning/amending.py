@@ -17,22 +17,23 @@ from campaigns.kit.forms import Text
 from campaigns.kit.rights import Right
 from campaigns.models import Amendment, Campaign
 from campaigns.planning.contrasts import read_contrast
-from campaigns.planning.forms import FEWEST_ADAPTIVE, DesignForm
+from campaigns.planning.design import (
+    FEWEST_ADAPTIVE,
+    FIELDS,
+    IN_BLOCKS,
+    LOCKED,
+    NO_BLOCKS,
+    in_group,
+    too_wide,
+)
 from campaigns.planning.life.asking import takes_two
 from campaigns.planning.life.guards import require_confirmed
 from campaigns.planning.life.rows import locked, log, name_of
 from campaigns.planning.metrics import metrics_of
 from campaigns.planning.work import work_of
 
-PERCENT = {
-    "smallest_effect_percent": "smallest_effect",
-    "margin_percent": "margin",
-    "failed_limit_percent": "failed_limit",
-    "stop_width_percent": "stop_width",
-}
 STOP = ("stop_rule", "stop_width", "stop_most")
-PLAIN = ("question", "primary_metric", "primary_contrast", "stop_rule", "stop_most")
-AMENDABLE = (*PLAIN, *PERCENT)
+AMENDABLE = (*LOCKED, "primary_metric", "primary_contrast")
 """As a definition has them; percentages are stored as shares."""
 LONGEST_REASON = 2000
 OPEN = (Campaign.State.RUNNING, Campaign.State.PAUSED)
@@ -135,7 +136,7 @@ def _checked(
         driver = driver_of(campaign.kind)
     except UnknownKind as error:
         raise NotPossible(f"{error} Install the package that brings it.") from None
-    errors |= many_for_one(changes, DesignForm.base_fields)
+    errors |= many_for_one(changes, FIELDS)
     after = _of_form(campaign, changes, errors)
     if "primary_metric" in changes:
         known = [metric.name for metric in metrics_of(campaign) if metric.directed]
@@ -155,22 +156,21 @@ def _checked(
 def _of_form(
     campaign: Campaign, changes: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Read question, percentages and stop rule by the fields of the form that defined them."""
+    """Read the fields of the design as they were defined."""
     after: dict[str, Any] = {}
-    for name in ("question", "stop_rule", "stop_most", *PERCENT):
+    for name in LOCKED:
         if name not in changes or name in errors:
             continue
+        field = FIELDS[name]
         try:
-            value = DesignForm.base_fields[name].clean(changes[name])
+            value = field.clean(changes[name])
         except ValidationError as error:
             errors[name] = error.messages
             continue
         if value in (None, ""):
             errors[name] = ["Give a value, or leave the field out to keep the one that it has."]
-        elif name in PERCENT:
-            after[PERCENT[name]] = value / 100
         else:
-            after[name] = value
+            after[field.column] = field.stored(value)
     if not errors:
         _check_together(campaign, after, errors)
     return after
@@ -179,20 +179,18 @@ def _of_form(
 def _check_together(
     campaign: Campaign, after: Mapping[str, Any], errors: dict[str, list[str]]
 ) -> None:
-    new = {name: after.get(name, getattr(campaign, name)) for name in (*STOP, *PERCENT.values())}
+    columns = (FIELDS[name].column for name in LOCKED)
+    new = {column: after.get(column, getattr(campaign, column)) for column in columns}
     if new["margin"] > new["smallest_effect"]:
-        errors["margin_percent"] = [
-            f"The margin ({100 * new['margin']:g} %) is wider than the smallest effect of interest "
-            f"({100 * new['smallest_effect']:g} %); make it at most as wide."
-        ]
+        errors["margin_percent"] = [too_wide(100 * new["margin"], 100 * new["smallest_effect"])]
     if new["stop_rule"] != Campaign.StopRule.PRECISION:
-        for name in ("stop_width", "stop_most"):
-            if new[name] != getattr(campaign, name):
-                path = {"stop_width": "stop_width_percent"}.get(name, name)
-                errors[path] = ["Only a stop by precision has it; choose that rule, too."]
+        for name in in_group("precision"):
+            column = FIELDS[name].column
+            if new[column] != getattr(campaign, column):
+                errors[name] = ["Only a stop by precision has it; choose that rule, too."]
         return
-    if campaign.order not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
-        errors["stop_rule"] = ["Only interleaved and paired campaigns go on block by block."]
+    if campaign.order not in IN_BLOCKS:
+        errors["stop_rule"] = [NO_BLOCKS]
     fewest = max(FEWEST_ADAPTIVE, campaign.repetitions)
     if any(name in after for name in STOP) and new["stop_most"] < fewest:
         errors["stop_most"] = [f"It has {fewest} blocks at least; allow as many."]

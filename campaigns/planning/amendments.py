@@ -7,18 +7,9 @@ from typing import Any
 
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Amendment, Campaign
+from campaigns.planning.design import FIELDS, label_of
 
-LABELS = {
-    "question": "question",
-    "primary_metric": "primary metric",
-    "primary_contrast": "primary contrast",
-    "smallest_effect": "smallest effect of interest",
-    "margin": "equivalence margin",
-    "failed_limit": "too many failures",
-    "stop_rule": "stop rule",
-    "stop_width": "precise enough",
-    "stop_most": "most blocks",
-}
+BY_COLUMN = {field.column: name for name, field in FIELDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +36,7 @@ def amendments_of(campaign: Campaign) -> Sequence[AmendmentLine]:
     """Changes of locked fields after launch, the oldest first."""
     return [
         AmendmentLine(
-            label=LABELS.get(row.field, row.field.replace("_", " ")),
+            label=_label(row.field),
             before=_words(row.field, row.before),
             after=_words(row.field, row.after),
             by=row.user.get_username() if row.user else "perfdash",
@@ -71,18 +62,18 @@ def adaptive_among(campaigns: Iterable[Campaign]) -> set[int]:
     return by_now | set(amended.values_list("campaign_id", flat=True))
 
 
-def _words(field: str, value: Any) -> str:
+def _label(column: str) -> str:
+    """Return what a sentence calls a column."""
+    if column == "question" or column not in BY_COLUMN:
+        return column.replace("_", " ")
+    return label_of(BY_COLUMN[column]).lower()
+
+
+def _words(column: str, value: Any) -> str:
     if value in (None, ""):
         return "none"
-    match field:
-        case "smallest_effect" | "margin" | "failed_limit":
-            return f"{100 * value:g} %"
-        case "stop_width":
-            return f"±{100 * value:g} %"
-        case "stop_rule":
-            return str(dict(Campaign.StopRule.choices).get(value, value)).lower()
-        case "primary_contrast":
-            return contrast_words(value)
-        case "question":
-            return f"“{value}”"
+    if column == "primary_contrast":
+        return contrast_words(value)
+    if column in BY_COLUMN:
+        return FIELDS[BY_COLUMN[column]].in_words(value)
     return str(value).replace("_", " ")

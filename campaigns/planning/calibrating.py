@@ -39,14 +39,12 @@ def calibration_of(definition: Definition) -> Definition:
 
     Raise Invalid for a kind whose runs come from outside.
     """
-    driver, target = require_executable(definition.kind, definition.target)
-    return replace(
-        definition,
+    driver, target = require_executable(definition.campaign.kind, definition.campaign.target)
+    calibration = definition.changed(
         question=question_of(target.name),
         name=f"A/A: {driver.label} on {target.name}"[:120],
-        parameters={**definition.parameters, **told_to_driver(_cell(definition))},
-        factors={BLIND_LABEL: BLIND_LEVELS},
-        excluded=(),
+        parameters={**definition.campaign.parameters, **told_to_driver(_cell(definition))},
+        excluded=[],
         order=Campaign.Order.PAIRED,
         paired_factor=BLIND_LABEL,
         baseline=BLIND_LEVELS[0],
@@ -55,9 +53,9 @@ def calibration_of(definition: Definition) -> Definition:
         seed=SystemRandom().randrange(2**31),
         stop_rule=Campaign.StopRule.FIXED,
         primary_contrast=None,
-        hard_to_change=(),
-        tags=tuple(dict.fromkeys([*definition.tags, TAG])),
+        tags=list(dict.fromkeys([*definition.campaign.tags, TAG])),
     )
+    return replace(calibration, factors={BLIND_LABEL: BLIND_LEVELS}, hard_to_change=())
 
 
 def calibrate(campaign: Campaign, author: User | None) -> Campaign:
@@ -70,9 +68,9 @@ def calibrate(campaign: Campaign, author: User | None) -> Campaign:
 def _cell(definition: Definition) -> dict[str, object]:
     """The first cell at the baseline of the pairs, or of the primary contrast."""
     wanted: dict[str, object] = {}
-    if definition.paired_factor:
-        wanted = {definition.paired_factor: definition.baseline}
-    elif contrast := definition.primary_contrast:
+    if definition.campaign.paired_factor:
+        wanted = {definition.campaign.paired_factor: definition.campaign.baseline}
+    elif contrast := definition.campaign.primary_contrast:
         wanted = {**contrast["at"], contrast["factor"]: contrast["baseline"]}
     cells = cells_of(definition.design)
     fitting = (cell for cell in cells if all(cell[name] == wanted[name] for name in wanted))

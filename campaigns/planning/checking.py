@@ -1,7 +1,7 @@
 """From what somebody typed or sent to a Definition, or to what is wrong with it, field by field."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import SystemRandom
 from typing import Any
 
@@ -15,8 +15,9 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Target
+from campaigns.planning import design as declared
 from campaigns.planning.contrasts import read_contrast
-from campaigns.planning.forms import DesignForm
+from campaigns.planning.design import DesignForm
 from campaigns.planning.limits import excess_at, words_of
 from campaigns.planning.parts import (
     note_misfits,
@@ -28,7 +29,6 @@ from campaigns.planning.parts import (
     read_target,
 )
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
-from campaigns.planning.pools import MEASURE
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.variables import variables_of
 
@@ -37,67 +37,46 @@ __all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
 MOST_RUNS = 5000
 
 
+OTHERS = ("kind", "target", "parameters", "excluded", "primary_metric", "primary_contrast")
+"""Columns that are no field of the design: what they may hold depends on the kind."""
+KNOWN_FIELDS = frozenset({*OTHERS, "factors", "hard_to_change", *declared.FIELDS})
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A campaign that can be planned. Shares are shares (0.05), times are seconds."""
+    """A campaign that can be planned; nothing of it is stored. Shares are shares (0.05)."""
 
-    question: str
-    name: str
-    kind: str
-    target: Target | None
-    parameters: Mapping[str, Any]
-    factors: Mapping[str, tuple[Any, ...]]
-    excluded: tuple[Mapping[str, Any], ...]
-    order: str
-    paired_factor: str
-    baseline: Any
-    repetitions: int
-    warm_ups: int
-    cool_down_seconds: float
-    run_limit_seconds: float
-    time_budget_seconds: float | None
-    max_failed_share: float
-    max_consecutive_failures: int
-    seed: int
-    primary_metric: str
-    smallest_effect: float
-    margin: float
-    failed_limit: float
-    stop_rule: str
-    stop_width: float
-    stop_most: int
-    primary_contrast: dict[str, Any] | None
-    tags: tuple[str, ...]
+    campaign: Campaign
+    factors: Mapping[str, Sequence[Any]]
     hard_to_change: tuple[str, ...] = ()
-    settings_afterwards: str = Campaign.Afterwards.RESTORE
-    pool: str = MEASURE
 
     @property
     def design(self) -> Design:
-        """What the order of runs depends on."""
+        """Return what the order of runs depends on."""
+        campaign = self.campaign
         return Design(
             factors=self.factors,
-            order=self.order,
-            repetitions=self.repetitions,
-            seed=self.seed,
-            excluded=self.excluded,
-            paired_factor=self.paired_factor,
-            warm_ups=self.warm_ups,
+            order=campaign.order,
+            repetitions=campaign.repetitions,
+            seed=campaign.seed,
+            excluded=campaign.excluded,
+            paired_factor=campaign.paired_factor,
+            warm_ups=campaign.warm_ups,
             hard=self.hard_to_change,
         )
 
+    def fill(self, campaign: Campaign) -> None:
+        """Copy every column of the definition into another campaign."""
+        for column in (*OTHERS, *declared.COLUMNS):
+            setattr(campaign, column, getattr(self.campaign, column))
 
-KNOWN_FIELDS = frozenset(
-    {field.name for field in fields(Definition)}
-    - {"smallest_effect", "margin", "failed_limit", "max_failed_share", "stop_width"}
-    | {
-        "smallest_effect_percent",
-        "margin_percent",
-        "failed_limit_percent",
-        "max_failed_percent",
-        "stop_width_percent",
-    }
-)
+    def changed(self, **columns: Any) -> "Definition":
+        """Return the definition with other values of columns."""
+        campaign = Campaign(team_id=None)
+        self.fill(campaign)
+        for column, value in columns.items():
+            setattr(campaign, column, value)
+        return replace(self, campaign=campaign)
 
 
 def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> Definition:
@@ -140,39 +119,21 @@ def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> D
         contrast = read_contrast(asked, driver, factors, cells, paired, errors)
     if errors:
         raise Invalid(errors)
-    clean = form.cleaned_data
-    definition = Definition(
-        question=clean["question"],
-        name=clean["name"] or _short(clean["question"]),
+    clean = form.cleaned_data | {"paired_factor": paired[0], "baseline": paired[1]}
+    clean["name"] = clean["name"] or _short(clean["question"])
+    if clean["seed"] is None:
+        clean["seed"] = SystemRandom().randrange(2**31)
+    campaign = Campaign(
+        team_id=None,  # the default one would be looked up
         kind=str(data["kind"]),
         target=target,
         parameters=parameters,
-        factors=factors,
-        excluded=excluded,
-        order=clean["order"],
-        paired_factor=paired[0],
-        baseline=paired[1],
-        repetitions=clean["repetitions"],
-        warm_ups=clean["warm_ups"],
-        cool_down_seconds=clean["cool_down_seconds"],
-        run_limit_seconds=clean["run_limit_seconds"],
-        time_budget_seconds=clean["time_budget_seconds"],
-        max_failed_share=clean["max_failed_percent"] / 100,
-        max_consecutive_failures=clean["max_consecutive_failures"],
-        seed=SystemRandom().randrange(2**31) if clean["seed"] is None else clean["seed"],
+        excluded=[dict(combination) for combination in excluded],
         primary_metric=metric,
-        smallest_effect=clean["smallest_effect_percent"] / 100,
-        margin=clean["margin_percent"] / 100,
-        failed_limit=clean["failed_limit_percent"] / 100,
-        stop_rule=clean["stop_rule"],
-        stop_width=clean["stop_width_percent"] / 100,
-        stop_most=clean["stop_most"],
         primary_contrast=contrast,
-        hard_to_change=hard,
-        settings_afterwards=clean["settings_afterwards"],
-        pool=clean["pool"],
-        tags=tuple(clean["tags"]),
+        **declared.as_columns(clean),
     )
+    definition = Definition(campaign, factors, hard)
     _check_plan(definition, driver)
     return definition
 
@@ -204,10 +165,10 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
                 ]
             }
         )
-    allowed = allowed_on(definition.target) if definition.target else None
+    allowed = allowed_on(definition.campaign.target) if definition.campaign.target else None
     for cell in map(told_to_driver, plan.cells):
         _check_urls(definition, driver, cell)
-        form = driver.parameters({**definition.parameters, **cell})
+        form = driver.parameters({**definition.campaign.parameters, **cell})
         if not form.is_valid():
             raise Invalid(
                 {
@@ -221,10 +182,12 @@ def _check_plan(definition: Definition, driver: Driver) -> None:
 
 def _check_urls(definition: Definition, driver: Driver, cell: Mapping[str, Any]) -> None:
     """Raise Invalid where a run would load another server than the one that it leases."""
-    target = definition.target
+    target = definition.campaign.target
     if target is None:
         return
-    for name, url in driver.urls(target.base_url, {**definition.parameters, **cell}).items():
+    for name, url in driver.urls(
+        target.base_url, {**definition.campaign.parameters, **cell}
+    ).items():
         try:
             elsewhere = network.normalised_address(url) != normalised_address(target.base_url)
             message = (
@@ -241,7 +204,7 @@ def _check_concurrency(
     definition: Definition, driver: Driver, cell: Mapping[str, Any], allowed: Allowed
 ) -> None:
     """Raise Invalid where a run would ask for more at a time than the target's owner allows."""
-    excess = excess_at(allowed, driver, definition.parameters, cell)
+    excess = excess_at(allowed, driver, definition.campaign.parameters, cell)
     if not excess:
         return
     path = "target"

@@ -41,8 +41,10 @@ class Sight:
 
 def detection_of(definition: Definition, cells: int) -> Detection | None:
     """Plan by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
-    noise = known_noise(definition.kind, definition.primary_metric, definition.target)
-    if noise is None or cells < 2 or definition.repetitions < 2:
+    noise = known_noise(
+        definition.campaign.kind, definition.campaign.primary_metric, definition.campaign.target
+    )
+    if noise is None or cells < 2 or definition.campaign.repetitions < 2:
         return None
     # scipy takes longer to load than all the rest of a page, and few pages need it.
     from campaigns.stats.logs import pct_of
@@ -55,28 +57,32 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
     )
 
     sd = noise.sd_log
-    match definition.order:
+    match definition.campaign.order:
         case Campaign.Order.PAIRED:
             design, sd = PAIRS, noise.sd_log * 2**0.5
         case Campaign.Order.INTERLEAVED:
             design = design_of_blocks(cells)
         case _:
             design = design_of_cells(cells)
-    needed = required_n(sd, design=design, delta=definition.smallest_effect)
+    needed = required_n(sd, design=design, delta=definition.campaign.smallest_effect)
     return Detection(
         noise_pct=pct_of(noise.sd_log),
         campaigns=noise.campaigns,
-        detectable_pct=detectable_pct(definition.repetitions, sd, design=design),
-        smallest_pct=100 * definition.smallest_effect,
+        detectable_pct=detectable_pct(definition.campaign.repetitions, sd, design=design),
+        smallest_pct=100 * definition.campaign.smallest_effect,
         repetitions=needed,
-        enough=needed is not None and needed <= definition.repetitions,
+        enough=needed is not None and needed <= definition.campaign.repetitions,
         calibrated_at=noise.calibrated_at,
     )
 
 
 def sight_of(definition: Definition, cells: int) -> Sight | None:
     """Say what the design can see; None where there is nothing to compare, and for A/A itself."""
-    if definition.paired_factor == BLIND_LABEL or cells < 2 or definition.repetitions < 2:
+    if (
+        definition.campaign.paired_factor == BLIND_LABEL
+        or cells < 2
+        or definition.campaign.repetitions < 2
+    ):
         return None
     found = detection_of(definition, cells)
     if found is None:

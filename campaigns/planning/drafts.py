@@ -14,9 +14,9 @@ from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
+from campaigns.planning import design
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import cells_of
-from campaigns.planning.pools import MEASURE
 
 
 class NotADraft(NotPossible):
@@ -38,14 +38,14 @@ def create(
     NotVisible, NotAllowed.
     """
     campaign = Campaign(author=author, clone_of=clone_of)
-    if definition.target is not None:
-        campaign.team = definition.target.team
+    if (target := definition.campaign.target) is not None:
+        campaign.team = target.team
     elif team is not None:
         campaign.team = team
     require_right(author, campaign, Right.WRITE)
     if clone_of is not None and clone_of.team_id != campaign.team_id:
         campaign.clone_of = clone_of = None  # what another team has is not told in this one
-    _fill(campaign, definition)
+    definition.fill(campaign)
     campaign.save()
     if with_cells:
         _make_cells(campaign, definition)
@@ -71,12 +71,13 @@ def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Cam
     require_seen(locked, revised(locked), seen)
     if locked.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotADraft("A try-out run is going on; change the campaign when it has ended.")
-    if definition.target is not None and definition.target.team_id != locked.team_id:
+    target = definition.campaign.target
+    if target is not None and target.team_id != locked.team_id:
         raise Invalid({"target": ["It belongs to another team than the campaign."]})
     waiting = LaunchRequest.objects.filter(campaign=locked, state=LaunchRequest.State.WAITING)
     waiting.update(state=LaunchRequest.State.OUTDATED, decided_at=Now())
     before = as_data(locked)
-    _fill(locked, definition)
+    definition.fill(locked)
     locked.save()
     locked.runs.all().delete()
     locked.blocks.all().delete()
@@ -126,7 +127,7 @@ def delete(campaign: Campaign, seen: Seen = None) -> None:
 def as_data(campaign: Campaign) -> dict[str, Any]:
     """Give a campaign as `checking.check` takes it: what a clone, and an edit, begins with."""
     return {
-        "question": campaign.question,
+        "question": campaign.question,  # first, as people write it
         "name": campaign.name,
         "kind": campaign.kind,
         "target": campaign.target_id,
@@ -136,40 +137,17 @@ def as_data(campaign: Campaign) -> dict[str, Any]:
             for factor in campaign.factors.prefetch_related("levels")
         },
         "excluded": campaign.excluded,
-        "order": campaign.order,
-        "paired_factor": campaign.paired_factor,
-        "baseline": "" if campaign.baseline is None else str(campaign.baseline),
-        "repetitions": campaign.repetitions,
-        "warm_ups": campaign.warm_ups,
-        "cool_down_seconds": campaign.cool_down_seconds,
-        "run_limit_seconds": campaign.run_limit_seconds,
-        "time_budget_seconds": campaign.time_budget_seconds,
-        "max_failed_percent": round(campaign.max_failed_share * 100, 6),
-        "max_consecutive_failures": campaign.max_consecutive_failures,
-        "seed": campaign.seed,
         "primary_metric": campaign.primary_metric,
-        "smallest_effect_percent": round(campaign.smallest_effect * 100, 6),
-        "margin_percent": round(campaign.margin * 100, 6),
-        "failed_limit_percent": round(campaign.failed_limit * 100, 6),
-        "stop_rule": campaign.stop_rule,
-        **_precision(campaign),
         **_contrast(campaign),
-        **_of_settings(campaign),
-        **({"pool": campaign.pool} if campaign.pool != MEASURE else {}),
-        "tags": campaign.tags,
+        **_hard(campaign),
+        **design.values_of(campaign),
     }
 
 
 def revised(campaign: Campaign) -> dict[str, Any]:
     """Give what the revision of a draft is made of: the same fields of every draft."""
-    always: dict[str, Any] = {
-        "stop_width_percent": round(campaign.stop_width * 100, 6),
-        "stop_most": campaign.stop_most,
-        "primary_contrast": campaign.primary_contrast,
-        "settings_afterwards": campaign.settings_afterwards,
-        "hard_to_change": [],
-    }
-    return always | as_data(campaign)
+    always: dict[str, Any] = {"primary_contrast": campaign.primary_contrast, "hard_to_change": []}
+    return always | as_data(campaign) | design.values_of(campaign, every=True)
 
 
 def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,29 +161,15 @@ def with_changes(campaign: Campaign, changes: Mapping[str, Any]) -> dict[str, An
     return data
 
 
-def _precision(campaign: Campaign) -> dict[str, Any]:
-    """What only a stop by precision has: the hash of a fixed design knows nothing of it."""
-    if campaign.stop_rule != Campaign.StopRule.PRECISION:
-        return {}
-    return {
-        "stop_width_percent": round(campaign.stop_width * 100, 6),
-        "stop_most": campaign.stop_most,
-    }
-
-
 def _contrast(campaign: Campaign) -> dict[str, Any]:
     """Only where one is named: the hash of older campaigns knows nothing of it."""
     return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
 
 
-def _of_settings(campaign: Campaign) -> dict[str, Any]:
-    """Only where factors are hard to change, or settings are left as they were last."""
+def _hard(campaign: Campaign) -> dict[str, Any]:
+    """Only where factors are hard to change, or might be."""
     hard = [factor.name for factor in campaign.factors.all() if factor.hard_to_change]
-    keep = campaign.settings_afterwards != Campaign.Afterwards.RESTORE
-    told: dict[str, Any] = {"settings_afterwards": campaign.settings_afterwards} if keep else {}
-    if hard or _varies_settings(campaign):
-        told["hard_to_change"] = hard
-    return told
+    return {"hard_to_change": hard} if hard or _varies_settings(campaign) else {}
 
 
 def _varies_settings(campaign: Campaign) -> bool:
@@ -213,37 +177,6 @@ def _varies_settings(campaign: Campaign) -> bool:
     target = campaign.target
     names = [factor.name for factor in campaign.factors.all()]
     return target is not None and target.setting_rows.filter(name__in=names).exists()
-
-
-def _fill(campaign: Campaign, definition: Definition) -> None:
-    campaign.name = definition.name
-    campaign.question = definition.question
-    campaign.kind = definition.kind
-    campaign.target = definition.target
-    campaign.tags = list(definition.tags)
-    campaign.parameters = dict(definition.parameters)
-    campaign.excluded = [dict(combination) for combination in definition.excluded]
-    campaign.order = definition.order
-    campaign.paired_factor = definition.paired_factor
-    campaign.baseline = definition.baseline
-    campaign.repetitions = definition.repetitions
-    campaign.warm_ups = definition.warm_ups
-    campaign.cool_down_seconds = definition.cool_down_seconds
-    campaign.run_limit_seconds = definition.run_limit_seconds
-    campaign.time_budget_seconds = definition.time_budget_seconds
-    campaign.max_failed_share = definition.max_failed_share
-    campaign.max_consecutive_failures = definition.max_consecutive_failures
-    campaign.seed = definition.seed
-    campaign.primary_metric = definition.primary_metric
-    campaign.primary_contrast = definition.primary_contrast
-    campaign.smallest_effect = definition.smallest_effect
-    campaign.margin = definition.margin
-    campaign.failed_limit = definition.failed_limit
-    campaign.stop_rule = definition.stop_rule
-    campaign.stop_width = definition.stop_width
-    campaign.stop_most = definition.stop_most
-    campaign.settings_afterwards = definition.settings_afterwards
-    campaign.pool = definition.pool
 
 
 def _make_cells(campaign: Campaign, definition: Definition) -> None:

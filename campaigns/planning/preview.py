@@ -52,26 +52,26 @@ class Preview:
 def preview(definition: Definition) -> Preview:
     """Plan a definition and estimate its time, from earlier runs of the kind on the target."""
     plan = plan_runs(definition.design)
-    earlier = usual_run(definition.kind, definition.target)
-    driver = driver_of(definition.kind)
+    earlier = usual_run(definition.campaign.kind, definition.campaign.target)
+    driver = driver_of(definition.campaign.kind)
     if earlier:
         seconds = earlier.seconds * len(plan.runs)
     else:
         guesses = [
-            driver.estimate_seconds({**definition.parameters, **told_to_driver(cell)})
+            driver.estimate_seconds({**definition.campaign.parameters, **told_to_driver(cell)})
             for cell in plan.cells
         ]
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
     sight = sight_of(definition, len(plan.cells))
-    seconds += definition.cool_down_seconds * max(0, len(plan.runs) - 1)
+    seconds += definition.campaign.cool_down_seconds * max(0, len(plan.runs) - 1)
     return Preview(
         plan=plan,
-        order=definition.order,
-        seed=definition.seed,
+        order=definition.campaign.order,
+        seed=definition.campaign.seed,
         seconds=seconds,
         estimated_from=earlier.runs if earlier else 0,
         remarks=tuple(_remarks(definition, plan, driver.work, seconds, sight)),
-        calibrate=sight is not None and sight.calibrate and definition.target is not None,
+        calibrate=sight is not None and sight.calibrate and definition.campaign.target is not None,
     )
 
 
@@ -85,28 +85,31 @@ def _remarks(
     remarks = [_remark_on_order(definition, plan), *_remark_on_hard(definition, plan)]
     if sight is not None:
         remarks.append((sight.tone, sight.text))
-    if definition.repetitions < 3:
+    if definition.campaign.repetitions < 3:
         remarks.append(
-            ("warn", f"{definition.repetitions} repetitions: no verdict is given below 3.")
+            ("warn", f"{definition.campaign.repetitions} repetitions: no verdict is given below 3.")
         )
     if different := [name for name in work if name in definition.factors]:
         remarks.append(
             ("info", f"Cells of another {different[0]} do other work and are not compared.")
         )
-    if definition.target is not None and definition.target.health != "ready":
+    if definition.campaign.target is not None and definition.campaign.target.health != "ready":
         remarks.append(
-            ("warn", f"{definition.target.name} is {definition.target.get_health_display()}.")
+            (
+                "warn",
+                f"{definition.campaign.target.name} is {definition.campaign.target.get_health_display()}.",
+            )
         )
     pools = measuring_pools()
-    if definition.target is not None and definition.pool not in pools:
+    if definition.campaign.target is not None and definition.campaign.pool not in pools:
         others = f" Pools with one: {', '.join(pools)}." if pools else ""
         remarks.append(
             (
                 "warn",
-                f"No worker of the pool “{definition.pool}” answers; runs begin once one does.{others}",
+                f"No worker of the pool “{definition.campaign.pool}” answers; runs begin once one does.{others}",
             )
         )
-    budget = definition.time_budget_seconds
+    budget = definition.campaign.time_budget_seconds
     if budget is not None and seconds > budget:
         remarks.append(
             (
@@ -121,11 +124,14 @@ def _remarks(
 def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]:
     """What a factor that is hard to change does to the order, and to what can be said of it."""
     hard = [name for name in definition.hard_to_change if len(definition.factors[name]) > 1]
-    if not hard or definition.order not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+    if not hard or definition.campaign.order not in (
+        Campaign.Order.INTERLEAVED,
+        Campaign.Order.PAIRED,
+    ):
         return []
     named = " and ".join(hard)
     plots = whole_plots(plan.cells, hard)
-    if len(plots) == len(plan.cells) or definition.order == Campaign.Order.PAIRED:
+    if len(plots) == len(plan.cells) or definition.campaign.order == Campaign.Order.PAIRED:
         return [("info", f"Hard to change: {named}. It changes as seldom as this order lets it.")]
     return [
         (
@@ -138,7 +144,7 @@ def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]
 
 
 def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
-    if definition.paired_factor == BLIND_LABEL:
+    if definition.campaign.paired_factor == BLIND_LABEL:
         return (
             "info",
             "A/A: both labels are one setting. What the pairs differ by is noise, and nothing else.",
@@ -149,7 +155,7 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
         Campaign.Order.INTERLEAVED: ("pass", "Interleaved: level and time are not confounded."),
         Campaign.Order.PAIRED: (
             "pass",
-            f"Pairs of {definition.paired_factor}, back to back; who begins alternates.",
+            f"Pairs of {definition.campaign.paired_factor}, back to back; who begins alternates.",
         ),
         Campaign.Order.BLOCKED: (
             "warn",
@@ -160,4 +166,4 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
             "Random: level and time are mixed, but slow hours are not taken out.",
         ),
     }
-    return texts[definition.order]
+    return texts[definition.campaign.order]

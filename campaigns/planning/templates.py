@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import messages_of
-from campaigns.kit.forms import Text
+from campaigns.kit.model_forms import form_field
 from campaigns.models import Campaign, Target, Template
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
@@ -22,16 +22,14 @@ OF_ONE_CAMPAIGN = ("name", "seed")
 """What a campaign that begins with a template gets anew."""
 
 
-class TemplateForm(forms.Form):
+class TemplateForm(forms.ModelForm):
     """What people say of a template."""
 
-    name = Text(max_length=120, help_text="As your team will look for it.")
-    notes = Text(
-        required=False,
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What it is for, and what to change each time.",
-    )
+    class Meta:
+        model = Template
+        formfield_callback = form_field
+        fields = ("name", "notes")
+        widgets = {"notes": forms.Textarea(attrs={"rows": 3})}
 
 
 class NoTemplate(ValueError):
@@ -53,7 +51,7 @@ def make_template(campaign: Campaign, data: Mapping[str, Any], user: User) -> Te
 
 def said_of(template: Template) -> dict[str, Any]:
     """Give what people say of a template: what its revision is made of."""
-    return {"name": template.name, "notes": template.notes}
+    return {name: getattr(template, name) for name in TemplateForm.Meta.fields}
 
 
 def change_template(template: Template, data: Mapping[str, Any], user: User) -> Template:

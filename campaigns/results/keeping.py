@@ -10,22 +10,23 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.form_errors import messages_of
+from campaigns.kit.model_forms import form_field
 from campaigns.models import Campaign, Retention, Team
 from campaigns.planning.life.rows import log, name_of
 
-LONGEST_DAYS = 36_500
 
+class RetentionForm(forms.ModelForm):
+    """How long a team keeps raw samples; without a number for ever."""
 
-class RetentionForm(forms.Form):
-    """How long a team keeps raw samples."""
+    class Meta:
+        model = Retention
+        formfield_callback = form_field
+        fields = ("keep_samples_days",)
 
-    keep_samples_days = forms.IntegerField(
-        label="Keep raw samples for",
-        min_value=1,
-        max_value=LONGEST_DAYS,
-        required=False,
-        help_text="Empty: for ever.",
-    )
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fields["keep_samples_days"].required = False
+        self.fields["keep_samples_days"].unit = "days"  # type: ignore[attr-defined]
 
 
 @transaction.atomic

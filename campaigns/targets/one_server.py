@@ -82,6 +82,23 @@ def measuring(address: str) -> list[Campaign]:
     return list(found.select_related("target").order_by("pk"))
 
 
+def is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
+    """Say which campaign keeps a target as it is: its own, else one on the same server."""
+    found = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
+    if found.target_id == target.pk:
+        return f"The campaign “{found.name}” is measuring this target."
+    return (
+        f"{_campaign(found, target)} is measuring the same server; the limits of this target count "
+        "for it too."
+    )
+
+
+def _campaign(found: Campaign, target: Target) -> str:
+    if found.team_id != target.team_id:
+        return "A campaign of another team"
+    return f"The campaign “{found.name}”, as “{found.target}”,"
+
+
 def _others(url: str, pk: int | None) -> list[Target]:
     """The targets in use that have the same port."""
     port = network.parse_url(url).port

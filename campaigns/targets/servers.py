@@ -1,7 +1,7 @@
 """Save targets, and say where workers may connect for them."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from django.conf import settings
@@ -9,48 +9,27 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from campaigns.kinds.base import Target as TargetView
-from campaigns.kinds.registry import all_kinds
 from campaigns.kit import encryption, network, redaction
 from campaigns.kit.activity import Action, record
 from campaigns.kit.allowing import require_of_asker
 from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import messages_of
-from campaigns.kit.http.tls import BadCertificate, Tls, context_of
-from campaigns.kit.network import normalised_address
+from campaigns.kit.http.tls import Tls
 from campaigns.kit.own_services import installation_rules
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.kit.team_names import TARGET
-from campaigns.models import Campaign, Target, Team
-from campaigns.planning.forms import TargetForm
+from campaigns.models import Target, Team
 from campaigns.targets.allowed import names_beside
-from campaigns.targets.changes import record_saved, stored
-from campaigns.targets.one_server import Hosts, measuring, share_address
+from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
+from campaigns.targets.one_server import Hosts, is_measuring, measuring, share_address
 from campaigns.targets.production import require_to_unmark
 
-SECRETS = ("password", "client_key")
 SSH_SECRETS = ("ssh__password", "ssh__key")
-CERTIFICATES = ("ca_bundle", "skip_verification", "client_certificate", "client_key")
-PLAIN = ("username", "notes", "is_dedicated", "hardware", "ca_bundle", "client_certificate")
-OWNERS_LIMITS = (
-    "max_concurrency",
-    "max_requests_per_second",
-    "quiet_hours",
-    "quiet_zone",
-    "is_production",
-)
-
-
-def families() -> list[str]:
-    """Families that some kind can measure."""
-    return sorted(
-        {
-            family
-            for driver in all_kinds().values()
-            if driver.executable
-            for family in driver.families
-        }
-    )
+NAMED = (*SECRETS, "client_certificate", "ca_bundle")
+"""Columns of which a record of changes names only that they changed."""
+COLUMNS = (*TYPED, "verify_tls", *SECRETS)
+"""What people change of a target."""
 
 
 def rules_for(target: Target) -> network.Rules:
@@ -85,11 +64,6 @@ def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -
     )
 
 
-def without_user_info(url: str) -> str:
-    """Take name and password out of a URL that somebody typed; they are refused there."""
-    return re.sub(r"(?<=//)[^/?#\s]*@", "", url)
-
-
 def unreadable_targets(database: str = "default") -> list[str]:
     """Names of the targets that hold a secret which no key opens."""
     targets = Target.objects.using(database).order_by("name")
@@ -97,13 +71,6 @@ def unreadable_targets(database: str = "default") -> list[str]:
     return [
         name for name, *held in stored if not all(map(encryption.is_readable, filter(None, held)))
     ]
-
-
-def as_data(target: Target) -> dict[str, Any]:
-    """Give a target as `save_target` takes it, without its secrets: what a change begins with."""
-    names = ("name", "family", "base_url", *PLAIN, *OWNERS_LIMITS)
-    stored = {name: getattr(target, name) for name in names}
-    return stored | {"skip_verification": not target.verify_tls}
 
 
 def revised(target: Target) -> dict[str, Any]:
@@ -117,129 +84,102 @@ def save_target(
     team: Team | None = None,
     seen: Seen = None,
 ) -> Target:
-    """Create a target of a team (the default one unless given), or change one.
+    """Create a target of a team (the default one unless given), or change one. Raise as `save` does.
+
+    Where that is refused, `target` stays as it is.
+    """
+    if target is None:
+        return save(TargetForm(data, target=Target(team=team) if team else Target()), seen)
+    save(TargetForm(data, target=copy(target)), seen)
+    target.refresh_from_db()
+    return target
+
+
+def save(form: TargetForm, seen: Seen = None) -> Target:
+    """Store what a form says of a target, and return the target.
 
     seen: the revision that was changed, of `revised`. Raise Invalid with messages by field, Changed,
     NotAllowed where production would lose its mark.
     The address of a target that a campaign is measuring does not change. One that is found to be
     the same server as another shares its address.
     """
-    form = TargetForm(data, families=families())
     if not form.is_valid():
         raise Invalid(messages_of(form))
-    clean = form.cleaned_data
-    target = target or (Target(team=team) if team else Target())
-    try:
-        own = network.normalised_address(clean["base_url"])
-    except network.NetworkError as error:
-        raise Invalid({"base_url": [str(error)]}) from None
-    _refuse_what_is_never_allowed(clean["base_url"], own)
-    moved = target._state.adding or own != normalised_address(target.base_url)
-    if moved and target.pk and (campaigns := measuring(target.address)):
-        raise Invalid(
-            {"base_url": [f"{_is_measuring(target, campaigns)} Change its address afterwards."]}
-        )
-    if target.password and moved and not _says_about_password(clean):
-        raise Invalid(
-            {
-                "password": [
-                    "The address is another one; enter the password again, or have it forgotten. "
-                    "A stored password does not go to a new server by itself."
-                ]
-            }
-        )
-    if target.client_key and moved and not clean["client_key"] and clean["client_certificate"]:
-        raise Invalid(
-            {
-                "client_key": [
-                    "The address is another one; give the key again. A stored key does not go to a "
-                    "new server by itself."
-                ]
-            }
-        )
-    _check_certificates(clean, target)
-    rule = _confirmed_rule(clean, target)
     hosts = Hosts()
-    hosts.ask_beside(clean["base_url"], target.pk)  # before anything is locked: it takes its time
-    return _store(clean, target, rule, hosts, seen, moved=moved)
+    url = form.instance.base_url
+    hosts.ask_beside(url, form.stored.pk)  # before anything is locked: it takes its time
+    with transaction.atomic():
+        require_of_asker(form.stored, Right.OPERATE)
+        address = share_address(form.stored, url, hosts)
+        before = None if form.stored._state.adding else _locked(form.stored, seen)
+        if form.moved or not form.instance.is_production:
+            require_to_unmark(form.stored)
+        target = _filled(form, address)
+        try:
+            with transaction.atomic():
+                target.save(update_fields=None if before is None else _written(form))
+        except IntegrityError:
+            raise Invalid({"name": [f"There is a target “{target.name}” already."]}) from None
+        _record_saved(target, before)
+    return target
 
 
-@transaction.atomic
-def _store(
-    clean: Mapping[str, Any], target: Target, rule: str, hosts: Hosts, seen: Seen, *, moved: bool
-) -> Target:
-    require_of_asker(target, Right.OPERATE)
-    address = share_address(target, clean["base_url"], hosts)
-    if seen is not None and not target._state.adding:
-        now = Target.objects.select_for_update(of=("self",), no_key=True).get(pk=target.pk)
-        require_seen(now, revised(now), seen)
-    before = stored(target)
-    if moved or not clean["is_production"]:
-        require_to_unmark(target)
-    target.address = address
-    target.confirmed_rule = rule
-    if moved:
-        target.health = Target.Health.UNKNOWN
-        target.health_message = ""
-        target.proofs = []
-        target.probed_at = target.probe_began_at = None
-    target.name, target.family = clean["name"], clean["family"]
-    target.base_url = clean["base_url"]
-    for name in (*OWNERS_LIMITS, *PLAIN):
-        setattr(target, name, clean[name])
+def _locked(target: Target, seen: Seen) -> Target:
+    """Lock a target and return it as it is stored. Raise Changed where that is not what was seen."""
+    rows = Target.objects.all()
+    if seen is not None:
+        rows = rows.select_for_update(of=("self",), no_key=True)
+    now = rows.get(pk=target.pk)
+    require_seen(now, revised(now), seen)
+    return now
+
+
+def _filled(form: TargetForm, address: str) -> Target:
+    """Fill what the form does not fill by itself."""
+    target, clean = form.instance, form.cleaned_data
+    target.address, target.confirmed_rule = address, form.rule
     target.verify_tls = not clean["skip_verification"]
+    if form.moved:
+        target.health, target.health_message, target.proofs = Target.Health.UNKNOWN, "", []
+        target.probed_at = target.probe_began_at = None
     if not clean["client_certificate"]:
         target.client_key = ""
     elif clean["client_key"]:
         target.client_key = encryption.encrypt(clean["client_key"])
     if clean["password"]:
         target.password = encryption.encrypt(clean["password"])
-    elif clean["forget_password"]:
+    elif clean.get("forget_password"):
         target.password = ""
-    try:
-        with transaction.atomic():
-            target.save(update_fields=None if target._state.adding else _written(moved))
-    except IntegrityError:
-        raise Invalid({"name": [f"There is a target “{clean['name']}” already."]}) from None
-    record_saved(target, before)
     return target
 
 
-def _written(moved: bool) -> list[str]:
-    """What a change writes; what a probe writes meanwhile stays, unless it was at another address."""
-    found = ("health", "health_message", "proofs", "probed_at", "probe_began_at") if moved else ()
-    typed = ("name", "family", "base_url", "verify_tls", *SECRETS, *PLAIN, *OWNERS_LIMITS)
-    return [*typed, "address", "confirmed_rule", *found]
+def _written(form: TargetForm) -> list[str]:
+    """Return the columns that a change writes.
+
+    What a probe writes meanwhile stays, unless it was at another address.
+    """
+    probed = ["health", "health_message", "proofs", "probed_at", "probe_began_at"]
+    columns = [*COLUMNS, "address", "confirmed_rule"]
+    return [*columns, *probed] if form.moved else columns
 
 
-def _check_certificates(clean: Mapping[str, Any], target: Target) -> None:
-    """Raise Invalid where certificate, key or bundle cannot be used."""
-    certificate, key = clean["client_certificate"], clean["client_key"]
-    if key and not certificate:
-        raise Invalid({"client_certificate": ["Give the certificate that the key belongs to."]})
-    if certificate and not (key or target.client_key):
-        raise Invalid({"client_key": ["Give the key of the client certificate."]})
-    held = key or (encryption.decrypt(target.client_key) if certificate else "")
-    for name, tls in (
-        ("ca_bundle", Tls(ca_bundle=clean["ca_bundle"])),
-        ("client_certificate", Tls(certificate=certificate, key=held)),
-    ):
-        if not clean[name]:
-            continue  # nothing to be checked, and a context takes long to make
-        try:
-            context_of(tls)
-        except BadCertificate as error:
-            raise Invalid({name: [str(error)]}) from None
-
-
-def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
-    """Raise Invalid for perfdash's own services, by whatever name, and for half a URL."""
-    if "?" in base_url or "#" in base_url:
-        raise Invalid({"base_url": ["Give the URL without ? and #: paths are added to it."]})
-    try:
-        network.check_url(f"http://{address}/", installation_rules().allowing(address))
-    except network.Refused as refusal:
-        raise Invalid({"base_url": [str(refusal)]}) from None
+def _record_saved(target: Target, before: Target | None) -> None:
+    """Record that a target was made or changed: every change, and of secrets that they changed."""
+    if before is None:
+        record(Action.TARGET_CREATED, subject=target)
+        return
+    now = {name: getattr(target, name) for name in COLUMNS}
+    moved = {name: value for name, value in now.items() if getattr(before, name) != value}
+    record(
+        Action.TARGET_EDITED,
+        subject=target,
+        changes={
+            name: {"before": getattr(before, name), "after": value}
+            for name, value in moved.items()
+            if name not in NAMED
+        },
+        credentials_changed=[name for name in NAMED if name in moved],
+    )
 
 
 def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
@@ -268,59 +208,8 @@ def retire_target(target: Target) -> None:
     require_of_asker(target, Right.OPERATE)
     require_to_unmark(target)
     if campaigns := measuring(target.address):
-        raise Invalid({"": [f"{_is_measuring(target, campaigns)} Retire it afterwards."]})
+        raise Invalid({"": [f"{is_measuring(target, campaigns)} Retire it afterwards."]})
     record(Action.TARGET_RETIRED, subject=target)
     target.retired_at = timezone.now()
     target.name = f"{target.name[:70]} (retired {target.pk})"
     target.save(update_fields=["retired_at", "name"])
-
-
-def _is_measuring(target: Target, campaigns: Sequence[Campaign]) -> str:
-    """Which campaign keeps a target as it is: its own, else one on the same server."""
-    found = min(campaigns, key=lambda campaign: campaign.target_id != target.pk)
-    if found.target_id == target.pk:
-        return f"The campaign “{found.name}” is measuring this target."
-    return (
-        f"{_campaign(found, target)} is measuring the same server; the limits of this target count "
-        "for it too."
-    )
-
-
-def _campaign(found: Campaign, target: Target) -> str:
-    if found.team_id != target.team_id:
-        return "A campaign of another team"
-    return f"The campaign “{found.name}”, as “{found.target}”,"
-
-
-def _says_about_password(clean: Mapping[str, Any]) -> bool:
-    return bool(clean["password"] or clean["forget_password"])
-
-
-def _confirmed_rule(clean: Mapping[str, Any], target: Target) -> str:
-    """The rule that the owner confirmed, or empty where the installation's rules suffice."""
-    try:
-        network.check_url(clean["base_url"], installation_rules())
-    except network.Refused as refusal:
-        endpoint = network.parse_url(clean["base_url"])
-        host = endpoint.address or endpoint.host
-        own = endpoint.host == "localhost" or (
-            endpoint.address is not None and network.is_local(endpoint.address)
-        )
-        if not (settings.OWNER_CONFIRMS and own):
-            raise Invalid({"base_url": [str(refusal)]}) from None
-        rule = f"[{host}]:{endpoint.port}" if ":" in str(host) else f"{host}:{endpoint.port}"
-        try:
-            network.check_url(clean["base_url"], installation_rules().allowing(rule))
-        except network.Refused as never:
-            raise Invalid({"base_url": [str(never)]}) from None
-        if not clean["confirm_address"] and rule != target.confirmed_rule:
-            raise Invalid(
-                {
-                    "confirm_address": [
-                        f"{host} port {endpoint.port} is a loopback or private address. Confirm "
-                        "that the server is yours and may be loaded."
-                    ]
-                }
-            ) from None
-        return rule
-    return ""

@@ -1,21 +1,30 @@
 """The fields of a target's settings, steps and SSH login. Validation only."""
 
+import re
 from ipaddress import ip_address
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.kit.forms import Text
-from campaigns.models import Setting, TargetStep
+from campaigns.kinds.base.values import BLIND_LABEL
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit.model_forms import SecretArea, form_field
+from campaigns.models import Setting, SshLogin, TargetStep
 
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_CHOICES = 50
+MOST_SETTINGS, MOST_STEPS = 50, 20
 
 
 class Choices(forms.Field):
     """Texts: a list of them, or one a line."""
 
     widget = forms.Textarea(attrs={"rows": 3})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return them one a line."""
+        return value if isinstance(value, str) else "\n".join(map(str, value or ()))
 
     def clean(self, value: Any) -> list[str]:
         """Read them. Raise ValidationError."""
@@ -34,62 +43,94 @@ class Choices(forms.Field):
         return texts
 
 
-class SettingForm(forms.Form):
+class SettingForm(forms.ModelForm):
     """What a setting is called, and which values it takes."""
 
-    name = Text(
-        max_length=50,
-        help_text="As campaigns call it, such as puma_workers.",
-    )
-    label = Text(max_length=100, required=False, help_text="As people read it. Empty: the name.")
-    unit = Text(max_length=20, required=False)
-    type = forms.ChoiceField(choices=Setting.Type.choices, initial=Setting.Type.INTEGER)
-    minimum = forms.FloatField(required=False, min_value=-1e15, max_value=1e15)
-    maximum = forms.FloatField(required=False, min_value=-1e15, max_value=1e15)
-    choices = Choices(required=False, help_text="One per line; only for the type choice.")
-    hard_to_change = forms.BooleanField(
-        required=False,
-        initial=True,
-        label="Hard to change",
-        help_text="Changing it costs much, such as a restart: campaigns change it as seldom as they can.",
-    )
+    choices = Choices(required=False, help_text="One a line; for the type choice alone.")
+
+    class Meta:
+        model = Setting
+        formfield_callback = form_field
+        fields = (
+            "name",
+            "label",
+            "unit",
+            "type",
+            "minimum",
+            "maximum",
+            "choices",
+            "hard_to_change",
+        )
+
+    instance: Setting
+
+    def clean_name(self) -> str:
+        """Refuse what is no name, or the name of something else. Raise ValidationError."""
+        name: str = self.cleaned_data["name"]
+        if not NAME.match(name):
+            raise ValidationError("Begin with a small letter; then small letters, digits and _.")
+        for kind, driver in all_kinds().items():
+            known = driver.parameters.base_fields
+            if self.instance.target.family in driver.families and name in known:
+                raise ValidationError(
+                    f"The kind {kind} has a parameter “{name}”; take another name."
+                )
+        if name == BLIND_LABEL:
+            raise ValidationError(f"“{name}” is a name of perfdash itself.")
+        return name
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a range without anything in it."""
-        cleaned = super().clean() or self.cleaned_data
-        low, high = cleaned.get("minimum"), cleaned.get("maximum")
+        """Refuse a range without anything in it, a choice of one, and one setting too many."""
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        low, high = clean.get("minimum"), clean.get("maximum")
         if low is not None and high is not None and low > high:
             self.add_error("maximum", f"It is below the minimum, {low:g}.")
-        return cleaned
+        is_choice = clean.get("type") == Setting.Type.CHOICE
+        if is_choice and "choices" in clean and len(clean["choices"]) < 2:
+            self.add_error("choices", "Give at least two choices.")
+        is_new = self.instance._state.adding
+        if is_new and self.instance.target.setting_rows.count() >= MOST_SETTINGS:
+            self.add_error("name", f"A target has at most {MOST_SETTINGS} settings.")
+        return clean
 
 
-class StepForm(forms.Form):
+class StepForm(forms.ModelForm):
     """What a step is called, and when it is done."""
 
-    name = Text(max_length=80, help_text="Such as “restart the services”; it names its proof.")
-    purpose = forms.ChoiceField(
-        choices=TargetStep.Purpose.choices,
-        initial=TargetStep.Purpose.RESET,
-        required=False,
-        label="When",
-        help_text="A reset is done before each run; readiness is awaited after a reset or a setting.",
-    )
-    position = forms.IntegerField(
-        min_value=1, max_value=1000, required=False, initial=1, help_text="Lower ones come first."
-    )
+    class Meta:
+        model = TargetStep
+        formfield_callback = form_field
+        fields = ("name", "purpose", "position")
+
+    instance: TargetStep
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fields["purpose"].required = False
+
+    def clean_purpose(self) -> str:
+        """Return a reset where nothing is given."""
+        return self.cleaned_data["purpose"] or TargetStep.Purpose.RESET
+
+    def clean_position(self) -> int:
+        """Return 1 where nothing is given."""
+        return self.cleaned_data["position"] or 1
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse one step too many."""
+        if self.instance._state.adding and self.instance.target.steps.count() >= MOST_STEPS:
+            self.add_error("name", f"A target has at most {MOST_STEPS} steps.")
+        return super().clean() or self.cleaned_data
 
 
-class SshForm(forms.Form):
+class SshForm(forms.ModelForm):
     """Machine, user and what lets in; what is empty stays as it is."""
 
-    host = Text(max_length=253, help_text="Name or address of the machine.")
-    port = forms.IntegerField(min_value=1, max_value=65535, required=False, initial=22)
-    username = Text(max_length=200, label="User name")
     key = forms.CharField(
         max_length=50_000,
         required=False,
         label="Private key",
-        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"}),
+        widget=SecretArea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"}),
         help_text="OpenSSH or PEM, without a passphrase. Encrypted at rest, and never shown again.",
     )
     password = forms.CharField(
@@ -104,6 +145,17 @@ class SshForm(forms.Form):
         label="This machine is mine; commands may run there",
         help_text="Needed for a loopback or private address that no rule allows yet.",
     )
+
+    class Meta:
+        model = SshLogin
+        formfield_callback = form_field
+        fields = ("host", "port", "username")
+
+    instance: SshLogin
+
+    def clean_port(self) -> int:
+        """Return the usual port where none is given."""
+        return self.cleaned_data["port"] or 22
 
     def clean_host(self) -> str:
         """Refuse what is more than a name or an address. Raise ValidationError."""

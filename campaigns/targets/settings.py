@@ -1,14 +1,12 @@
 """Define settings and steps of a target."""
 
-import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kinds.registry import all_kinds
 from campaigns.kit import activity, network
 from campaigns.kit.activity import record
 from campaigns.kit.errors import Invalid
@@ -20,22 +18,17 @@ from campaigns.targets.setting_forms import SettingForm, StepForm
 from campaigns.targets.ssh_logins import require_admin
 from campaigns.targets.variables import field_of
 
-NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-MOST_SETTINGS, MOST_STEPS = 50, 20
-
-
-SETTING = ("name", "label", "unit", "type", "minimum", "maximum", "choices", "hard_to_change")
-STEP = ("name", "purpose", "position", "action")
-
 
 def revised_setting(setting: Setting) -> dict[str, Any]:
     """Give what the revision of a setting is made of."""
-    return {name: getattr(setting, name) for name in (*SETTING, "apply", "read_back")}
+    return {
+        name: getattr(setting, name) for name in (*SettingForm.Meta.fields, "apply", "read_back")
+    }
 
 
 def revised_step(step: TargetStep) -> dict[str, Any]:
     """Give what the revision of a step is made of."""
-    return {name: getattr(step, name) for name in STEP}
+    return {name: getattr(step, name) for name in (*StepForm.Meta.fields, "action")}
 
 
 @transaction.atomic
@@ -43,43 +36,31 @@ def save_setting(
     data: Mapping[str, Any], target: Target, user: User, setting: Setting | None = None
 ) -> Setting:
     """Define a setting, or change one. Raise Invalid, PermissionDenied."""
-    data = {"type": Setting.Type.INTEGER, "hard_to_change": True, **data}
-    form = SettingForm(data)
-    form.is_valid()
+    before = copy(setting)
+    form = SettingForm(
+        {"type": Setting.Type.INTEGER, "hard_to_change": True, **data},
+        instance=setting or Setting(target=target),
+    )
     errors = messages_of(form)
-    clean = form.cleaned_data
-    name = clean.get("name", "")
-    if name and "name" not in errors:
-        errors |= _wrong_name(name, target)
-    if setting is None and target.setting_rows.count() >= MOST_SETTINGS:
-        errors["name"] = [f"A target has at most {MOST_SETTINGS} settings."]
-    choices = clean.get("choices") or []
-    if clean.get("type") == Setting.Type.CHOICE and len(choices) < 2 and "choices" not in errors:
-        errors["choices"] = ["Give at least two choices."]
     apply = _action(data.get("apply"), Role.APPLY, "apply", target, errors)
     read = _action(data.get("read_back"), Role.READ, "read_back", target, errors)
     if apply and read and read.way == HAND and apply.way != HAND:
         errors["read_back"] = [
             "What a worker sets is read back by HTTP or a command, so that it is known to be in force."
         ]
-    if errors:
+    if errors or apply is None or read is None:
         raise Invalid(errors)
-    _require_for(user, [apply, read], [setting.apply, setting.read_back] if setting else None)
-    if setting is not None:
-        _refuse_in_use(setting, clean["name"])
-    row = setting or Setting(target=target)
-    for field in ("name", "label", "unit", "type", "minimum", "maximum", "hard_to_change"):
-        setattr(row, field, clean[field])
-    row.choices = choices
-    if apply is None or read is None:
-        raise Invalid({"apply": ["Give an action."]})
+    _require_for(user, [apply, read], [before.apply, before.read_back] if before else None)
+    row = form.instance
+    if before is not None:
+        _refuse_in_use(before, row.name)
     row.apply, row.read_back = apply.to_json(), read.to_json()
     row.look_failure, row.looked_at, row.look_value = "", None, None
     try:
         with transaction.atomic():
             row.save()
     except IntegrityError:
-        raise Invalid({"name": [f"There is a setting “{name}” already."]}) from None
+        raise Invalid({"name": [f"There is a setting “{row.name}” already."]}) from None
     action = activity.Action.SETTING_EDITED if setting else activity.Action.SETTING_CREATED
     record(action, user=user, subject=row, target=target.name, ways=[apply.way, read.way])
     return row
@@ -99,19 +80,14 @@ def save_step(
     data: Mapping[str, Any], target: Target, user: User, step: TargetStep | None = None
 ) -> TargetStep:
     """Define a reset command or a look whether the target is ready. Raise Invalid, PermissionDenied."""
-    form = StepForm(data)
-    form.is_valid()
+    before = copy(step)
+    form = StepForm(data, instance=step or TargetStep(target=target))
     errors = messages_of(form)
-    clean = form.cleaned_data
-    purpose = clean.get("purpose") or TargetStep.Purpose.RESET
-    if step is None and target.steps.count() >= MOST_STEPS:
-        errors["name"] = [f"A target has at most {MOST_STEPS} steps."]
-    action = _action(data.get("action"), Role(purpose), "action", target, errors)
+    row = form.instance
+    action = _action(data.get("action"), Role(row.purpose), "action", target, errors)
     if errors or action is None:
         raise Invalid(errors)
-    _require_for(user, [action], [step.action] if step else None)
-    row = step or TargetStep(target=target)
-    row.name, row.purpose, row.position = clean["name"], purpose, clean["position"] or 1
+    _require_for(user, [action], [before.action] if before else None)
     row.action = action.to_json()
     try:
         with transaction.atomic():
@@ -160,15 +136,6 @@ def _require_for(
     ways = [action.way for action in actions if action] + [each.get("way") for each in stored or ()]
     if COMMAND in ways:
         require_admin(user)
-
-
-def _wrong_name(name: str, target: Target) -> dict[str, list[str]]:
-    if not NAME.match(name):
-        return {"name": ["Begin with a small letter; then small letters, digits and _."]}
-    for kind, driver in all_kinds().items():
-        if target.family in driver.families and name in driver.parameters.base_fields:
-            return {"name": [f"The kind {kind} has a parameter “{name}”; take another name."]}
-    return {"name": [f"“{name}” is a name of perfdash itself."]} if name == BLIND_LABEL else {}
 
 
 def _refuse_in_use(setting: Setting, name: str) -> None:

@@ -1,8 +1,8 @@
 """How commands reach a target's machine: who may say so, and which host key is the machine's own."""
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings as installation
 from django.contrib.auth.models import User
@@ -13,12 +13,13 @@ from campaigns.kit import encryption, network
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import messages_of
-from campaigns.kit.own_services import installation_rules
 from campaigns.models import SshLogin, Target
 from campaigns.targets.actions import COMMAND, fingerprint_of, wrong_key
+from campaigns.targets.forms import rule_to_confirm
 from campaigns.targets.servers import rules_for
 from campaigns.targets.setting_forms import SshForm
 
+SECRETS = ("key", "password")
 ADMIN_ALONE = (
     "Commands run on the target's machine: only an administrator defines them, or changes how they "
     "reach it."
@@ -38,8 +39,7 @@ def require_admin(user: User) -> None:
 
 def revised(login: SshLogin) -> dict[str, Any]:
     """Give what the revision of a login is made of, with its secrets as they are stored."""
-    names = ("host", "port", "username", "key", "password")
-    return {name: getattr(login, name) for name in names}
+    return {name: getattr(login, name) for name in (*SshForm.Meta.fields, *SECRETS)}
 
 
 @transaction.atomic
@@ -50,34 +50,28 @@ def save_ssh(data: Mapping[str, Any], target: Target, user: User) -> SshLogin:
     machine has another host key: the accepted one is forgotten.
     """
     require_admin(user)
-    form = SshForm(data)
-    form.is_valid()
-    errors = messages_of(form)
-    clean = form.cleaned_data
     row = SshLogin.objects.filter(target=target).first() or SshLogin(target=target)
-    if errors:
-        raise Invalid(errors)
-    port = clean["port"] or 22
-    moved = (row.host, row.port, row.username) != (clean["host"], port, clean["username"])
+    before = copy(row)
+    form = SshForm(data, instance=row)
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    clean = form.cleaned_data
+    moved = any(getattr(before, name) != clean[name] for name in SshForm.Meta.fields)
     if clean["key"] and (wrong := wrong_key(clean["key"])):
-        errors["key"] = [wrong]
+        raise Invalid({"key": [wrong]})
     held = not moved and (row.key or row.password)
     if not (clean["key"] or clean["password"] or held):
-        errors["key"] = [
-            "Give a private key or a password. A stored one does not go to another machine or user."
-        ]
-    if errors:
-        raise Invalid(errors)
-    rule = _ssh_rule(clean, port, target, row)
+        raise Invalid(
+            {
+                "key": [
+                    "Give a private key or a password. A stored one does not go to another machine or user."
+                ]
+            }
+        )
+    row.confirmed_rule = _ssh_rule(clean, target, before)
     if moved:
         row.key = row.password = row.host_key = row.offered_key = ""
         row.looked_at, row.look_failure = None, ""
-    row.host, row.port, row.username, row.confirmed_rule = (
-        clean["host"],
-        port,
-        clean["username"],
-        rule,
-    )
     if clean["key"]:
         row.key, row.password = encryption.encrypt(clean["key"].strip() + "\n"), ""
     if clean["password"]:
@@ -138,35 +132,21 @@ def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
     return login
 
 
-def _ssh_rule(clean: Mapping[str, Any], port: int, target: Target, row: SshLogin) -> str:
+def _ssh_rule(clean: Mapping[str, Any], target: Target, row: SshLogin) -> str:
     """The rule that the owner confirmed, or empty where the other rules suffice. Raise Invalid."""
-    host = clean["host"]
+    host, port = clean["host"], clean["port"]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
     try:
-        network.check_url(url, rules_for(target))
+        rule = rule_to_confirm(url, rules_for(target))
     except network.NetworkError as refusal:
-        try:
-            endpoint = network.parse_url(url)
-        except network.NetworkError as error:
-            raise Invalid({"host": [str(error)]}) from None
-        own = endpoint.host == "localhost" or (
-            endpoint.address is not None and network.is_local(endpoint.address)
+        raise Invalid({"host": [str(refusal)]}) from None
+    if rule and not clean["confirm_address"] and rule != row.confirmed_rule:
+        raise Invalid(
+            {
+                "confirm_address": [
+                    f"{host} port {port} is a loopback or private address. Confirm that the "
+                    "machine is yours and commands may run there."
+                ]
+            }
         )
-        rule = urlsplit(url).netloc
-        if not (installation.OWNER_CONFIRMS and own):
-            raise Invalid({"host": [str(refusal)]}) from None
-        try:
-            network.check_url(url, installation_rules().allowing(rule))
-        except network.NetworkError as never:
-            raise Invalid({"host": [str(never)]}) from None
-        if not clean["confirm_address"] and rule != row.confirmed_rule:
-            raise Invalid(
-                {
-                    "confirm_address": [
-                        f"{host} port {port} is a loopback or private address. Confirm that the "
-                        "machine is yours and commands may run there."
-                    ]
-                }
-            ) from None
-        return rule
-    return ""
+    return rule

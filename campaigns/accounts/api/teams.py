@@ -11,9 +11,10 @@ from rest_framework.response import Response
 
 from campaigns.accounts import teams
 from campaigns.accounts.queries import members_of
+from campaigns.accounts.teams import RULES
 from campaigns.kit.api.inputs import Flag, Input
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.selection import ModelOutput, OfModel, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.owners import find
@@ -29,12 +30,15 @@ class TeamInput(Input):
     name = serializers.CharField(max_length=100)
 
 
-class RulesInput(Input):
+class RulesInput(Input, OfModel[Team]):
     """The fields of a team that change."""
 
-    name = serializers.CharField(max_length=100, required=False)
-    approvals_needed = serializers.IntegerField(required=False, min_value=1, max_value=10)
     second_for_production = Flag()
+
+    class Meta:
+        model = Team
+        fields = RULES
+        extra_kwargs = {"name": {"required": False, "validators": []}}
 
 
 class RolesInput(Input):
@@ -43,7 +47,7 @@ class RolesInput(Input):
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1)
 
 
-class TeamOutput(Selectable, serializers.ModelSerializer[Team]):
+class TeamOutput(ModelOutput[Team]):
     """A team and its rules. `rights`: of the one who asks."""
 
     url = serializers.HyperlinkedIdentityField("api-team")
@@ -51,7 +55,7 @@ class TeamOutput(Selectable, serializers.ModelSerializer[Team]):
 
     class Meta:
         model = Team
-        fields = ["id", "url", "name", "approvals_needed", "second_for_production", "rights"]
+        fields = ["id", "url", *RULES, "rights"]
 
     @extend_schema_field(
         serializers.ListField(

@@ -49,8 +49,8 @@ class ChannelForm(forms.Form):
     kinds = forms.MultipleChoiceField(choices=CHOICES, required=False, label="Notify me when")
     teams = forms.MultipleChoiceField(required=False, label="Of these teams")
 
-    def __init__(self, data: Mapping[str, Any], user: User) -> None:
-        super().__init__(data)
+    def __init__(self, data: Mapping[str, Any] | None, user: User, **named: Any) -> None:
+        super().__init__(data, **named)
         field = self.fields["teams"]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - it is declared above
         field.choices = [(str(team.pk), team.name) for team in teams_with(user)]

@@ -1,18 +1,18 @@
 """By which ways somebody is told of what: his own channels, and what came of their deliveries."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.accounts.notifications import channels, confirming, defaults
 from campaigns.accounts.notifications.told import deliveries_of, told
-from campaigns.accounts.pages.channel_forms import Sent, channel_form, new_form
+from campaigns.accounts.pages.channel_forms import ChannelForm
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.form_errors import add_errors
 from campaigns.kit.pages.moved import seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, held
@@ -35,11 +35,12 @@ def notifications(request: HttpRequest) -> HttpResponse:
 @require_POST
 def channel_new(request: HttpRequest) -> HttpResponse:
     """Make a channel; the secret of a webhook is shown this once."""
-    sent = _sent(request.POST, "new") | {"is_on": True}
+    form = ChannelForm(user_of(request), None, request.POST)
     try:
-        row, secret = channels.save_channel(sent, user_of(request))
+        row, secret = channels.save_channel(form.sent(), user_of(request))
     except Invalid as invalid:
-        return _page(request, sent=sent, errors=invalid.errors, status=422)
+        add_errors(form, invalid)
+        return _page(request, form, status=422)
     if secret:
         return _page(request, made=row, secret=secret)
     messages.success(request, f"“{row.name}” was added.")
@@ -51,14 +52,16 @@ def channel_new(request: HttpRequest) -> HttpResponse:
 def channel_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change one of one's own channels."""
     row = _mine(request, pk)
-    sent = _sent(request.POST, str(pk)) | {"is_on": f"{pk}-is_on" in request.POST}
+    user = user_of(request)
     try:
         with held(row, channels.revised, seen_in(request)):
-            saved, _ = channels.save_channel(sent, user_of(request), row)
-    except Invalid as invalid:
-        return _page(request, sent=sent, errors=invalid.errors, at=pk, status=422)
-    except Changed as changed:
-        return _page(request, sent=sent, changed=changed, at=pk, status=409)
+            saved, _ = channels.save_channel(ChannelForm(user, row, request.POST).sent(), user, row)
+    except (Invalid, Changed) as error:
+        changed = error if isinstance(error, Changed) else None
+        form = ChannelForm(user, _mine(request, pk), request.POST, changed)
+        if isinstance(error, Invalid):
+            add_errors(form, error)
+        return _page(request, form, status=409 if changed else 422)
     messages.success(request, f"“{saved.name}” was saved.")
     return redirect("notifications")
 
@@ -127,35 +130,22 @@ def _do(request: HttpRequest, pk: int, act: Callable[[Channel], object], done: s
     return redirect("notifications")
 
 
-def _sent(post: QueryDict, key: str) -> dict[str, Any]:
-    """What the form of a key sent; its boxes that are not ticked send nothing."""
-    names = [name for name in ("name", "kind", "address") if f"{key}-{name}" in post]
-    sent: dict[str, Any] = {name: post[f"{key}-{name}"] for name in names}
-    sent["kinds"] = post.getlist("kinds")
-    sent["teams"] = post.getlist("teams") if post.get("which") == "some" else []
-    return sent
-
-
 def _page(
     request: HttpRequest,
+    form: ChannelForm | None = None,
     *,
-    sent: Mapping[str, Any] | None = None,
-    errors: Mapping[str, Sequence[str]] | None = None,
-    changed: Changed | None = None,
-    at: int | None = None,
     made: Channel | None = None,
     secret: str = "",
     status: int = 200,
 ) -> HttpResponse:
+    """Draw the page; `form`: the one that was refused."""
     user = user_of(request)
     defaults.give_default_channels([user])
-    wrong = Sent(sent or {}, errors or {}, changed)
+    forms = [ChannelForm(user, each) for each in (*user.channels.all(), None)]
+    forms = [form if form and form.key == each.key else each for each in forms]
     context = {
-        "channels": [
-            channel_form(each, user, wrong if each.pk == at else Sent())
-            for each in user.channels.all()
-        ],
-        "new": new_form(user, wrong if at is None else Sent()),
+        "channels": forms[:-1],
+        "new": forms[-1],
         "told": [(told(each), DELIVERIES[each.state]) for each in deliveries_of(user)[:SHOWN]],
         "made": made,
         "secret": secret,

@@ -1,33 +1,31 @@
 """Teams: list, page with members and rules, and the people of the installation."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.accounts import queries as queries
 from campaigns.accounts import teams
 from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import add_errors
 from campaigns.kit.owners import find
-from campaigns.kit.pages.fields import Choice, from_form
-from campaigns.kit.pages.moved import Difference, Moved, moved, of_fields, opened_on, seen_in
+from campaigns.kit.pages.moved import Difference, Moved, moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.revisions import Changed, Data, held, revision_of
 from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
 from campaigns.models import Membership, Role, Team
-
-Errors = Mapping[str, list[str]]
 
 
 class MemberRow(NamedTuple):
     """A member with the roles to tick. seen: the revision of the roles."""
 
     member: Membership
-    choices: list[Choice]
+    form: teams.MemberForm
     words: str
     seen: str
 
@@ -40,28 +38,25 @@ OWNER_ALONE = "Only the owner of the installation sees all accounts and makes te
 def team_list(request: HttpRequest) -> HttpResponse:
     """The teams that one is in; the owner of the installation sees all, and makes new ones."""
     user = user_of(request)
-    name, errors = request.POST.get("name", ""), {}
+    form, wrong = teams.RulesForm(posted(request)), False
     if request.method == "POST":
         try:
-            made = teams.create_team(name, user)
+            made = teams.create_team(request.POST.get("name", ""), user)
         except Invalid as invalid:
-            errors = dict(invalid.errors)
+            wrong = True
+            add_errors(form, invalid)
         else:
             messages.success(request, f"The team “{made}” is made; add its members.")
             return redirect("team", made.pk)
     context = {
         "rows": queries.team_rows(user),
-        "field": from_form(
-            "name", teams.RulesForm.base_fields["name"], name, errors.get("name", ())
-        )
-        if user.is_superuser
-        else None,
+        "form": form if user.is_superuser else None,
         "roles": [
             (role.label, "; ".join(IN_WORDS[right] for right in Right if right in RIGHTS[role]))
             for role in Role
         ],
     }
-    return render(request, "accounts/teams/list.html", context, status=422 if errors else 200)
+    return render(request, "accounts/teams/list.html", context, status=422 if wrong else 200)
 
 
 @require_GET
@@ -75,18 +70,15 @@ def team(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.MANAGE, Team)
 def team_rules(request: HttpRequest, pk: int) -> HttpResponse:
     """Change name and rules."""
-    data = {
-        "name": request.POST.get("name", ""),
-        "approvals_needed": request.POST.get("approvals_needed", ""),
-        "second_for_production": request.POST.get("second_for_production") == "on",
-    }
+    form = teams.RulesForm(request.POST, instance=get_object_or_404(Team, pk=pk))
+    data = {name: request.POST.get(name, "") for name in form.fields}
     return _changed(
         request,
         pk,
         lambda found: teams.change_rules(found, data, user_of(request)),
         "The rules are saved.",
         teams.rules_of,
-        rules=data,
+        rules=form,
     )
 
 
@@ -102,7 +94,7 @@ def team_member(request: HttpRequest, pk: int) -> HttpResponse:
         lambda found: teams.set_roles(found, name, roles, user_of(request)),
         f"{name} is {queries.in_words([role for role in Role.values if role in roles])}.",
         lambda found: teams.roles_of(found, name),
-        member={"user": name, "roles": roles},
+        member=teams.MemberForm(request.POST),
     )
 
 
@@ -143,16 +135,21 @@ def _changed(
     act: Callable[[Team], object],
     done: str,
     revised: Callable[[Team], Data],
-    **sent: Any,
+    *,
+    rules: teams.RulesForm | None = None,
+    member: teams.MemberForm | None = None,
 ) -> HttpResponse:
+    """Act on a team. Where that is refused, show the page with the form that was sent."""
     found = find(Team.objects.all(), user_of(request), Right.MANAGE, pk=pk)
     try:
         with held(found, revised, seen_in(request)):
             act(found)
     except Invalid as invalid:
-        return _page(request, Team.objects.get(pk=pk), invalid.errors, **sent)
+        add_errors(rules or member or teams.MemberForm(), invalid)
+        return _page(request, Team.objects.get(pk=pk), rules=rules, member=member, status=422)
     except Changed as changed:
-        return _page(request, Team.objects.get(pk=pk), changed=changed, **sent)
+        found = Team.objects.get(pk=pk)
+        return _page(request, found, changed=changed, rules=rules, member=member, status=409)
     messages.success(request, done)
     return redirect("team", pk)
 
@@ -160,51 +157,38 @@ def _changed(
 def _page(
     request: HttpRequest,
     found: Team,
-    errors: Errors | None = None,
     *,
     changed: Changed | None = None,
-    rules: Mapping[str, Any] | None = None,
-    member: Mapping[str, Any] | None = None,
+    rules: teams.RulesForm | None = None,
+    member: teams.MemberForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     stored = teams.rules_of(found)
-    of_rules = (errors or {}) if rules is not None else {}
-    of_member = (errors or {}) if member is not None else {}
-    sent = member or {"user": "", "roles": [Role.VIEWER]}
-    drawn = [
-        from_form(name, field, (rules or stored)[name], of_rules.get(name, ()))
-        for name, field in teams.RulesForm.base_fields.items()
-    ]
-    typed = sent if changed else {"user": ""}
+    new_member = member or teams.MemberForm()
+    ticked = {member["user"].value(): member["roles"].value()} if member and changed else {}
     context = {
         "team": found,
         "rows": [
             MemberRow(
                 row,
-                _choices(sent["roles"] if row.user.username == typed["user"] else row.roles),
+                teams.MemberForm(
+                    initial={"roles": ticked.get(row.user.username, row.roles)}, auto_id=False
+                ),
                 queries.in_words(row.roles),
                 revision_of({"roles": row.roles}),
             )
             for row in queries.members_of(found)
         ],
-        "rules": drawn,
+        "rules": rules or teams.RulesForm(instance=found),
         "rules_seen": opened_on(request, stored, changed) if rules else revision_of(stored),
-        "moved": changed and (of_fields(changed, drawn) if rules else _moved(changed, sent)),
-        "new_member": from_form(
-            "user", teams.MemberForm.base_fields["user"], sent["user"], of_member.get("user", ())
-        ),
-        "roles": _choices(sent["roles"]),
-        "role_errors": of_member.get("roles", ()),
+        "moved": changed and (of_form(changed, rules) if rules else _moved(changed, new_member)),
+        "new_member": new_member,
     }
-    status = 409 if changed else 422 if errors else 200
     return render(request, "accounts/teams/team.html", context, status=status)
 
 
-def _moved(changed: Changed, sent: Mapping[str, Any]) -> Moved:
-    """The roles of a member, as they are now and as they were ticked."""
-    label = f"Roles of {sent['user']}"
+def _moved(changed: Changed, member: teams.MemberForm) -> Moved:
+    """Return the roles of a member, as they are now and as they were ticked."""
+    label = f"Roles of {member['user'].value()}"
     now = queries.in_words(changed.stored["roles"])
-    return moved(changed, [Difference(label, now, queries.in_words(sent["roles"]))])
-
-
-def _choices(roles: Any) -> list[Choice]:
-    return [Choice(role, role.label, role in roles) for role in Role]
+    return moved(changed, [Difference(label, now, queries.in_words(member["roles"].value()))])

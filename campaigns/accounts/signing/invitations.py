@@ -18,13 +18,11 @@ from campaigns.accounts import invitations
 from campaigns.accounts.own_account import NewAccount, new_user
 from campaigns.accounts.signing.coming_in import refused
 from campaigns.kit.errors import Invalid
-from campaigns.kit.pages.fields import Choice, from_form
+from campaigns.kit.form_errors import add_errors
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
 from campaigns.models import Invitation, Role, Team
 
-UNITS = {"days": "days"}
-FIRST_CHOICE = {"note": "", "days": str(invitations.USUAL_DAYS)}
 STATES = {
     invitations.WAITING: ("info", "dots"),
     invitations.USED: ("pass", "check"),
@@ -42,15 +40,17 @@ def team_invitations(request: HttpRequest, pk: int) -> HttpResponse:
     user, team = user_of(request), Team.objects.get(pk=pk)
     if request.method != "POST":
         offered = [role for role in Role if role in request.GET.getlist("role")]
-        return _list_page(request, team, FIRST_CHOICE, offered or [Role.VIEWER])
-    sent = {name: request.POST.get(name, "") for name in FIRST_CHOICE}
-    roles = request.POST.getlist("roles")
+        form = invitations.InvitationForm(initial={"roles": offered} if offered else None)
+        return _list_page(request, team, form)
+    form = invitations.InvitationForm(request.POST)
+    sent = {name: request.POST.get(name, "") for name in ("note", "days")}
     try:
-        made = invitations.make(user, team, roles=roles, note=sent["note"], days=sent["days"])
+        made = invitations.make(user, team, roles=request.POST.getlist("roles"), **sent)
     except Invalid as invalid:
-        return _list_page(request, team, sent, roles, errors=invalid.errors)
+        add_errors(form, invalid)
+        return _list_page(request, team, form, status=422)
     address = request.build_absolute_uri(reverse("invitation", args=[made.text]))
-    return _list_page(request, team, FIRST_CHOICE, [Role.VIEWER], made=made, address=address)
+    return _list_page(request, team, invitations.InvitationForm(), made=made, address=address)
 
 
 @require_POST
@@ -125,26 +125,14 @@ def _may(found: Invitation) -> str:
 def _list_page(
     request: HttpRequest,
     team: Team,
-    sent: dict[str, str],
-    roles: list[Any],
+    form: invitations.InvitationForm,
     *,
-    errors: dict[str, list[str]] | None = None,
+    status: int = 200,
     **made: Any,
 ) -> HttpResponse:
-    wrong = errors or {}
-    fields = invitations.InvitationForm.base_fields
-    context = {
-        "team": team,
-        "rows": [_row(found) for found in invitations.of(team)],
-        "roles": [Choice(role, role.label, chosen=role in roles) for role in Role],
-        "role_errors": wrong.get("roles", ()),
-        "fields": [
-            from_form(name, fields[name], sent[name], wrong.get(name, ()), unit=UNITS.get(name, ""))
-            for name in FIRST_CHOICE
-        ],
-    }
-    status = 422 if errors else 200
-    return render(request, "accounts/invitations.html", context | made, status=status)
+    rows = [_row(found) for found in invitations.of(team)]
+    context = {"team": team, "rows": rows, "form": form, **made}
+    return render(request, "accounts/invitations.html", context, status=status)
 
 
 def _row(found: Any) -> dict[str, Any]:

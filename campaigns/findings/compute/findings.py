@@ -35,6 +35,7 @@ from campaigns.kit.network.urls import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.planning import drafts
 from campaigns.planning.amendments import was_adaptive
+from campaigns.planning.design import FIELDS
 from campaigns.planning.metrics import analysed_metrics_of
 from campaigns.results.environment import stretches_of
 from campaigns.results.surroundings import NAME as SURROUNDINGS
@@ -46,15 +47,8 @@ from campaigns.stats.methods import METHODS
 
 ROWS_AT_ONCE = 10
 """Findings in a statement: those of many runs are megabytes each."""
-NOT_HASHED = frozenset(
-    {
-        *("time_budget_seconds", "max_failed_percent", "max_consecutive_failures"),
-        "failed_limit_percent",
-    }
-)
-"""Of a definition: what bounds the execution and changes no finding, and what the criteria hold
-already. A field that a version adds belongs here, or every finding of before is taken for one of
-other data."""
+NOT_HASHED = frozenset(name for name, field in FIELDS.items() if not field.hashed)
+"""Of a definition: what bounds the execution and changes no finding, and what the criteria hold already."""
 
 
 def analyse(campaign: Campaign) -> None:

@@ -1,8 +1,9 @@
 """Fields of what clients send: types only; what a value means is checked later."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
+from django import forms
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -156,3 +157,27 @@ class ConfirmInput(Input):
     """`confirm_target`: the name of a production server, as the one who loads it typed it."""
 
     confirm_target = Name()
+
+
+class FormInput(Input):
+    """The fields of a Django form, as JSON holds them; what they mean, the form checks later.
+
+    Other fields are declared as usual, and stand for those of the form that are called so.
+    """
+
+    form: "ClassVar[type[forms.Form] | type[forms.ModelForm[Any]]]"
+    without: ClassVar[Sequence[str]] = ()
+    """Fields of the form that are no input here."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields of the form, then those that are declared."""
+        found = {
+            name: Flag()
+            if isinstance(field, forms.BooleanField)
+            else Number()
+            if isinstance(field, forms.IntegerField | forms.FloatField)
+            else Text()
+            for name, field in self.form.base_fields.items()
+            if name not in self.without
+        }
+        return found | super().get_fields()

@@ -1,8 +1,9 @@
 """`?fields=`: what a client does not ask for is neither read nor sent."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from django.db import models
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
@@ -24,6 +25,7 @@ class ByQuery(BaseContentNegotiation):
         return first, str(first.media_type)
 
 
+AnyRow = TypeVar("AnyRow", bound=models.Model)
 Shape = serializers.BaseSerializer[Any]
 
 
@@ -42,6 +44,21 @@ class Selectable(serializers.Serializer[Any]):
         return parent is None or (
             isinstance(parent, serializers.ListSerializer) and parent.parent is None
         )
+
+
+class OfModel(serializers.ModelSerializer[AnyRow]):
+    """Fields of a model. Its labels and helps say how a form is filled, and are no part of the document."""
+
+    def build_standard_field(
+        self, field_name: str, model_field: "models.Field[Any, Any]"
+    ) -> tuple[type[Any], dict[str, Any]]:
+        """Return class and arguments of the field of a column."""
+        kind, named = super().build_standard_field(field_name, model_field)
+        return kind, {name: named[name] for name in named if name not in ("label", "help_text")}
+
+
+class ModelOutput(Selectable, OfModel[AnyRow]):
+    """An answer made of a row."""
 
 
 def names_of(shape: type[Selectable]) -> list[str]:

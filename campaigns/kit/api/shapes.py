@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, Run, Scope
+from campaigns.planning import design
 
 
 class CampaignName(serializers.Serializer[Any]):
@@ -105,41 +106,39 @@ class FindingEntry(Part):
     computed_at = serializers.DateTimeField()
 
 
+def output_of(field: design.Declared) -> serializers.Field:
+    """Return the field that describes a value of the design."""
+    column: Any = Campaign._meta.get_field(field.column)
+    named: dict[str, Any] = {"required": field.written is design.always}
+    match field:
+        case design.Whole():
+            return serializers.IntegerField(**named)
+        case design.Number() | design.Span():
+            return serializers.FloatField(allow_null=column.null, **named)
+        case design.Choice():
+            return serializers.ChoiceField(choices=field.options, **named)
+        case design.Tags():
+            return serializers.ListField(child=serializers.CharField(), **named)
+    return text(**named)
+
+
 class Definition(Part):
     """A definition, as it can be sent again."""
 
-    question = serializers.CharField()
-    name = text()
     kind = serializers.CharField()
     target = serializers.IntegerField(allow_null=True)
     parameters = serializers.DictField(child=serializers.JSONField())
     factors = serializers.DictField(child=serializers.ListField(child=serializers.JSONField()))
     excluded = serializers.ListField(child=serializers.JSONField())
-    order = serializers.ChoiceField(choices=Campaign.Order.choices)
-    paired_factor = text()
-    baseline = text()
-    repetitions = serializers.IntegerField()
-    warm_ups = serializers.IntegerField()
-    cool_down_seconds = serializers.FloatField()
-    run_limit_seconds = serializers.FloatField()
-    time_budget_seconds = serializers.FloatField(allow_null=True)
-    max_failed_percent = serializers.FloatField()
-    max_consecutive_failures = serializers.IntegerField()
-    seed = serializers.IntegerField()
     primary_metric = text()
     primary_contrast = serializers.DictField(child=serializers.JSONField(), required=False)
-    smallest_effect_percent = serializers.FloatField()
-    margin_percent = serializers.FloatField()
-    failed_limit_percent = serializers.FloatField()
-    stop_rule = serializers.ChoiceField(choices=Campaign.StopRule.choices)
-    stop_width_percent = serializers.FloatField(required=False)
-    stop_most = serializers.IntegerField(required=False)
     hard_to_change = serializers.ListField(child=serializers.CharField(), required=False)
-    settings_afterwards = serializers.ChoiceField(
-        choices=Campaign.Afterwards.choices, required=False
-    )
-    pool = serializers.CharField(required=False)
-    tags = serializers.ListField(child=serializers.CharField())
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields of the design before those of the class."""
+        return {
+            name: output_of(field) for name, field in design.FIELDS.items()
+        } | super().get_fields()
 
 
 class PlannedRun(Part):

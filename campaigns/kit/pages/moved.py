@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest
+from django import forms
+from django.http import HttpRequest, QueryDict
 
 from campaigns.kit.pages.fields import Field, as_text
 from campaigns.kit.revisions import Changed, Data, Seen, revision_of
@@ -32,6 +33,16 @@ class Moved:
     by: str
     at: datetime | None
     differences: Sequence[Difference]
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """Return what a form was sent with, its lines ended as they are stored; None where none was sent."""
+    if request.method != "POST":
+        return None
+    data = request.POST.copy()
+    for name, values in request.POST.lists():
+        data.setlist(name, [value.replace("\r\n", "\n") for value in values])
+    return data
 
 
 def seen_in(request: HttpRequest) -> Seen:
@@ -80,6 +91,25 @@ def of_fields(
     )
 
 
+def of_form(
+    changed: Changed,
+    fields: Iterable[forms.BoundField],
+    secrets: Sequence[str] = (),
+    stored: Data | None = None,
+) -> Moved:
+    """The same for a Django form, or fields of several forms."""
+    if stored is None:
+        stored = {name: changed.stored[name] for name in changed.fields}
+    return moved(
+        changed,
+        [
+            _of_field(field, stored[field.html_name], hidden=field.html_name in secrets)
+            for field in fields
+            if field.html_name in stored
+        ],
+    )
+
+
 def of_texts(
     changed: Changed, typed: Mapping[str, Any], stored: Mapping[str, Any], labels: Mapping[str, str]
 ) -> Moved:
@@ -90,6 +120,20 @@ def of_texts(
             Difference(label, _shown(stored.get(name)), _shown(typed.get(name)))
             for name, label in labels.items()
         ],
+    )
+
+
+def _of_field(field: forms.BoundField, stored: Any, *, hidden: bool) -> Difference:
+    label = str(field.label)
+    if hidden:
+        return Difference(label, HIDDEN, "", field.auto_id)
+    if isinstance(field.field, forms.BooleanField):
+        now, typed = ("yes" if each else "no" for each in (stored, field.value()))
+        return Difference(label, now, typed, field.auto_id)
+    labels = {str(value): text for value, text in getattr(field.field, "choices", ())}
+    now, typed = as_text(stored), as_text(field.value())
+    return Difference(
+        label, _shown(labels.get(now, now)), _shown(labels.get(typed, typed)), field.auto_id
     )
 
 

@@ -4,17 +4,19 @@ Every view says by `takes` which right its address takes, and of whose row; a te
 does not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from campaigns.kit.errors import Invalid
 from campaigns.kit.owners import Takes, admit, find
-from campaigns.kit.pages.fields import Choice, Field
+from campaigns.kit.pages.moved import posted
 from campaigns.kit.rights import May, Right, teams_with
 from campaigns.models import Campaign, Target
 
@@ -70,20 +72,27 @@ def target_of(request: HttpRequest, pk: int | str, right: Right = Right.SEE) -> 
     return find(Target.objects.all(), user_of(request), right, pk=pk)
 
 
-def team_field(
-    request: HttpRequest, right: Right = Right.WRITE, errors: Sequence[str] = ()
-) -> list[Field]:
-    """The choice of the team that something new belongs to, where somebody has several."""
+class TeamForm(forms.Form):
+    """The choice of the team that something new belongs to; `allowing.team_for` checks it."""
+
+    team = forms.CharField(
+        required=False, widget=forms.Select, help_text="Its members see it; nobody else does."
+    )
+
+
+def team_form(
+    request: HttpRequest, right: Right = Right.WRITE, invalid: Invalid | None = None
+) -> TeamForm | None:
+    """Return the choice of a team, with what is wrong with it; None where there is only one."""
     teams = list(teams_with(user_of(request), right))
     if len(teams) < 2:
-        return []
-    chosen = request.POST.get("team", request.GET.get("team", ""))
-    choices = [
-        Choice("", "choose a team"),
-        *(Choice(str(team.pk), team.name, str(team.pk) == chosen) for team in teams),
-    ]
-    hint = "Its members see it; nobody else does."
-    return [Field("team", "Team", chosen, "select", hint=hint, choices=choices, errors=errors)]
+        return None
+    form = TeamForm(posted(request), initial=request.GET.dict())
+    choices = [("", "choose a team"), *((str(team.pk), team.name) for team in teams)]
+    form.fields["team"].widget = forms.Select(choices=choices)
+    if invalid is not None and "team" in invalid.errors:
+        form.add_error("team", invalid.errors["team"])
+    return form
 
 
 def may(request: HttpRequest) -> May:

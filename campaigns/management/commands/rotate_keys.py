@@ -12,7 +12,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models import Channel, SshLogin, Target
 from campaigns.overview.checks import named
-from campaigns.targets.servers import SECRETS
+from campaigns.targets.forms import SECRETS
 
 OF_LOGINS = ("password", "key")
 OF_CHANNELS = ("address", "secret", "former_secret")

@@ -81,7 +81,11 @@ class Campaigns(WholeCampaignApi):
         confirmed_name = data.pop("confirm_target")
         given = data.pop("team")
         definition = checking.check(data, self.targets())
-        team = definition.target.team if definition.target else team_for(self.user, given)
+        team = (
+            definition.campaign.target.team
+            if definition.campaign.target
+            else team_for(self.user, given)
+        )
         if given and str(given) not in (str(team.pk), team.name):
             raise Invalid({"team": ["The target belongs to another team; leave this out."]})
         with transaction.atomic():

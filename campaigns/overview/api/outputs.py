@@ -11,7 +11,7 @@ from rest_framework.reverse import reverse
 
 from campaigns.execution import live
 from campaigns.kit.api import shapes
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.selection import ModelOutput, Selectable
 from campaigns.models import Campaign, LaunchRequest, Target
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
@@ -21,11 +21,13 @@ from campaigns.results import environment, records, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries
 from campaigns.targets.allowed import names_beside
+from campaigns.targets.forms import TYPED
 
 
-class TargetOutput(Selectable, serializers.ModelSerializer[Target]):
+class TargetOutput(ModelOutput[Target]):
     """A server under test."""
 
+    base_url = serializers.URLField(max_length=500)
     has_password = serializers.SerializerMethodField()
     has_client_key = serializers.SerializerMethodField()
     same_server_as = serializers.SerializerMethodField()
@@ -37,25 +39,12 @@ class TargetOutput(Selectable, serializers.ModelSerializer[Target]):
             "id",
             "url",
             "team",
-            "name",
-            "family",
-            "base_url",
             "address",
             "same_server_as",
-            "username",
-            "has_password",
+            *TYPED,
             "verify_tls",
-            "ca_bundle",
-            "client_certificate",
+            "has_password",
             "has_client_key",
-            "is_dedicated",
-            "hardware",
-            "is_production",
-            "max_concurrency",
-            "max_requests_per_second",
-            "quiet_hours",
-            "quiet_zone",
-            "notes",
             "health",
             "health_message",
             "probed_at",

@@ -5,6 +5,7 @@ from rest_framework import serializers
 from campaigns.kit.api.inputs import (
     ConfirmInput,
     Flag,
+    FormInput,
     Input,
     Name,
     Number,
@@ -14,39 +15,22 @@ from campaigns.kit.api.inputs import (
     Word,
 )
 from campaigns.models import Campaign
-from campaigns.planning.forms import MOST_REPETITIONS
+from campaigns.planning import design
 
 
-class CampaignInput(Input):
+class CampaignInput(FormInput):
     """A definition, as `checking.check` takes it."""
 
-    question = Text()
-    name = Text()
+    form = design.DesignForm
+    baseline = Scalar()
+    tags = Tags()
     kind = Text()
     target = Number()
     parameters = serializers.DictField(required=False)
     factors = serializers.DictField(child=serializers.ListField(child=Scalar()), required=False)
     excluded = serializers.ListField(child=serializers.DictField(child=Scalar()), required=False)
-    order = Text()
-    paired_factor = Text()
-    baseline = Scalar()
-    repetitions = Number()
-    warm_ups = Number()
-    cool_down_seconds = Number()
-    run_limit_seconds = Number()
-    pool = Text()
-    time_budget_seconds = Number()
-    max_failed_percent = Number()
-    max_consecutive_failures = Number()
-    seed = Number()
     primary_metric = Text()
     primary_contrast = serializers.DictField(required=False, allow_null=True)
-    smallest_effect_percent = Number()
-    margin_percent = Number()
-    failed_limit_percent = Number()
-    stop_rule = Text()
-    stop_width_percent = Number()
-    stop_most = Number()
     hard_to_change = serializers.ListField(
         child=serializers.CharField(max_length=80),
         required=False,
@@ -54,8 +38,6 @@ class CampaignInput(Input):
         max_length=50,
         help_text="Factors that are changed as seldom as possible; null: as the settings say.",
     )
-    settings_afterwards = Text()
-    tags = Tags()
 
 
 class NewCampaignInput(CampaignInput):
@@ -66,60 +48,20 @@ class NewCampaignInput(CampaignInput):
     team = Name()
 
 
-class TargetInput(Input):
-    """A target, as `servers.save_target` takes it."""
-
-    name = Text()
-    family = Text()
-    base_url = Text()
-    username = Text()
-    password = Text()
-    is_production = Flag()
-    max_concurrency = Number()
-    max_requests_per_second = Number()
-    quiet_hours = Text()
-    quiet_zone = Text()
-    is_dedicated = Flag()
-    hardware = Text()
-    ca_bundle = Text()
-    skip_verification = Flag()
-    client_certificate = Text()
-    client_key = Text()
-    notes = Text()
-    confirm_address = Flag()
-
-
-class NewTargetInput(TargetInput):
-    """A target of a team: by number or name; needed of those alone who operate in several."""
-
-    team = Name()
-
-
-class EditTargetInput(TargetInput):
-    """The fields of a target that change; what is not sent stays."""
-
-    forget_password = Flag()
-
-
 class ExtendInput(ConfirmInput):
     """By how many repetitions a campaign is extended."""
 
-    repetitions = serializers.IntegerField(min_value=1, max_value=MOST_REPETITIONS)
+    repetitions = serializers.IntegerField(min_value=1, max_value=design.MOST_REPETITIONS)
 
 
-class AmendInput(ConfirmInput):
+class AmendInput(ConfirmInput, FormInput):
     """Locked fields as a definition has them, and why they are changed."""
 
+    form = design.DesignForm
+    without = tuple(name for name, field in design.FIELDS.items() if not field.locked)
     reason = Text()
-    question = Text()
     primary_metric = Text()
     primary_contrast = serializers.DictField(required=False, allow_null=True)
-    smallest_effect_percent = Number()
-    margin_percent = Number()
-    failed_limit_percent = Number()
-    stop_rule = Text()
-    stop_width_percent = Number()
-    stop_most = Number()
 
 
 class TryInput(ConfirmInput):

@@ -8,7 +8,6 @@ target is there, what fits together) is not in it.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django import forms
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.permissions import AllowAny
@@ -23,9 +22,8 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.views import Api
-from campaigns.kit.durations import DurationField
 from campaigns.planning.api.inputs import CampaignInput
-from campaigns.planning.forms import DesignForm
+from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
 from campaigns.planning.parts import MOST_FACTORS
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -98,7 +96,7 @@ def definition_schema() -> dict[str, Any]:
         "$schema": DRAFT,
         "title": "A campaign of perfdash",
         "type": "object",
-        "required": ["kind", *(name for name in fields if _is_required(name))],
+        "required": ["kind", *(name for name, field in FIELDS.items() if field.required)],
         "additionalProperties": False,
         "properties": fields,
         "allOf": [
@@ -109,11 +107,6 @@ def definition_schema() -> dict[str, Any]:
             for name, driver in sorted(kinds.items())
         ],
     }
-
-
-def _is_required(name: str) -> bool:
-    field = DesignForm.base_fields.get(name)
-    return field is not None and field.required
 
 
 def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:
@@ -134,19 +127,8 @@ def parameters_schema(name: str, driver: Driver) -> dict[str, Any]:
 def _field(name: str) -> dict[str, Any]:
     if name in DESCRIBED:
         return dict(DESCRIBED[name])
-    field = DesignForm.base_fields[name]
-    shape: dict[str, Any] = {"type": "string"}
-    if isinstance(field, DurationField):
-        limits = {"minimum": field.min_value, "maximum": field.max_value}
-        shape = {"anyOf": [{"type": "number", **limits}, {"type": "string"}]}
-    elif isinstance(field, forms.IntegerField):  # FloatField derives from it
-        word = "number" if isinstance(field, forms.FloatField) else "integer"
-        shape = {"type": word, **_limits(field)}
-    elif isinstance(field, forms.ChoiceField):
-        choices: Any = field.choices
-        shape = {"enum": [value for value, _ in choices]}
-    elif isinstance(field, forms.CharField):
-        shape |= {"maxLength": field.max_length} | ({"minLength": 1} if field.required else {})
+    field = FIELDS[name]
+    shape = _shape(field)
     if not field.required:
         shape = {"anyOf": [*shape.get("anyOf", [shape]), {"type": "null"}]}
     initial = {} if field.initial is None else {"default": field.initial}
@@ -154,9 +136,17 @@ def _field(name: str) -> dict[str, Any]:
     return {**shape, **initial, "description": words or name.replace("_", " ").capitalize() + "."}
 
 
-def _limits(field: forms.IntegerField) -> dict[str, Any]:
+def _shape(field: Declared) -> dict[str, Any]:
+    """Return the JSON type of a field of the design, with its limits."""
+    if isinstance(field, Choice):
+        return {"enum": [value for value, _ in field.options]}
+    if not isinstance(field, Whole | Number | Span):
+        shortest = {"minLength": 1} if field.required else {}
+        return {"type": "string", "maxLength": getattr(field, "max_length", None), **shortest}
     limits = {"minimum": field.min_value, "maximum": field.max_value}
-    return {word: value for word, value in limits.items() if value is not None}
+    if isinstance(field, Span):
+        return {"anyOf": [{"type": "number", **limits}, {"type": "string"}]}
+    return {"type": "integer" if isinstance(field, Whole) else "number", **limits}
 
 
 def _of_kind(name: str, driver: Driver) -> dict[str, Any]:

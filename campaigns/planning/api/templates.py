@@ -5,9 +5,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api.inputs import Input, Text
+from campaigns.kit.api.inputs import FormInput
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.selection import ModelOutput
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.filters import LARGEST
@@ -18,11 +18,10 @@ from campaigns.planning import templates
 from campaigns.planning.filters import TemplateFilters
 
 
-class TemplateInput(Input):
+class TemplateInput(FormInput):
     """What people say of a template."""
 
-    name = Text()
-    notes = Text()
+    form = templates.TemplateForm
 
 
 class NewTemplateInput(TemplateInput):
@@ -31,7 +30,7 @@ class NewTemplateInput(TemplateInput):
     campaign = serializers.IntegerField(min_value=1, max_value=LARGEST)
 
 
-class TemplateOutput(Selectable, serializers.ModelSerializer[Template]):
+class TemplateOutput(ModelOutput[Template]):
     """A template. `definition`: as a campaign takes it, without name and seed."""
 
     team = serializers.CharField(source="team.name")

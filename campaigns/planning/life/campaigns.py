@@ -12,8 +12,8 @@ from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
+from campaigns.planning.design import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
-from campaigns.planning.forms import MOST_REPETITIONS
 from campaigns.planning.life import asking
 from campaigns.planning.life.guards import require_confirmed, require_executable
 from campaigns.planning.life.planning import design_of, new_session, planned_sessions, store_plan

@@ -1,8 +1,10 @@
 """Amend what launch has locked: a form, with the reason that everybody will read."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -12,8 +14,9 @@ from django.views.decorators.http import require_http_methods
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.pages.confirming import typed_name
-from campaigns.kit.pages.fields import Choice, Field, as_text, from_form
-from campaigns.kit.pages.moved import of_fields
+from campaigns.kit.pages.fields import as_text
+from campaigns.kit.pages.form_renderer import with_errors
+from campaigns.kit.pages.moved import of_form
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, changed
 from campaigns.kit.rights import Right
@@ -21,24 +24,48 @@ from campaigns.models import Campaign
 from campaigns.planning import amending, drafts, life
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import request_analysis
-from campaigns.planning.forms import DesignForm
+from campaigns.planning.design import FIELDS, LOCKED, in_group
 from campaigns.planning.metrics import metrics_of
 from campaigns.planning.outline import factors_of
 from campaigns.planning.pages.actions import reason_in
 from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
-from campaigns.planning.pages.contrast_fields import PATH, as_entered, contrast_fields, read_entered
+from campaigns.planning.pages.contrast_fields import PATH, ContrastForm, as_entered, read_entered
 from campaigns.planning.work import work_of
 
-ALWAYS = ("question", "smallest_effect_percent", "margin_percent", "failed_limit_percent")
-STOP = ("stop_rule", "stop_width_percent", "stop_most")
-UNITS = {
-    "smallest_effect_percent": "%",
-    "margin_percent": "%",
-    "failed_limit_percent": "% of the work",
-    "stop_width_percent": "± %",
-    "stop_most": "blocks",
-}
+STOP = ("stop_rule", *in_group("precision"))
+ALWAYS = tuple(name for name in LOCKED if name not in STOP)
 Errors = Mapping[str, list[str]]
+
+
+class AmendForm(forms.Form):
+    """What is locked, as it was typed or is stored; `definition.amending` checks it."""
+
+    def __init__(self, campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> None:
+        super().__init__(initial=dict(entered))
+        levels = {f.name: [as_text(level) for level in f.levels] for f in factors_of(campaign)}
+        contrast = ContrastForm(
+            levels, entered, only=campaign.paired_factor, not_among=work_of(campaign)
+        )
+        metrics = [(metric.name, metric.label) for metric in metrics_of(campaign)]
+        design = {name: deepcopy(FIELDS[name]) for name in (*ALWAYS, *STOP)}
+        self.fields |= {
+            "question": design.pop("question"),
+            "primary_metric": forms.ChoiceField(choices=metrics),
+            **contrast.fields,
+        }
+        if not _stop_is_open(campaign):
+            design = {name: field for name, field in design.items() if name not in STOP}
+        self.fields |= design
+        if _stop_is_open(campaign) and life.production_server(campaign) is not None:
+            self.fields["confirmed_name"] = forms.CharField(
+                label="Name of the production server",
+                help_text="Only where the stop rule changes: it may go on loading the server.",
+            )
+        self.fields["reason"] = forms.CharField(
+            widget=forms.Textarea({"rows": 3}),
+            help_text="Everybody who sees the campaign can read it, beside your name.",
+        )
+        with_errors(self, errors)
 
 
 @require_http_methods(["GET", "POST"])
@@ -117,12 +144,14 @@ def _stop_is_open(campaign: Campaign) -> bool:
 
 
 def _stored(campaign: Campaign) -> dict[str, str]:
-    data = drafts.as_data(campaign) | {
-        "stop_width_percent": round(campaign.stop_width * 100, 6),
-        "stop_most": campaign.stop_most,
-    }
-    plain = {name: as_text(data[name]) for name in ("primary_metric", *ALWAYS, *STOP)}
+    data = drafts.revised(campaign)
+    plain = {name: as_text(data[name]) for name in ("primary_metric", *LOCKED)}
     return plain | as_entered(campaign.primary_contrast)
+
+
+def _said(request: HttpRequest) -> dict[str, str]:
+    reason = reason_in(request) if request.method == "POST" else ""
+    return {"reason": reason, "confirmed_name": typed_name(request)}
 
 
 def _draw(
@@ -133,37 +162,12 @@ def _draw(
     was: Mapping[str, str] | None = None,
     overtaken: Changed | None = None,
 ) -> HttpResponse:
-    production = _stop_is_open(campaign) and life.production_server(campaign) is not None
-    fields = [
-        _field("question", entered, errors),
-        _metric(campaign, entered, errors),
-        *_contrast(campaign, entered, errors),
-        *(_field(name, entered, errors) for name in ALWAYS[1:]),
-        *(_field(name, entered, errors) for name in (STOP if _stop_is_open(campaign) else ())),
-    ]
+    form = AmendForm(campaign, {**entered, **_said(request)}, errors)
     context = {
         "campaign": campaign,
-        "fields": fields,
-        "moved": overtaken and of_fields(overtaken, fields),
+        "form": form,
+        "moved": overtaken and of_form(overtaken, form),
         "was": (was or entered).items(),
-        "reason": Field(
-            "reason",
-            "Reason",
-            reason_in(request) if request.method == "POST" else "",
-            "textarea",
-            hint="Everybody who sees the campaign can read it, beside your name.",
-            errors=errors.get("reason", ()),
-            required=True,
-        ),
-        "confirm": Field(
-            "confirmed_name",
-            "Name of the production server",
-            typed_name(request),
-            hint="Only where the stop rule changes: it may go on loading the server.",
-            errors=errors.get("confirmed_name", ()),
-        )
-        if production
-        else None,
         "problems": [text for path in ("", PATH) for text in errors.get(path, ())],
         "amendments": amendments_of(campaign),
         "stop_is_open": _stop_is_open(campaign),
@@ -171,28 +175,3 @@ def _draw(
     }
     status = 409 if overtaken else 422 if errors else 200
     return render(request, "planning/amend.html", context, status=status)
-
-
-def _field(name: str, entered: Mapping[str, str], errors: Errors) -> Field:
-    form_field = DesignForm.base_fields[name]
-    return from_form(
-        name, form_field, entered[name], errors.get(name, ()), unit=UNITS.get(name, "")
-    )
-
-
-def _metric(campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> Field:
-    chosen = entered["primary_metric"]
-    choices = [
-        Choice(metric.name, metric.label, metric.name == chosen) for metric in metrics_of(campaign)
-    ]
-    wrong = errors.get("primary_metric", ())
-    return Field(
-        "primary_metric", "Primary metric", chosen, "select", choices=choices, errors=wrong
-    )
-
-
-def _contrast(campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> list[Field]:
-    factors = {f.name: [as_text(level) for level in f.levels] for f in factors_of(campaign)}
-    return contrast_fields(
-        factors, entered, only=campaign.paired_factor, not_among=work_of(campaign)
-    )

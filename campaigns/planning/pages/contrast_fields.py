@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
-from campaigns.kit.pages.fields import Choice, Field, as_text
+from django import forms
+
+from campaigns.kit.pages.fields import as_text
 
 NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"
@@ -16,14 +18,28 @@ NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
 Levels = Mapping[str, Sequence[str]]
 
 
-def contrast_fields(
-    factors: Levels, values: Mapping[str, str], *, only: str = "", not_among: Sequence[str] = ()
-) -> list[Field]:
-    """Offer what the factors allow: candidate, baseline, and levels of the other factors.
+class ContrastForm(forms.Form):
+    """Offers what the factors allow: candidate, baseline, and levels of the other factors."""
 
-    factors: levels as text, by factor. only: the paired factor, where there is one. not_among:
-    factors whose cells are not compared.
-    """
+    def __init__(
+        self,
+        factors: Levels,
+        values: Mapping[str, str],
+        *,
+        only: str = "",
+        not_among: Sequence[str] = (),
+    ) -> None:
+        """Take the levels as text, by factor.
+
+        only: the paired factor, where there is one. not_among: factors whose cells are not compared.
+        """
+        super().__init__(initial={name: values.get(name, "") for name in NAMES})
+        self.fields |= _fields(factors, values, only, not_among)
+
+
+def _fields(
+    factors: Levels, values: Mapping[str, str], only: str, not_among: Sequence[str]
+) -> dict[str, forms.Field]:
     candidate, baseline, where = (values.get(name, "") for name in NAMES)
     varied = {name: levels for name, levels in factors.items() if len(levels) > 1}
     possible = {
@@ -46,26 +62,24 @@ def contrast_fields(
         )
         for each in islice(product(*others.values()), MOST_CHOICES if others else 0)
     ]
-    return [
-        _select(
-            NAMES[0],
+    return {
+        NAMES[0]: _select(
             "Primary contrast",
             candidate,
             [("", "none: all comparisons have equal weight"), *levels],
             "The comparison that answers the question comes first, and a stop by precision waits "
             "for it alone. Locked at launch.",
         ),
-        _select(
-            NAMES[1], "against", baseline, [("", "choose its baseline"), *levels], "Its baseline."
+        NAMES[1]: _select(
+            "against", baseline, [("", "choose its baseline"), *levels], "Its baseline."
         ),
-        _select(
-            NAMES[2],
+        NAMES[2]: _select(
             "at",
             where,
             [("", "all combinations: the mean change"), *places],
             "Levels of the other factors.",
         ),
-    ]
+    }
 
 
 def as_entered(contrast: Mapping[str, Any] | None) -> dict[str, str]:
@@ -105,10 +119,9 @@ def read_entered(values: Mapping[str, str]) -> tuple[dict[str, Any], str]:
 
 
 def _select(
-    name: str, label: str, chosen: str, options: Sequence[tuple[str, str]], hint: str
-) -> Field:
+    label: str, chosen: str, options: Sequence[tuple[str, str]], hint: str
+) -> forms.ChoiceField:
     shown = list(options[:MOST_CHOICES])
     if chosen not in {value for value, _ in shown}:
         shown.append((chosen, chosen.replace("=", " ")))
-    choices = [Choice(value, text, value == chosen) for value, text in shown]
-    return Field(name, label, chosen, "select", hint=hint, choices=choices)
+    return forms.ChoiceField(choices=shown, label=label, help_text=hint)

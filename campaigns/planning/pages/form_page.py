@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from django import forms
 
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kit.pages.fields import Choice, Field, from_form
+from campaigns.kit.pages.form_renderer import with_errors
+from campaigns.kit.pages.widgets import Cards
 from campaigns.models import Campaign
-from campaigns.planning.forms import DesignForm
+from campaigns.planning.design import FIELDS, DesignForm, in_group, label_of
 from campaigns.planning.pages import limits
+from campaigns.planning.pages.contrast_fields import ContrastForm
 from campaigns.planning.pages.forms import (
     Entered,
     Errors,
@@ -21,19 +24,18 @@ from campaigns.planning.pages.forms import (
 from campaigns.planning.pages.parameter_rows import ParameterRows, parameter_rows
 from campaigns.planning.pools import measuring_pools
 
-UNITS = {
-    "repetitions": "of each cell",
-    "warm_ups": "not analysed",
-    "cool_down_seconds": "s between runs",
-    "run_limit_seconds": "s",
-    "max_failed_percent": "%",
-    "max_consecutive_failures": "runs",
-    "smallest_effect_percent": "%",
-    "margin_percent": "%",
-    "failed_limit_percent": "% of the work",
-    "stop_width_percent": "± %",
-    "stop_most": "blocks",
+REDRAWS = {
+    "hx-post": "",
+    "hx-vals": '{"act": "kind"}',
+    "hx-include": "closest form",
+    "hx-trigger": "change",
+    "hx-target": "#campaign-form",
+    "hx-select": "#campaign-form",
+    "hx-swap": "outerHTML",
+    "hx-sync": "this:replace",
 }
+"""Of an input whose change draws the form anew."""
+
 ORDERS = {
     Campaign.Order.INTERLEAVED: "every block holds each cell once, shuffled",
     Campaign.Order.PAIRED: "two cells, back to back, order alternating",
@@ -68,15 +70,70 @@ class Problem:
     message: str
 
 
+class CampaignForm(DesignForm):
+    """Everything on the page but the parameters, as it was typed or is stored.
+
+    It only shows: `checking.check` judges it together with the parameters.
+    """
+
+    kind = forms.ChoiceField()
+    target = forms.ChoiceField()
+    primary_metric = forms.ChoiceField(
+        help_text="The one that answers the question. Locked at launch."
+    )
+    excluded = forms.CharField(
+        label="Excluded combinations",
+        widget=forms.Textarea({"rows": 2}),
+        help_text="One a line, such as engine=futures, concurrency=100. Empty: every combination is run.",
+    )
+
+    def __init__(self, entered: Entered) -> None:
+        initial = {**entered.values, "kind": entered.kind, "excluded": entered.excluded}
+        initial["stop_rule"] = initial.get("stop_rule") or Campaign.StopRule.FIXED
+        super().__init__(initial=initial)
+        kinds = kinds_to_choose()
+        self.fields["kind"] = forms.ChoiceField(
+            choices=[(kind, driver.label) for kind, driver in kinds.items()],
+            widget=Cards({kind: driver.summary for kind, driver in kinds.items()}, attrs=REDRAWS),
+        )
+        for name, cards in (("order", Cards(ORDERS, "four")), ("stop_rule", Cards(STOP_RULES))):
+            self.fields[name].widget = cards
+            self.fields[name].label = LABELS[name]
+            cards.choices = self.fields[name].choices  # type: ignore[attr-defined]
+        if driver := entered.driver:
+            self._offer(driver, entered)
+
+    def _offer(self, driver: Driver, entered: Entered) -> None:
+        """Offer what fits the kind."""
+        self.fields["target"] = forms.ChoiceField(
+            choices=_targets(driver, entered),
+            help_text=f"A server of the family {' or '.join(driver.families)}; held by one run at a time.",
+        )
+        self.fields["primary_metric"].choices = [  # type: ignore[attr-defined]
+            (
+                metric.name,
+                f"{metric.label} ({metric.unit}), {'lower' if metric.lower_is_better else 'higher'} is better",
+            )
+            for metric in driver.metrics
+        ]
+        self.fields["paired_factor"] = forms.ChoiceField(
+            choices=[
+                ("", "the factor with two levels"),
+                *((name, name) for name in entered.variables.factors),
+                (BLIND_LABEL, "a blind label (A/A)"),
+            ],
+            help_text="A factor of exactly two levels; all others are strata. A blind label has one setting "
+            "measured against itself, to learn how much runs vary.",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class FormPage:
-    """The whole form."""
+    """The whole form. groups: fields of the design that stand together, by name of the group."""
 
-    fields: Mapping[str, Field]
-    kinds: Sequence[Choice]
-    orders: Sequence[Choice]
-    stop_rules: Sequence[Choice]
-    contrast: Sequence[Field]
+    design: CampaignForm
+    groups: Mapping[str, Sequence[forms.BoundField]]
+    contrast: ContrastForm
     parameters: ParameterRows
     presets: Sequence[Preset]
     problems: Sequence[Problem]
@@ -84,7 +141,8 @@ class FormPage:
     limits: str
     limits_are_wrong: bool
     pools: Sequence[str]
-    has_settings: bool = False
+    has_kind: bool
+    has_settings: bool
 
 
 def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> FormPage:
@@ -93,43 +151,25 @@ def form_page(entered: Entered, errors: Errors, told: Errors | None = None) -> F
     told: what a target refused earlier, beside its parameters; it keeps nothing from being saved.
     """
     driver = entered.driver
-    values = entered.values
-    fields = {
-        name: from_form(
-            name, form_field, values.get(name, ""), errors.get(name, ()), unit=UNITS.get(name, "")
-        )
-        for name, form_field in DesignForm.base_fields.items()
-    }
-    fields["excluded"] = _excluded(entered, errors)
-    if driver is not None:
-        fields["target"] = _target(driver, entered, errors)
-        fields["primary_metric"] = _metric(driver, values.get("primary_metric", ""), errors)
-        fields["paired_factor"] = _paired(
-            entered.variables.factors, values.get("paired_factor", ""), errors
-        )
     rows = ParameterRows((), (), elsewhere_is_open=False)
     if driver is not None:
         rows = parameter_rows(driver, entered, {**(told or {}), **errors})
+    design = with_errors(CampaignForm(entered), errors)
     return FormPage(
-        fields=fields,
-        kinds=[
-            Choice(kind, known.label, kind == entered.kind, note=known.summary)
-            for kind, known in kinds_to_choose().items()
-        ],
-        orders=_cards(ORDERS, Campaign.Order.choices, values.get("order", "")),
-        stop_rules=_cards(
-            STOP_RULES,
-            Campaign.StopRule.choices,
-            values.get("stop_rule") or str(Campaign.StopRule.FIXED),
-        ),
+        design=design,
+        groups={
+            group: [design[name] for name in in_group(group)]
+            for group in {field.group for field in FIELDS.values()}
+        },
         contrast=contrasts_of(entered),
         parameters=rows,
         presets=_presets(driver, rows) if driver is not None else (),
         problems=problems(errors, entered),
-        errors={path.replace(".", "_"): messages for path, messages in errors.items()},
-        limits=limits.limits_entered(values),
+        errors=errors,
+        limits=limits.limits_entered(entered.values),
         limits_are_wrong=any(name in errors for name in limits.NAMES),
         pools=measuring_pools(),
+        has_kind=driver is not None,
         has_settings=bool(entered.variables.settings),
     )
 
@@ -145,7 +185,7 @@ def problems(errors: Errors, entered: Entered) -> list[Problem]:
 
 def labels_of(paths: Iterable[str], entered: Entered) -> dict[str, str]:
     """Give the label of each path, in the order of the form."""
-    order = [*LABELS, *DesignForm.base_fields]
+    order = [*LABELS, *FIELDS]
     found = {
         path: _place(path, entered)[0] or path.replace("_", " ").capitalize() for path in paths
     }
@@ -158,46 +198,25 @@ def _place(path: str, entered: Entered) -> tuple[str, str]:
     known = entered.variables.fields
     if name in known:
         return name, f"row-{name}"
-    if path in DesignForm.base_fields:
-        form_field = DesignForm.base_fields[path]
-        label = LABELS.get(path) or str(form_field.label or path.replace("_", " ").capitalize())
-        return label, f"f-{path}"
+    if path in FIELDS:
+        return LABELS.get(path) or label_of(path), f"f-{path}"
     if group in ("parameters", "factors"):
         return LABELS[group], "h-parameters"
     return LABELS.get(path, ""), f"f-{path}" if path in LABELS else ""
 
 
-def _cards(
-    notes: Mapping[Any, str], labels: Sequence[tuple[Any, Any]], chosen: str
-) -> list[Choice]:
-    named = dict(labels)
-    return [
-        Choice(str(key), named[key], str(key) == chosen, note=note) for key, note in notes.items()
-    ]
-
-
-def _target(driver: Driver, entered: Entered, errors: Errors) -> Field:
-    chosen, several = entered.values.get("target", ""), len(entered.teams) > 1
-    targets = targets_of(driver, entered)
+def _targets(driver: Driver, entered: Entered) -> list[tuple[str, str]]:
+    several = len(entered.teams) > 1
     choices = [
-        Choice(
+        (
             str(target.pk),
             f"{f'{target.team}: ' if several else ''}{target.name} ({target.get_health_display()}{', production' * target.is_production})",
-            str(target.pk) == chosen,
         )
-        for target in targets
+        for target in targets_of(driver, entered)
     ]
-    if chosen not in {choice.value for choice in choices}:
-        choices.insert(0, Choice("", "choose a target" if targets else "there is none yet", True))
-    return Field(
-        "target",
-        "Target",
-        chosen,
-        "select",
-        hint=f"A server of the family {' or '.join(driver.families)}; held by one run at a time.",
-        choices=choices,
-        errors=errors.get("target", ()),
-    )
+    if entered.values.get("target", "") not in dict(choices):
+        choices.insert(0, ("", "choose a target" if choices else "there is none yet"))
+    return choices
 
 
 def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
@@ -206,51 +225,3 @@ def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
     return [
         preset for preset in presets_of(driver) if {*preset.parameters, *preset.factors} <= fitting
     ]
-
-
-def _metric(driver: Driver, chosen: str, errors: Errors) -> Field:
-    choices = [
-        Choice(
-            metric.name,
-            f"{metric.label} ({metric.unit}), {'lower' if metric.lower_is_better else 'higher'} is better",
-            metric.name == chosen,
-        )
-        for metric in driver.metrics
-    ]
-    return Field(
-        "primary_metric",
-        "Primary metric",
-        chosen,
-        "select",
-        hint="The one that answers the question. Locked at launch.",
-        choices=choices,
-        errors=errors.get("primary_metric", ()),
-    )
-
-
-def _paired(factors: Sequence[str], chosen: str, errors: Errors) -> Field:
-    names = [Choice("", "the factor with two levels", not chosen)]
-    names += [Choice(name, name, name == chosen) for name in factors]
-    names.append(Choice(BLIND_LABEL, "a blind label (A/A)", chosen == BLIND_LABEL))
-    return Field(
-        "paired_factor",
-        "Paired factor",
-        chosen,
-        "select",
-        hint="A factor of exactly two levels; all others are strata. A blind label has one setting "
-        "measured against itself, to learn how much runs vary.",
-        choices=names,
-        errors=errors.get("paired_factor", ()),
-    )
-
-
-def _excluded(entered: Entered, errors: Errors) -> Field:
-    return Field(
-        "excluded",
-        "Excluded combinations",
-        entered.excluded,
-        "textarea",
-        hint="One per line, such as engine=futures, concurrency=100. Empty: all combinations are run.",
-        rows=2,
-        errors=errors.get("excluded", ()),
-    )

@@ -14,17 +14,16 @@ from django.http import QueryDict
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
-from campaigns.kit.durations import DurationField
-from campaigns.kit.pages.fields import Field, as_text, is_key
+from campaigns.kit.pages.fields import as_text, is_key
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
 from campaigns.planning.calibrating import PAIRS, TAG, question_of
-from campaigns.planning.forms import DesignForm
+from campaigns.planning.design import FIELDS, Span
 from campaigns.planning.pages import contrast_fields as contrasts
 from campaigns.planning.pages.combinations import as_level, combinations
 from campaigns.targets.variables import Variables, variables_of
 
-VALUES = ("target", "primary_metric", *contrasts.NAMES, *DesignForm.base_fields)
+VALUES = ("target", "primary_metric", *contrasts.NAMES, *FIELDS)
 MOST_LOOKED_AT = 20
 """Earlier campaigns on a target whose URLs are offered."""
 NUMBERS = (forms.IntegerField, forms.FloatField)
@@ -111,9 +110,7 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
 
 def blank(kind: str, teams: frozenset[int], target: Target | None = None) -> Entered:
     """A new form of a kind, with its initial values and a seed that stays while one types."""
-    values = {
-        name: as_text(form_field.initial) for name, form_field in DesignForm.base_fields.items()
-    }
+    values = {name: as_text(form_field.initial) for name, form_field in FIELDS.items()}
     values["seed"] = str(new_seed())
     entered = Entered(kind=kind, values=values, teams=teams)
     return with_kind(entered, target)
@@ -272,7 +269,7 @@ def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[
 
 def _typed(name: str, value: Any) -> str:
     """Write a stored value of the design as somebody would type it."""
-    if value is not None and isinstance(DesignForm.base_fields.get(name), DurationField):
+    if value is not None and isinstance(FIELDS.get(name), Span):
         return written(value)
     return as_text(value)
 
@@ -290,7 +287,7 @@ def to_data(entered: Entered) -> tuple[dict[str, Any], dict[str, list[str]]]:
         "primary_contrast": contrast,
         "kind": entered.kind,
         "parameters": {
-            name: _value(known[name], entered.parameters.get(name, ""))
+            name: value_of(known[name], entered.parameters.get(name, ""))
             for name in known
             if name not in entered.varied
         },
@@ -316,12 +313,12 @@ def _hard(entered: Entered, variables: Variables) -> list[str] | None:
     return [name for name in variables.fields if name in entered.hard & entered.varied]
 
 
-def contrasts_of(entered: Entered) -> Sequence[Field]:
-    """The fields of the primary contrast, with what the levels that stand in the form allow."""
+def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
+    """Return the choice of the primary contrast, with what the levels that stand in the form allow."""
     driver = entered.driver
     names = entered.variables.factors
     paired = entered.values.get("order") == Campaign.Order.PAIRED
-    return contrasts.contrast_fields(
+    return contrasts.ContrastForm(
         {name: entered.levels.get(name, ()) for name in names if name in entered.varied},
         entered.values,
         only=entered.values.get("paired_factor", "") if paired else "",
@@ -335,7 +332,8 @@ def split_levels(form_field: forms.Field, text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in re.split(pattern, text) if part.strip())
 
 
-def _value(form_field: forms.Field, text: str) -> Any:
+def value_of(form_field: forms.Field, text: str) -> Any:
+    """Return what was typed as a field takes it: of a box whether it is ticked."""
     if isinstance(form_field, forms.BooleanField):
         return text in {"on", "True", "true", "1"}
     return text
@@ -344,7 +342,7 @@ def _value(form_field: forms.Field, text: str) -> Any:
 def _written(form_field: forms.Field, text: str) -> str:
     """Write a single value as it is compared: of a box its tick."""
     if isinstance(form_field, forms.BooleanField):
-        return "yes" if _value(form_field, text) else "no"
+        return "yes" if value_of(form_field, text) else "no"
     return text
 
 

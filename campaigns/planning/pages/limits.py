@@ -13,17 +13,11 @@ from django.utils import timezone
 from campaigns.kit.formats import about, number
 from campaigns.kit.units import written
 from campaigns.models import Campaign, Target
-from campaigns.planning.forms import DesignForm
+from campaigns.planning.design import FIELDS, in_group, values_of
 from campaigns.planning.pools import MEASURE
 from campaigns.targets import quiet_hours
 
-NAMES = (
-    "pool",
-    "run_limit_seconds",
-    "time_budget_seconds",
-    "max_failed_percent",
-    "max_consecutive_failures",
-)
+NAMES = in_group("limits")
 CONTINENTS = (
     "Africa",
     "America",
@@ -86,22 +80,14 @@ def stopped_of(campaign: Campaign) -> str:
 
 def limits_of(campaign: Campaign) -> str:
     """When the campaign stops a run, and itself, in one line."""
-    return _sentence(
-        {
-            "pool": campaign.pool,
-            "run_limit_seconds": campaign.run_limit_seconds,
-            "time_budget_seconds": campaign.time_budget_seconds,
-            "max_failed_percent": round(campaign.max_failed_share * 100, 6),
-            "max_consecutive_failures": campaign.max_consecutive_failures,
-        }
-    )
+    return _sentence(values_of(campaign, every=True))
 
 
 def limits_entered(values: Mapping[str, str]) -> str:
     """The same for what stands in the form; what cannot be read is left out."""
     read = {}
     for name in NAMES:
-        field = DesignForm.base_fields[name]
+        field = FIELDS[name]
         try:
             value = field.clean(values.get(name, ""))
         except ValidationError:

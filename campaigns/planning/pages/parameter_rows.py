@@ -1,13 +1,16 @@
 """The rows of a kind's parameters in the campaign form. No HTML."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
 
 from django import forms
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.pages.fields import Choice, Field, as_text, from_form, shape_of
-from campaigns.planning.pages.forms import NUMBERS, Entered, Errors, offers_of, targets_of
+from campaigns.kit.pages.fields import as_text
+from campaigns.kit.pages.form_renderer import with_errors
+from campaigns.kit.pages.widgets import LackingBoxes, LackingSelect
+from campaigns.planning.pages.forms import NUMBERS, Entered, Errors, offers_of, targets_of, value_of
 from campaigns.planning.workers import lacking_everywhere
 from campaigns.targets.variables import Variables
 
@@ -18,7 +21,7 @@ LEVELS_HINT = {True: "Numbers, one per line or separated by blanks.", False: "On
 class ParameterRow:
     """One parameter: its single value, and, where it can vary, its levels.
 
-    initial: the value that nobody chose; it does not become a level by itself.
+    value: the single one as text. initial: the value that nobody chose; it does not become a level by itself.
     only_for: the one family of servers that knows it, where the kind measures several.
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
     the target is known to serve. bad: levels that an error is about.
@@ -26,11 +29,12 @@ class ParameterRow:
 
     name: str
     help: str
-    single: Field
-    levels: Field | None
+    single: forms.BoundField
+    levels: forms.BoundField | None
     varied: bool
     numeric: bool
     errors: Sequence[str]
+    value: str
     initial: str = ""
     only_for: str = ""
     is_setting: bool = False
@@ -46,7 +50,8 @@ class ParameterRow:
     @property
     def described_id(self) -> str:
         """The id of the input that is shown; that of its errors begins with it."""
-        return self.levels.id if self.levels is not None and self.varied else self.single.id
+        shown = self.levels if self.levels is not None and self.varied else self.single
+        return shown.auto_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,16 @@ def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> Paramete
     """Draw every parameter; all of them fit as long as no target is chosen."""
     variables = entered.variables
     offers, lacking = offers_of(entered), lacking_everywhere(entered.kind)
+    messages = {
+        name: [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
+        for name in variables.fields
+    }
+    forms_of = (
+        _single_values(entered, variables, offers, lacking, messages),
+        _levels(entered, variables, lacking, messages),
+    )
     rows = [
-        _row(driver, variables, name, entered, errors, offers.get(name, ()), lacking.get(name, {}))
+        _row(driver, variables, name, entered, messages[name], offers.get(name, ()), *forms_of)
         for name in variables.fields
     ]
     chosen = entered.values.get("target", "")
@@ -76,9 +89,64 @@ def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> Paramete
         fitting=[row for row in rows if row not in elsewhere],
         elsewhere=elsewhere,
         elsewhere_is_open=any(
-            row.errors or row.varied or row.single.value != row.initial for row in elsewhere
+            row.errors or row.varied or row.value != row.initial for row in elsewhere
         ),
     )
+
+
+def _single_values(
+    entered: Entered,
+    variables: Variables,
+    offers: Mapping[str, Sequence[str]],
+    lacking: Mapping[str, Mapping[str, str]],
+    messages: Errors,
+) -> forms.Form:
+    """Return the form of the values of parameters that do not vary."""
+    initial = {
+        name: value_of(form_field, entered.parameters.get(name, ""))
+        for name, form_field in variables.fields.items()
+    }
+    form = forms.Form(prefix="p", initial=initial)
+    for name, form_field in deepcopy(dict(variables.fields)).items():
+        if isinstance(form_field, forms.ChoiceField) and name in lacking:
+            form_field.widget = LackingSelect(lacking[name])
+            form_field.widget.choices = form_field.choices
+        form_field.widget.attrs["aria-label"] = name
+        if offers.get(name):
+            form_field.widget.attrs["list"] = f"offers-{name}"
+        form.fields[name] = form_field
+    return with_errors(form, {n: found for n, found in messages.items() if n not in entered.varied})
+
+
+def _levels(
+    entered: Entered,
+    variables: Variables,
+    lacking: Mapping[str, Mapping[str, str]],
+    messages: Errors,
+) -> forms.Form:
+    """Return the form of the levels: boxes where there is a choice, else lines of text."""
+    form = forms.Form(prefix="levels")
+    for name in variables.factors:
+        form_field, levels = variables.fields[name], entered.levels.get(name, ())
+        choices = [(as_text(key), label) for key, label in getattr(form_field, "choices", ())]
+        if isinstance(form_field, forms.BooleanField):
+            choices = [("True", "on"), ("False", "off")]
+        label = f"Levels of {name}"
+        if choices:
+            form.fields[name] = forms.MultipleChoiceField(
+                choices=choices,
+                label=label,
+                initial=levels,
+                widget=LackingBoxes(lacking.get(name, {})),
+            )
+        else:
+            form.fields[name] = forms.CharField(
+                label=label,
+                initial="\n".join(levels),
+                widget=forms.Textarea({"rows": 3, "aria-label": label}),
+                help_text=LEVELS_HINT[isinstance(form_field, NUMBERS)],
+            )
+    return with_errors(form, {name: found for name, found in messages.items() if found})
 
 
 def _row(
@@ -86,36 +154,21 @@ def _row(
     variables: Variables,
     name: str,
     entered: Entered,
-    errors: Errors,
+    messages: Sequence[str],
     offers: Sequence[str],
-    lacking: Mapping[str, str],
+    values: forms.Form,
+    levels: forms.Form,
 ) -> ParameterRow:
     form_field = variables.fields[name]
-    messages = [*errors.get(f"parameters.{name}", ()), *errors.get(f"factors.{name}", ())]
-    varied = name in entered.varied
-    single = from_form(
-        f"p-{name}", form_field, entered.parameters.get(name, ""), () if varied else messages
-    )
-    if offers:
-        single = replace(single, attributes={**single.attributes, "list": f"offers-{name}"})
-    greyed = _without(single.choices, lacking)
-    single = replace(
-        single,
-        choices=[replace(c, label=f"{c.label}: {c.note}") if c.note else c for c in greyed],
-    )
-    levels = _levels(name, form_field, entered, messages) if name in variables.factors else None
-    if levels is not None:
-        levels = replace(levels, choices=_without(levels.choices, lacking))
-    numeric = isinstance(form_field, NUMBERS)
-    help_text = str(form_field.help_text)
     return ParameterRow(
         name,
-        help_text,
-        single,
-        levels,
-        varied,
-        numeric,
+        str(form_field.help_text),
+        values[name],
+        levels[name] if name in levels.fields else None,
+        name in entered.varied,
+        isinstance(form_field, NUMBERS),
         messages,
+        entered.parameters.get(name, ""),
         as_text(form_field.initial),
         driver.of_one_family.get(name, ""),
         name in variables.settings,
@@ -128,32 +181,3 @@ def _row(
 def _is_bad(level: str, messages: Sequence[str]) -> bool:
     """Whether an error begins with a level, as those of `definition.levels` do."""
     return any(message.startswith(f"“{level[:60]}”") for message in messages)
-
-
-def _without(choices: Sequence[Choice], lacking: Mapping[str, str]) -> list[Choice]:
-    """Grey what no worker can do, and say why; what is chosen already can still be taken away."""
-    return [
-        replace(each, disabled=not each.chosen, note=lacking[each.value])
-        if each.value in lacking
-        else each
-        for each in choices
-    ]
-
-
-def _levels(name: str, form_field: forms.Field, entered: Entered, messages: Sequence[str]) -> Field:
-    given = entered.levels.get(name, ())
-    options: list[tuple[str, str]] = [
-        (as_text(key), str(label)) for key, label in getattr(form_field, "choices", ())
-    ]
-    if shape_of(form_field) == "checkbox":
-        options = [("True", "on"), ("False", "off")]
-    return Field(
-        f"levels-{name}",
-        f"Levels of {name}",
-        "\n".join(given),
-        "checks" if options else "textarea",
-        hint="" if options else LEVELS_HINT[isinstance(form_field, NUMBERS)],
-        errors=messages,
-        rows=3,
-        choices=[Choice(value, label, value in given) for value, label in options],
-    )

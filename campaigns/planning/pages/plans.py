@@ -72,11 +72,13 @@ def plan_view(definition: Definition, preview: Preview) -> PlanView:
     """Arrange a preview for the page."""
     tiles = _tiles(definition, preview.plan.cells)
     rows = _rows(definition, preview)
-    many = len(definition.factors) > 1 and definition.order != Campaign.Order.PAIRED
+    many = len(definition.factors) > 1 and definition.campaign.order != Campaign.Order.PAIRED
     return PlanView(
         cells=len(preview.plan.cells),
-        repetitions=definition.repetitions,
-        repeated="blocks" if definition.order == Campaign.Order.INTERLEAVED else "repetitions",
+        repetitions=definition.campaign.repetitions,
+        repeated="blocks"
+        if definition.campaign.order == Campaign.Order.INTERLEAVED
+        else "repetitions",
         runs=preview.measured_runs,
         warm_ups=preview.warm_up_runs,
         seconds=preview.seconds,
@@ -92,10 +94,10 @@ def plan_view(definition: Definition, preview: Preview) -> PlanView:
             for label, title, short, runs in rows[:MOST_ROWS]
         ),
         more_rows=max(0, len(rows) - MOST_ROWS),
-        row_name="pair" if definition.order == Campaign.Order.PAIRED else "row",
+        row_name="pair" if definition.campaign.order == Campaign.Order.PAIRED else "row",
         shading=_shading(definition, many),
         legend=tuple(tiles[:MOST_TILES]) if many else (),
-        seed=definition.seed,
+        seed=definition.campaign.seed,
         remarks=tuple((tone, text, ICONS.get(tone, "info")) for tone, text in preview.remarks),
         calibrate=preview.calibrate,
     )
@@ -109,7 +111,7 @@ def _source(earlier: int) -> str:
 
 def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
     """One tile a cell: its level where one factor tells the cells apart, else its number."""
-    factor = definition.paired_factor or (
+    factor = definition.campaign.paired_factor or (
         next(iter(definition.factors)) if len(definition.factors) == 1 else ""
     )
     if factor:
@@ -161,13 +163,13 @@ def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str,
     if warm_ups:
         rows.append(("warm-up", "Not analysed", "Not analysed", warm_ups))
     measured = [run for run in plan.runs if not run.warm_up]
-    if definition.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+    if definition.campaign.order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
         by_block: dict[int, list[PlannedRun]] = {}
         for run in measured:
             by_block.setdefault(run.block, []).append(run)
         strata = {block.number: block.stratum for block in plan.blocks}
         short = _shorten(definition)
-        name = "pair" if definition.order == Campaign.Order.PAIRED else "block"
+        name = "pair" if definition.campaign.order == Campaign.Order.PAIRED else "block"
         return rows + [
             (
                 f"{name} {number}",
@@ -186,7 +188,7 @@ def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str,
 def _shading(definition: Definition, many: bool) -> str:
     if many:
         return "The number is that of the cell."
-    levels = definition.factors.get(definition.paired_factor) or next(
+    levels = definition.factors.get(definition.campaign.paired_factor) or next(
         iter(definition.factors.values()), ()
     )
     if all(isinstance(level, int | float) for level in levels):

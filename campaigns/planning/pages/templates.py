@@ -1,8 +1,9 @@
 """Templates of a team: list, save a campaign as one, begin a campaign with one, rename, retire."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,8 +11,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
-from campaigns.kit.pages.fields import Choice, Field, from_form, is_key
-from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
+from campaigns.kit.form_errors import add_errors
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.revisions import Changed, held
 from campaigns.kit.rights import Right, visible
@@ -19,6 +21,15 @@ from campaigns.models import Campaign, Template
 from campaigns.planning import templates
 
 MOST_FACTORS = 6
+
+
+class BeginForm(forms.Form):
+    """What a campaign that begins with a template is asked for; `templates.begin` checks it."""
+
+    question = forms.CharField(required=False)
+    target = forms.ChoiceField(
+        required=False, help_text="Of the template's team, of a family that its kind measures."
+    )
 
 
 @require_GET
@@ -37,13 +48,14 @@ def template_list(request: HttpRequest) -> HttpResponse:
 def template_new(request: HttpRequest, pk: int) -> HttpResponse:
     """Save a campaign's definition as a template."""
     campaign = campaign_of(request, pk, Right.WRITE)
-    sent = request.POST.dict() if request.method == "POST" else {"name": campaign.name}
+    form = templates.TemplateForm(posted(request), initial={"name": campaign.name})
     if request.method != "POST":
-        return _form(request, sent, {}, campaign=campaign)
+        return _form(request, form, campaign=campaign)
     try:
-        made = templates.make_template(campaign, _entered(sent), user_of(request))
+        made = templates.make_template(campaign, form.data, user_of(request))
     except Invalid as invalid:
-        return _form(request, sent, invalid.errors, campaign=campaign)
+        add_errors(form, invalid)
+        return _form(request, form, campaign=campaign, status=422)
     except templates.NoTemplate as refusal:
         messages.warning(request, str(refusal))
         return redirect("campaign", pk)
@@ -57,20 +69,21 @@ def template_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change name and notes."""
     template = get_object_or_404(Template, pk=pk, retired_at=None)
     stored = templates.said_of(template)
-    seen = opened_on(request, stored)
-    if request.method != "POST":
-        return _form(request, stored, {}, template=template, seen=seen)
-    sent = request.POST.dict()
-    try:
-        with held(template, templates.said_of, seen_in(request)):
-            templates.change_template(template, _entered(sent), user_of(request))
-    except Invalid as invalid:
-        template.refresh_from_db()
-        return _form(request, sent, invalid.errors, template=template, seen=seen)
-    except Changed as changed:
-        seen = opened_on(request, stored, changed)
-        return _form(request, sent, {}, changed, template=template, seen=seen)
-    return redirect("template-list")
+    form = templates.TemplateForm(posted(request), initial=stored)
+    changed, status = None, 200
+    if request.method == "POST":
+        try:
+            with held(template, templates.said_of, seen_in(request)):
+                templates.change_template(template, form.data, user_of(request))
+            return redirect("template-list")
+        except Invalid as invalid:
+            add_errors(form, invalid)
+            template.refresh_from_db()
+            status = 422
+        except Changed as error:
+            changed, status = error, 409
+    seen, differs = opened_on(request, stored, changed), changed and of_form(changed, form)
+    return _form(request, form, template=template, seen=seen, moved=differs, status=status)
 
 
 @require_POST
@@ -87,23 +100,28 @@ def template_retire(request: HttpRequest, pk: int) -> HttpResponse:
 def template_begin(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin a campaign: choose the target and the question; the draft's own form has the rest."""
     template = get_object_or_404(Template, pk=pk, retired_at=None)
+    form = BeginForm(posted(request), initial=template.definition)
+    targets: Any = form.fields["target"]
+    targets.choices = [(each.pk, each.name) for each in templates.targets_of(template)]
     if request.method != "POST":
-        return _beginning(request, template, template.definition, {})
-    sent = request.POST.dict()
-    key = sent.get("target", "")
-    question = sent.get("question", "")
-    changes = {"question": question, "target": int(key) if is_key(key) else None}
+        return _beginning(request, template, form)
+    key = request.POST.get("target", "")
+    changes = {
+        "question": request.POST.get("question", ""),
+        "target": int(key) if is_key(key) else None,
+    }
     try:
         draft = templates.begin(template, changes, user_of(request))
     except Invalid as invalid:
-        return _beginning(request, template, changes, invalid.errors)
+        add_errors(form, invalid)
+        others = [
+            f"{name}: {' '.join(told)}"
+            for name, told in invalid.errors.items()
+            if name not in form.fields
+        ]
+        return _beginning(request, template, form, others, status=422)
     messages.success(request, "The draft is made; change what is to be another this time.")
     return redirect("campaign-edit", draft.pk)
-
-
-def _entered(sent: dict[str, str]) -> dict[str, str]:
-    fields = templates.TemplateForm.base_fields
-    return {name: sent.get(name, "").replace("\r\n", "\n") for name in fields}
 
 
 def _row(template: Template) -> dict[str, Any]:
@@ -124,49 +142,17 @@ def _row(template: Template) -> dict[str, Any]:
 
 
 def _form(
-    request: HttpRequest,
-    values: Mapping[str, Any],
-    errors: dict[str, list[str]],
-    changed: Changed | None = None,
-    **context: Any,
+    request: HttpRequest, form: templates.TemplateForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    fields = [
-        from_form(name, field, values.get(name, ""), errors.get(name, ()))
-        for name, field in templates.TemplateForm.base_fields.items()
-    ]
-    status = 409 if changed else 422 if errors else 200
-    context |= {"fields": fields, "moved": changed and of_fields(changed, fields)}
-    return render(request, "planning/templates/form.html", context, status=status)
+    return render(request, "planning/templates/form.html", {"form": form, **context}, status=status)
 
 
 def _beginning(
-    request: HttpRequest, template: Template, values: Any, errors: dict[str, list[str]]
+    request: HttpRequest,
+    template: Template,
+    form: BeginForm,
+    others: Sequence[str] = (),
+    status: int = 200,
 ) -> HttpResponse:
-    targets = list(templates.targets_of(template))
-    chosen = values.get("target")
-    options = [Choice(str(each.pk), each.name, chosen=each.pk == chosen) for each in targets]
-    fields = [
-        Field(
-            "question",
-            "Question",
-            values.get("question", ""),
-            errors=errors.get("question", ()),
-            required=True,
-        ),
-        Field(
-            "target",
-            "Target",
-            str(chosen or ""),
-            "select",
-            errors=errors.get("target", ()),
-            choices=options,
-            hint="Of the template's team, of a family that its kind measures.",
-        ),
-    ]
-    others = [
-        f"{name}: {' '.join(told)}"
-        for name, told in errors.items()
-        if name not in ("question", "target")
-    ]
-    context = {"template": template, "fields": fields, "others": others, "targets": targets}
-    return render(request, "planning/templates/begin.html", context, status=422 if errors else 200)
+    context = {"template": template, "form": form, "others": others}
+    return render(request, "planning/templates/begin.html", context, status=status)

@@ -1,7 +1,6 @@
 """The definition of a campaign whose runs were made elsewhere: from what was said, and what came."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -67,8 +66,7 @@ def definition_of(submitted: Submitted) -> checking.Definition:
         contrast = read_contrast(asked, kind, factors, cells, paired, errors, work)
     if errors:
         raise Invalid(errors)
-    return replace(
-        checked,
+    return checked.changed(
         order=order,
         paired_factor=paired[0],
         baseline=paired[1],

@@ -10,6 +10,7 @@ from campaigns.planning import checking, drafts
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.importing.stand_ins import paused_where_it_was
 from campaigns.targets import servers
+from campaigns.targets.forms import as_data
 
 PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
 PUBLISHED_SOURCE = (
@@ -70,8 +71,7 @@ def sandbox_target(base_url: str, author: User | None) -> str:
         return ""
     if said := paused_where_it_was(found, base_url):
         return said
-    kept = {name: getattr(found, name) for name in servers.OWNERS_LIMITS}
-    servers.save_target(_server(base_url, found.notes) | kept, found)
+    servers.save_target(as_data(found) | _server(base_url, found.notes), found)
     return f"The target {SANDBOX} is at {base_url} now."
 
 

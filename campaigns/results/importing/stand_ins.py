@@ -9,6 +9,7 @@ from campaigns.models import Campaign, Target
 from campaigns.planning import life
 from campaigns.targets import servers
 from campaigns.targets.actions import PLACE
+from campaigns.targets.forms import as_data
 from campaigns.targets.settings import save_setting
 
 KATELLO = "Sandbox Katello (TLS)"
@@ -55,7 +56,7 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
         return ""
     if said := paused_where_it_was(found, base_url):
         return said
-    servers.save_target(servers.as_data(found) | _server(base_url, ca_bundle, found.notes), found)
+    servers.save_target(as_data(found) | _server(base_url, ca_bundle, found.notes), found)
     return f"The target {KATELLO} is at {base_url} now."
 
 

@@ -18,8 +18,7 @@ from campaigns.kit.errors import BadFile, Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.formats import direction
 from campaigns.kit.forms import Text
-from campaigns.kit.pages.fields import Field, from_form
-from campaigns.kit.pages.people import takes, team_field, user_of
+from campaigns.kit.pages.people import takes, team_form, user_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Submission
 from campaigns.planning.analyses import request_analysis
@@ -63,7 +62,7 @@ class ImportForm(forms.Form):
         max_length=20_000,
         required=False,
         label="Columns of a plain CSV",
-        widget=forms.Textarea(attrs={"rows": 4, "class": "mono"}),
+        widget=forms.Textarea(attrs={"rows": 4}),
         help_text="A JSON object with factors and metrics: see “Import a file” in the manual.",
     )
 
@@ -253,15 +252,8 @@ def _words(problem: BadFile | Invalid) -> list[str]:
     ]
 
 
-def _fields(request: HttpRequest, form: ImportForm) -> list[Field]:
-    errors = {name: [str(each) for each in words] for name, words in form.errors.items()}
-    return [
-        *team_field(request),
-        *(
-            from_form(name, field, form.data.get(name, ""), errors.get(name, ()))
-            for name, field in form.fields.items()
-        ),
-    ]
+def _fields(request: HttpRequest, form: ImportForm) -> list[forms.BoundField]:
+    return [*(team_form(request) or ()), *form]
 
 
 def _last(request: HttpRequest) -> dict[str, Any]:

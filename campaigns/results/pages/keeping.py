@@ -8,8 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.pages.fields import from_form
-from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
+from campaigns.kit.pages.moved import of_form, opened_on, seen_in
 from campaigns.kit.pages.people import campaign_of, may, takes, target_of, user_of
 from campaigns.kit.revisions import Changed, held, revision_of
 from campaigns.kit.rights import Right, teams_with
@@ -26,8 +25,7 @@ class Refused(NamedTuple):
     """A rule of a team that was not stored, and why: what is wrong with it, or who was faster."""
 
     team: int
-    days: str
-    errors: dict[str, list[str]]
+    form: keeping.RetentionForm
     changed: Changed | None = None
 
 
@@ -69,10 +67,9 @@ def storage_rule(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         with held(team, keeping.rule_of, seen_in(request)):
             kept_days = keeping.keep_samples(team, days, user_of(request))
-    except Invalid as invalid:
-        return _storage(request, wrong=Refused(pk, days, invalid.errors))
-    except Changed as changed:
-        return _storage(request, wrong=Refused(pk, days, {}, changed))
+    except (Invalid, Changed) as error:
+        changed = error if isinstance(error, Changed) else None
+        return _storage(request, Refused(pk, keeping.RetentionForm(request.POST), changed))
     kept = f"for {kept_days} days" if kept_days else "for ever"
     messages.success(request, f"{team} keeps raw samples {kept}.")
     return redirect("storage")
@@ -119,24 +116,17 @@ def _storage(request: HttpRequest, wrong: Refused | None = None) -> HttpResponse
 
 
 def _rule(request: HttpRequest, team: Team, wrong: Refused | None) -> dict[str, Any]:
-    (name, form_field), *_ = keeping.RetentionForm.base_fields.items()
     kept_days = keeping.kept_days(team)
-    value: Any = kept_days or ""
-    errors: list[str] = []
     here = wrong if wrong and wrong.team == team.pk else None
-    if here:
-        value, errors = here.days, here.errors.get(name, [])
+    stored = keeping.rule_of(team)
     changed = here.changed if here else None
-    seen = opened_on(request, keeping.rule_of(team), changed) if here else ""
-    field = (
-        from_form(name, form_field, value, errors, unit="days") if _manages(request, team) else None
-    )
+    form = here.form if here else keeping.RetentionForm(initial=stored)
     return {
         "team": team,
-        "field": field,
+        "form": form if _manages(request, team) else None,
         "days": kept_days,
-        "seen": seen or revision_of(keeping.rule_of(team)),
-        "moved": of_fields(changed, [field]) if changed and field else None,
+        "seen": opened_on(request, stored, changed) if here else revision_of(stored),
+        "moved": of_form(changed, form) if changed else None,
     }
 
 

@@ -6,11 +6,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.kit.api.inputs import Input, Number, Scalar, Text
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.inputs import FormInput, Input, Scalar
+from campaigns.kit.api.selection import ModelOutput, Selectable
 from campaigns.models import HandRequest, Setting, SshLogin, TargetStep
 from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.reaching import action_of, apply_of, read_of
+from campaigns.targets.setting_forms import SettingForm, SshForm, StepForm
 
 ACTION = {
     "type": "object",
@@ -46,39 +47,26 @@ class ActionField(serializers.JSONField):
     """An action; what is wrong with it is said later."""
 
 
-class SettingInput(Input):
+class SettingInput(FormInput):
     """A setting, as `target_settings.save_setting` takes it."""
 
-    name = Text()
-    label = Text()  # type: ignore[assignment]  # a field that is called so; the class's own is another thing
-    unit = Text()
-    type = Text()
-    minimum = Number()
-    maximum = Number()
+    form = SettingForm
     choices = serializers.ListField(child=Scalar(), required=False, max_length=50)
-    hard_to_change = serializers.BooleanField(required=False)
     apply = ActionField(required=False)
     read_back = ActionField(required=False)
 
 
-class StepInput(Input):
+class StepInput(FormInput):
     """A step, as `target_settings.save_step` takes it."""
 
-    name = Text()
-    purpose = Text()
-    position = Number()
+    form = StepForm
     action = ActionField(required=False)
 
 
-class SshInput(Input):
+class SshInput(FormInput):
     """An SSH login; an empty key or password leaves the stored one."""
 
-    host = Text()
-    port = Number()
-    username = Text()
-    key = Text()
-    password = Text()
-    confirm_address = serializers.BooleanField(required=False)
+    form = SshForm
 
 
 class AcceptInput(Input):
@@ -87,7 +75,7 @@ class AcceptInput(Input):
     fingerprint = serializers.CharField(max_length=200)
 
 
-class TargetSettingOutput(Selectable, serializers.ModelSerializer[Setting]):
+class TargetSettingOutput(ModelOutput[Setting]):
     """A setting, and what was read back when somebody last asked for it."""
 
     url = serializers.SerializerMethodField()
@@ -100,15 +88,8 @@ class TargetSettingOutput(Selectable, serializers.ModelSerializer[Setting]):
     class Meta:
         model = Setting
         fields = [
-            "name",
             "url",
-            "label",
-            "unit",
-            "type",
-            "minimum",
-            "maximum",
-            "choices",
-            "hard_to_change",
+            *SettingForm.Meta.fields,
             "apply",
             "read_back",
             "value",
@@ -132,7 +113,7 @@ class TargetSettingOutput(Selectable, serializers.ModelSerializer[Setting]):
         return read_of(setting).to_json()
 
 
-class StepOutput(Selectable, serializers.ModelSerializer[TargetStep]):
+class StepOutput(ModelOutput[TargetStep]):
     """A reset command, or a look whether the target is ready."""
 
     url = serializers.SerializerMethodField()
@@ -140,7 +121,7 @@ class StepOutput(Selectable, serializers.ModelSerializer[TargetStep]):
 
     class Meta:
         model = TargetStep
-        fields = ["id", "url", "name", "purpose", "position", "action"]
+        fields = ["id", "url", *StepForm.Meta.fields, "action"]
 
     def get_url(self, step: TargetStep) -> str:
         """Where it is changed."""
@@ -153,7 +134,7 @@ class StepOutput(Selectable, serializers.ModelSerializer[TargetStep]):
         return action_of(step).to_json()
 
 
-class SshOutput(Selectable, serializers.ModelSerializer[SshLogin]):
+class SshOutput(ModelOutput[SshLogin]):
     """How commands reach the target. `offered`: a host key that it showed, and nobody has accepted."""
 
     has_key = serializers.SerializerMethodField()
@@ -166,9 +147,7 @@ class SshOutput(Selectable, serializers.ModelSerializer[SshLogin]):
     class Meta:
         model = SshLogin
         fields = [
-            "host",
-            "port",
-            "username",
+            *SshForm.Meta.fields,
             "has_key",
             "has_password",
             "accepted",

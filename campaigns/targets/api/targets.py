@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.allowing import team_for
+from campaigns.kit.api.inputs import FormInput, Name
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
@@ -14,9 +15,23 @@ from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
 from campaigns.overview.api.outputs import TargetAnswer, TargetOutput
-from campaigns.planning.api.inputs import EditTargetInput, NewTargetInput
 from campaigns.targets import ending, servers
+from campaigns.targets.forms import TargetForm, as_data
 from campaigns.targets.probes import request_probe
+
+
+class NewTargetInput(FormInput):
+    """A target of a team: by number or name; needed of those alone who operate in several."""
+
+    form = TargetForm
+    without = ["forget_password"]
+    team = Name()
+
+
+class EditTargetInput(FormInput):
+    """The fields of a target that change; what is not sent stays."""
+
+    form = TargetForm
 
 
 class TargetFilters(FilterSet):
@@ -80,7 +95,7 @@ class OneTarget(Api):
         """
         target = in_use(pk)
         changes = self.read(EditTargetInput)
-        data = servers.as_data(target) | changes
+        data = as_data(target) | changes
         saved = servers.save_target(data, target, seen=self.seen)
         self.revision = revision_of(servers.revised(saved))
         why_not = request_probe(saved)

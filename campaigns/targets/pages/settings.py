@@ -1,41 +1,53 @@
 """Pages of a target's settings, steps and SSH login: forms, try it, accept a host key."""
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.pages.fields import Field, from_form
-from campaigns.kit.pages.moved import Moved, of_fields, opened_on, seen_in
+from campaigns.kit.form_errors import add_errors
+from campaigns.kit.pages.moved import Moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, Data, held
 from campaigns.kit.rights import Right
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
-from campaigns.targets.pages.action_fields import action_fields, entered_action, stored_action
+from campaigns.targets.pages.action_fields import ActionForm, stored_action
 from campaigns.targets.probes import request_look
 from campaigns.targets.setting_forms import SettingForm, SshForm, StepForm
 
-Errors = Mapping[str, list[str]]
-NOTHING: Errors = {}
-SECRETS = ("key", "password")
-APPLY = ("apply", "How it is set", True)
-READ = ("read_back", "How it is read back", False)
-STEP = ("action", "What is done", False)
 ACTIONS = ("apply", "read_back", "action")
-NEW_SETTING = {"apply": {"way": "http", "method": "PUT"}, "read_back": {"way": "http"}}
-NEW_STEP = {"action": {"way": "http", "method": "POST"}}
-AnyRow = TypeVar("AnyRow", bound=Model)
+NEW_SETTING = Setting(apply={"way": "http", "method": "PUT"}, read_back={"way": "http"})
+NEW_STEP = TargetStep(action={"way": "http", "method": "POST"})
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What one of these pages edits. row: as it is stored, where there is one.
+
+    name: what is said to be saved. stored: gives what its revision is made of. remove: where it is deleted.
+    """
+
+    target: Target
+    title: str
+    name: str
+    row: Any
+    form: BaseForm
+    save: Callable[[dict[str, Any]], object]
+    stored: Callable[[Any], Data]
+    remove: str
+    actions: Sequence[ActionForm] = ()
 
 
 @require_http_methods(["GET", "POST"])
@@ -94,31 +106,19 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
     """Say how commands reach the target."""
     target = _target(pk)
     row = SshLogin.objects.filter(target=target).first()
-    fields = SshForm.base_fields
-    stored = {name: getattr(row, name, fields[name].initial) for name in fields}
-    data = _posted(request, fields) if request.method == "POST" else stored
-    errors: Errors = {}
-    changed: Changed | None = None
-    if request.method == "POST":
-        errors, changed = _held(
-            request,
-            row,
-            ssh_logins.revised,
-            lambda: ssh_logins.save_ssh(data, target, user_of(request)),
-        )
-        if not errors and not changed:
-            return _saved(request, target, "The SSH login")
-    shown = {**data, **dict.fromkeys(SECRETS, "")}
-    asked = "confirm_address" in errors or bool(data.get("confirm_address"))
-    drawn = [
-        from_form(name, field, shown.get(name, ""), errors.get(name, ()))
-        for name, field in fields.items()
-        if name != "confirm_address" or asked
-    ]
-    remove = reverse("ssh-delete", args=[target.pk]) if row else ""
-    now = ssh_logins.revised(row) if row else None
-    title, seen = f"How commands reach {target.name}", opened_on(request, now, changed)
-    return _draw(request, target, title, drawn, [], errors, remove, seen, changed)
+    return _edit(
+        request,
+        Edited(
+            target=target,
+            title=f"How commands reach {target.name}",
+            name="The SSH login",
+            row=row,
+            form=SshForm(posted(request), instance=row or SshLogin(target=target)),
+            save=lambda data: ssh_logins.save_ssh(data, target, user_of(request)),
+            stored=ssh_logins.revised,
+            remove=reverse("ssh-delete", args=[pk]) if row else "",
+        ),
+    )
 
 
 @require_POST
@@ -156,95 +156,98 @@ def read_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _setting(request: HttpRequest, target: Target, row: Setting | None) -> HttpResponse:
-    fields = SettingForm.base_fields
-    now = target_settings.revised_setting(row) if row else None
-    data, errors, changed = _as_typed(now or NEW_SETTING | _initial(fields)), NOTHING, None
-    if request.method == "POST":
-        data = _posted(request, fields) | _of_actions(request, ("apply", "read_back"))
-        sent, errors = _with_actions(data, fields, ("apply", "read_back"))
-        if not errors:
-            errors, changed = _held(
-                request,
-                row,
-                target_settings.revised_setting,
-                lambda: target_settings.save_setting(sent, target, user_of(request), row),
-            )
-        if not errors and not changed:
-            return _saved(request, target, f"The setting {data['name']}")
-    title = f"Setting {row.name}" if row else "New setting"
-    remove = reverse("setting-delete", args=[target.pk, row.name]) if row else ""
-    return _draw(
+    data, shown = posted(request), row or NEW_SETTING
+    return _edit(
         request,
-        target,
-        title,
-        _fields(fields, data, errors),
-        _actions((APPLY, READ), data, errors),
-        errors,
-        remove,
-        opened_on(request, now, changed),
-        changed,
+        Edited(
+            target=target,
+            title=f"Setting {row.name}" if row else "New setting",
+            name=f"The setting {request.POST.get('name', '')}",
+            row=row,
+            form=SettingForm(data, instance=row or Setting(target=target)),
+            actions=(
+                ActionForm(data, "apply", shown.apply, "How it is set", has_value=True),
+                ActionForm(data, "read_back", shown.read_back, "How it is read back"),
+            ),
+            save=lambda sent: target_settings.save_setting(sent, target, user_of(request), row),
+            stored=target_settings.revised_setting,
+            remove=reverse("setting-delete", args=[target.pk, row.name]) if row else "",
+        ),
     )
 
 
 def _step(request: HttpRequest, target: Target, row: TargetStep | None) -> HttpResponse:
-    fields = StepForm.base_fields
-    now = target_settings.revised_step(row) if row else None
-    data, errors, changed = _as_typed(now or NEW_STEP | _initial(fields)), NOTHING, None
-    if request.method == "POST":
-        data = _posted(request, fields) | _of_actions(request, ("action",))
-        sent, errors = _with_actions(data, fields, ("action",))
-        if not errors:
-            errors, changed = _held(
-                request,
-                row,
-                target_settings.revised_step,
-                lambda: target_settings.save_step(sent, target, user_of(request), row),
-            )
-        if not errors and not changed:
-            return _saved(request, target, f"The step “{data['name']}”")
-    title = f"Step “{row.name}”" if row else "New reset command or readiness"
-    remove = reverse("step-delete", args=[target.pk, row.pk]) if row else ""
-    return _draw(
+    data, shown = posted(request), row or NEW_STEP
+    return _edit(
         request,
-        target,
-        title,
-        _fields(fields, data, errors),
-        _actions((STEP,), data, errors),
-        errors,
-        remove,
-        opened_on(request, now, changed),
-        changed,
+        Edited(
+            target=target,
+            title=f"Step “{row.name}”" if row else "New reset command or readiness",
+            name=f"The step “{request.POST.get('name', '')}”",
+            row=row,
+            form=StepForm(data, instance=row or TargetStep(target=target)),
+            actions=(ActionForm(data, "action", shown.action, "What is done"),),
+            save=lambda sent: target_settings.save_step(sent, target, user_of(request), row),
+            stored=target_settings.revised_step,
+            remove=reverse("step-delete", args=[target.pk, row.pk]) if row else "",
+        ),
     )
+
+
+def _edit(request: HttpRequest, edited: Edited) -> HttpResponse:
+    """Show a form, or save what it was sent with; what was typed stays where something is wrong with it."""
+    row, form = edited.row, edited.form
+    now = edited.stored(row) if row else None
+    others: list[str] = []
+    changed = None
+    if request.method == "POST" and all(action.is_valid() for action in edited.actions):
+        sent = {name: form.data.get(name, "") for name in form.fields}
+        sent |= {str(action.prefix): action.action() for action in edited.actions}
+        try:
+            with held(row, edited.stored, seen_in(request)) if row else nullcontext():
+                edited.save(sent)
+        except Changed as error:
+            changed = error
+        except PermissionDenied as denied:
+            others = [str(denied)]
+        except Invalid as invalid:
+            others = _add_errors(edited, invalid)
+        else:
+            return _saved(request, edited.target, edited.name)
+    wrong = request.method == "POST" and not changed
+    context = {
+        "target": edited.target,
+        "title": edited.title,
+        "form": form,
+        "actions": edited.actions,
+        "errors": wrong,
+        "others": others,
+        "remove": edited.remove,
+        "seen": opened_on(request, now, changed),
+        "moved": changed and _moved(changed, edited),
+    }
+    status = 409 if changed else 422 if wrong else 200
+    return render(request, "targets/setting.html", context, status=status)
+
+
+def _add_errors(edited: Edited, invalid: Invalid) -> list[str]:
+    """Add messages to the fields that they are about, and return the others."""
+    forms: dict[str, BaseForm] = {"": edited.form} | {
+        str(action.prefix): action for action in edited.actions
+    }
+    others = []
+    for path, texts in invalid.errors.items():
+        of, _, name = path.rpartition(".")
+        of, name = (name, "way") if name in forms else (of, name)
+        if of in forms and name in forms[of].fields:
+            add_errors(forms[of], Invalid({name: texts}))
+        else:
+            others += texts
+    return others
 
 
 def _target(pk: int) -> Target:
     return get_object_or_404(Target, pk=pk, retired_at=None)
-
-
-def _posted(request: HttpRequest, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: request.POST.get(name, "").replace("\r\n", "\n") for name in fields}
-
-
-def _of_actions(request: HttpRequest, paths: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        name: request.POST.get(name, "").replace("\r\n", "\n")
-        for path in paths
-        for name in stored_action(path, {})
-    }
-
-
-def _with_actions(
-    data: Mapping[str, Any], fields: Mapping[str, Any], paths: tuple[str, ...]
-) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """What is sent on: the plain fields, and each action as one."""
-    sent = {name: data[name] for name in fields}
-    errors: dict[str, list[str]] = {}
-    for path in paths:
-        try:
-            sent[path] = entered_action(path, data)
-        except json.JSONDecodeError as error:
-            errors[f"{path}.body"] = [f"This is no JSON: {error}."]
-    return sent, errors
 
 
 def _tried(save: Callable[[], object]) -> dict[str, list[str]]:
@@ -258,45 +261,20 @@ def _tried(save: Callable[[], object]) -> dict[str, list[str]]:
     return {}
 
 
-def _held(
-    request: HttpRequest,
-    row: AnyRow | None,
-    revised: Callable[[AnyRow], Data],
-    save: Callable[[], object],
-) -> tuple[Errors, Changed | None]:
-    """Save where a row is as the form was opened on; else give what is wrong, or who was faster."""
-    if row is None:
-        return _tried(save), None
-    try:
-        with held(row, revised, seen_in(request)):
-            return _tried(save), None
-    except Changed as changed:
-        return NOTHING, changed
-
-
-def _initial(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: field.initial for name, field in fields.items()}
-
-
-def _as_typed(data: Data) -> dict[str, Any]:
-    """Give a setting or a step as its form holds it: texts, and each action in its parts."""
-    found: dict[str, Any] = {}
-    for name, value in data.items():
-        if name in ACTIONS:
-            found |= stored_action(name, value)
-        else:
-            found[name] = "\n".join(map(str, value or ())) if name == "choices" else value
-    return found
-
-
-def _moved(changed: Changed, fields: list[Field], actions: list[tuple[str, list[Field]]]) -> Moved:
-    stored = _as_typed({name: changed.stored[name] for name in changed.fields})
-    parts = [
-        replace(field, label=f"{title}: {field.label}")
-        for title, group in actions
-        for field in group
-    ]
-    return of_fields(changed, [*fields, *parts], SECRETS, stored)
+def _moved(changed: Changed, edited: Edited) -> Moved:
+    """Return what differs, field by field; an action is stored as one, and typed in parts."""
+    stored: dict[str, Any] = {}
+    for name in changed.fields:
+        value = changed.stored[name]
+        stored |= stored_action(name, value) if name in ACTIONS else {name: value}
+    if "choices" in stored:
+        stored["choices"] = "\n".join(map(str, stored["choices"] or ()))
+    fields = [*edited.form]
+    for action in edited.actions:
+        for field in map(copy, action):
+            field.label = f"{action.title}: {field.label}"
+            fields.append(field)
+    return of_form(changed, fields, ssh_logins.SECRETS, stored)
 
 
 def _saved(request: HttpRequest, target: Target, what: str) -> HttpResponse:
@@ -316,56 +294,5 @@ def _removed(
     return redirect("target", pk)
 
 
-def _texts(errors: Errors) -> list[str]:
+def _texts(errors: Mapping[str, list[str]]) -> list[str]:
     return [text for texts in errors.values() for text in texts]
-
-
-def _fields(fields: Mapping[str, Any], data: Mapping[str, Any], errors: Errors) -> list[Field]:
-    return [
-        from_form(name, field, data.get(name, ""), errors.get(name, ()))
-        for name, field in fields.items()
-    ]
-
-
-def _actions(
-    kinds: tuple[tuple[str, str, bool], ...], data: Mapping[str, Any], errors: Errors
-) -> list[tuple[str, list[Field]]]:
-    return [
-        (title, action_fields(path, data, errors, has_value=has_value, is_step=path == "action"))
-        for path, title, has_value in kinds
-    ]
-
-
-def _draw(
-    request: HttpRequest,
-    target: Target,
-    title: str,
-    fields: list[Field],
-    actions: list[tuple[str, list[Field]]],
-    errors: Errors,
-    remove: str,
-    seen: str,
-    changed: Changed | None,
-) -> HttpResponse:
-    known = {field.name for field in fields} | {
-        field.name for _, group in actions for field in group
-    }
-    others = [
-        text
-        for path, texts in errors.items()
-        if path.replace(".", "_") not in known
-        for text in texts
-    ]
-    context = {
-        "target": target,
-        "title": title,
-        "fields": fields,
-        "actions": actions,
-        "errors": bool(errors),
-        "others": others,
-        "remove": remove,
-        "seen": seen,
-        "moved": changed and _moved(changed, fields, actions),
-    }
-    status = 409 if changed else 422 if errors else 200
-    return render(request, "targets/setting.html", context, status=status)

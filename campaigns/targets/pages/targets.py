@@ -13,23 +13,24 @@ from campaigns.execution.queues import queue_of
 from campaigns.kit import encryption
 from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import Invalid
-from campaigns.kit.pages.fields import Field, from_form, is_key
-from campaigns.kit.pages.moved import of_fields, opened_on, seen_in
-from campaigns.kit.pages.people import may, takes, team_field, user_of
+from campaigns.kit.form_errors import add_errors
+from campaigns.kit.pages.fields import is_key
+from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
+from campaigns.kit.pages.people import may, takes, team_form, user_of
 from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target
 from campaigns.overview.home import TargetRow, target_rows
-from campaigns.planning.forms import TargetForm
 from campaigns.planning.pages.calibrating import noise_of_kinds
 from campaigns.planning.pages.limits import quiet_of, zones
 from campaigns.targets import servers
+from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, TargetForm
 from campaigns.targets.pages.setting_rows import settings_context
 from campaigns.targets.probes import request_probe
 from campaigns.targets.production import is_kept
 
-UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
+OPERATE = Right.OPERATE
 COLUMNS: Mapping[str, Callable[[TargetRow], Any]] = {
     "name": lambda row: row.target.name.lower(),
     "health": lambda row: row.target.health,
@@ -131,88 +132,49 @@ def target_retire(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     """Show the form, or save it; what was typed stays where something is wrong with it."""
-    if request.method == "GET":
-        return _draw(request, target, _stored(target), {})
-    data = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in _form_fields()}
-    try:
-        team = (
-            None if target else team_for(user_of(request), request.POST.get("team"), Right.OPERATE)
-        )
-        saved = servers.save_target(data, target, team, seen_in(request))
-    except Changed as changed:
-        return _draw(request, target, data, {}, changed)
-    except Invalid as invalid:
-        data["base_url"] = servers.without_user_info(data["base_url"])
-        return _draw(request, target, data, invalid.errors)
-    why_not = request_probe(saved)
-    is_saved = f"{saved.name} is saved"
-    messages.success(
-        request, f"{is_saved}. {why_not}" if why_not else f"{is_saved}, and is being probed."
-    )
-    for sentence in servers.to_be_told(saved, data):
-        messages.warning(request, sentence)
-    return redirect("target", saved.pk)
-
-
-def _draw(
-    request: HttpRequest,
-    target: Target | None,
-    data: Mapping[str, Any],
-    errors: Mapping[str, list[str]],
-    changed: Changed | None = None,
-) -> HttpResponse:
-    fields = _fields(target, data, errors)
-    if target is None:
-        fields = [*team_field(request, Right.OPERATE, errors.get("team", ())), *fields]
-    apart = {*servers.OWNERS_LIMITS, *servers.CERTIFICATES}
+    form, invalid, changed = None, None, None
+    if request.method == "POST":
+        try:
+            team = None if target else team_for(user_of(request), request.POST.get("team"), OPERATE)
+            form = TargetForm(posted(request), target=target or Target(team=team))
+            return _saved(request, form, servers.save(form, seen_in(request)))
+        except Changed as error:
+            changed = error
+        except Invalid as error:
+            invalid = error
+    form = form or TargetForm(posted(request), target=target)
+    if invalid:
+        add_errors(form, invalid)
+    stored = form.stored
     context = {
-        "target": target,
-        "fields": [field for field in fields if field.name not in apart],
-        "certificates": [field for field in fields if field.name in servers.CERTIFICATES],
-        "has_certificates": any(data.get(name) for name in servers.CERTIFICATES),
-        "limits": {field.name: field for field in fields if field.name in servers.OWNERS_LIMITS},
+        "form": form,
+        "target": target and stored,
+        "team": team_form(request, OPERATE, invalid) if target is None else None,
+        "server": [form[name] for name in SERVER if name in form.fields],
+        "certificates": [form[name] for name in CERTIFICATES],
+        "has_certificates": any(form[name].value() for name in CERTIFICATES),
         "zones": zones(),
-        "errors": sum(map(len, errors.values())),
-        "moved": changed and of_fields(changed, fields, servers.SECRETS),
-        "seen": opened_on(request, servers.revised(target) if target else None, changed),
-        "locked": _locked(target),
+        "errors": bool(invalid),
+        "moved": changed and of_form(changed, form, SECRETS),
+        "seen": opened_on(request, servers.revised(stored) if target else None, changed),
+        "locked": _locked(target and stored),
         "kept": target is not None
-        and is_kept(target)
-        and target.team_id not in may(request).manage,
+        and is_kept(stored)
+        and stored.team_id not in may(request).manage,
     }
-    status = 409 if changed else 422 if errors else 200
+    status = 409 if changed else 422 if invalid else 200
     return render(request, "targets/form.html", context, status=status)
 
 
-def _form_fields() -> Mapping[str, Any]:
-    return TargetForm(families=servers.families()).fields
-
-
-def _stored(target: Target | None) -> dict[str, Any]:
-    if target is None:
-        return {name: field.initial for name, field in _form_fields().items()}
-    return servers.as_data(target)
-
-
-def _fields(
-    target: Target | None, data: Mapping[str, Any], errors: Mapping[str, list[str]]
-) -> list[Field]:
-    """The inputs; no password is ever given back, and a question is asked only where it is one."""
-    asked = {
-        "forget_password": target is not None and bool(target.password),
-        "confirm_address": "confirm_address" in errors or bool(data.get("confirm_address")),
-    }
-    return [
-        from_form(
-            name,
-            field,
-            "" if name in servers.SECRETS else data.get(name, ""),
-            errors.get(name, ()),
-            unit=UNITS.get(name, ""),
-        )
-        for name, field in _form_fields().items()
-        if asked.get(name, True)
-    ]
+def _saved(request: HttpRequest, form: TargetForm, target: Target) -> HttpResponse:
+    why_not = request_probe(target)
+    is_saved = f"{target.name} is saved"
+    messages.success(
+        request, f"{is_saved}. {why_not}" if why_not else f"{is_saved}, and is being probed."
+    )
+    for sentence in servers.to_be_told(target, form.cleaned_data):
+        messages.warning(request, sentence)
+    return redirect("target", target.pk)
 
 
 def _locked(target: Target | None) -> str:
@@ -220,7 +182,7 @@ def _locked(target: Target | None) -> str:
     if target is None:
         return ""
     try:
-        for name in servers.SECRETS:
+        for name in SECRETS:
             encryption.decrypt(getattr(target, name))
     except encryption.SecretUnreadable as error:
         return str(error)

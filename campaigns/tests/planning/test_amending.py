@@ -7,6 +7,7 @@ from campaigns.planning import drafts, life
 from campaigns.planning.amending import AMENDABLE, amend
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
+from campaigns.planning.design import FIELDS, LOCKED
 from campaigns.results.importing import demonstration
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
@@ -55,7 +56,11 @@ def refused(campaign, changes, reason="agreed"):
 
 
 def test_everything_that_is_locked_can_be_amended_but_how_pairs_are_made(campaign):
-    assert set(STORED) == set(Campaign.LOCKED) - {"paired_factor", "baseline"}
+    assert set(STORED) == {
+        "primary_metric",
+        "primary_contrast",
+        *(FIELDS[name].column for name in LOCKED),
+    }
     assert set(EVERY) == set(AMENDABLE)
 
     made = amend(campaign, EVERY, "agreed", None)

@@ -30,26 +30,26 @@ def errors_of(target):
 def test_a_definition_is_read_with_defaults_filled_in(target):
     found = check(definition(target=target.pk))
 
-    assert found.name == "Is the new engine faster?"
+    assert found.campaign.name == "Is the new engine faster?"
     assert found.factors == {"engine": ("new", "old")}
-    assert found.parameters == {
+    assert found.campaign.parameters == {
         "workers": 4,
         "slow": 0.0,
         "careful": False,
         "note": "",
         "path": "/a",
     }
-    assert (found.paired_factor, found.baseline) == ("engine", "new")
-    assert (found.smallest_effect, found.margin) == (0.05, 0.02)
-    assert found.run_limit_seconds == 3600
-    assert found.time_budget_seconds is None
-    assert (found.max_failed_share, found.max_consecutive_failures) == (0.5, 5)
-    assert found.primary_metric == "duration"
+    assert (found.campaign.paired_factor, found.campaign.baseline) == ("engine", "new")
+    assert (found.campaign.smallest_effect, found.campaign.margin) == (0.05, 0.02)
+    assert found.campaign.run_limit_seconds == 3600
+    assert found.campaign.time_budget_seconds is None
+    assert (found.campaign.max_failed_share, found.campaign.max_consecutive_failures) == (0.5, 5)
+    assert found.campaign.primary_metric == "duration"
 
 
 @pytest.mark.parametrize("given", ["toy server", "{pk}"])
 def test_a_target_is_found_by_its_name_and_by_its_key_as_text(target, given):
-    assert check(definition(target=given.format(pk=target.pk))).target == target
+    assert check(definition(target=given.format(pk=target.pk))).campaign.target == target
 
 
 def test_a_target_that_was_retired_or_never_was_is_not_found_by_name(target, errors_of):
@@ -69,10 +69,10 @@ def test_levels_are_read_by_the_parameters_own_field(target):
 
 
 def test_a_seed_is_drawn_where_none_is_given(target):
-    drawn = {check(definition(target=target.pk)).seed for _ in range(5)}
+    drawn = {check(definition(target=target.pk)).campaign.seed for _ in range(5)}
 
     assert len(drawn) > 1
-    assert check(definition(target=target.pk, seed=0)).seed == 0
+    assert check(definition(target=target.pk, seed=0)).campaign.seed == 0
 
 
 def test_the_only_factor_of_two_levels_is_the_paired_one(target):
@@ -80,7 +80,7 @@ def test_the_only_factor_of_two_levels_is_the_paired_one(target):
         definition(target=target.pk, factors={"engine": ["new", "old"], "workers": [1, 2, 3]})
     )
 
-    assert found.paired_factor == "engine"
+    assert found.campaign.paired_factor == "engine"
 
 
 def test_a_baseline_is_compared_as_text_and_kept_as_a_level(target):
@@ -93,7 +93,7 @@ def test_a_baseline_is_compared_as_text_and_kept_as_a_level(target):
         )
     )
 
-    assert found.baseline == 2
+    assert found.campaign.baseline == 2
 
 
 @pytest.mark.parametrize("field", [forms.FloatField, forms.DecimalField])
@@ -107,8 +107,8 @@ def test_levels_are_the_same_where_the_parameter_says_so(
 
     found = check(definition(target=target.pk, factors={"slow": levels}, baseline=baseline))
 
-    assert found.baseline == float(baseline)
-    assert found.baseline in found.factors["slow"]
+    assert found.campaign.baseline == float(baseline)
+    assert found.campaign.baseline in found.factors["slow"]
 
 
 def test_a_parameter_that_is_no_plain_value_is_refused(errors_of, monkeypatch):
@@ -129,7 +129,7 @@ def test_an_excluded_level_is_read_by_the_parameters_own_field(target):
         )
     )
 
-    assert found.excluded == ({"engine": "old", "slow": 5.0},)
+    assert found.campaign.excluded == [{"engine": "old", "slow": 5.0}]
 
 
 def test_a_long_level_can_be_the_baseline(target):
@@ -141,14 +141,14 @@ def test_a_long_level_can_be_the_baseline(target):
         )
     )
 
-    assert found.baseline == long
+    assert found.campaign.baseline == long
 
 
 def test_a_long_question_gives_a_short_name(target):
     found = check(definition(target=target.pk, question="word " * 90))
 
-    assert len(found.name) <= 80
-    assert found.name.endswith("word…")
+    assert len(found.campaign.name) <= 80
+    assert found.campaign.name.endswith("word…")
 
 
 @pytest.mark.parametrize(
@@ -282,8 +282,8 @@ def test_limits_are_read(target):
 
     found = check(definition(target=target.pk) | limits)
 
-    assert found.time_budget_seconds == 28_800
-    assert (found.max_failed_share, found.max_consecutive_failures) == (0.125, 3)
+    assert found.campaign.time_budget_seconds == 28_800
+    assert (found.campaign.max_failed_share, found.campaign.max_consecutive_failures) == (0.125, 3)
 
 
 def test_two_candidates_for_the_paired_factor_are_both_named(errors_of):
@@ -347,7 +347,7 @@ def test_a_retired_target_is_not_there(errors_of, target):
 def test_an_external_campaign_needs_no_target():
     found = check({"kind": "external", "question": "What?", "order": "random", "repetitions": 1})
 
-    assert found.target is None
+    assert found.campaign.target is None
 
 
 JUNK: tuple[Any, ...] = (
@@ -391,4 +391,4 @@ def test_a_manifest_on_another_server_than_the_target_is_refused_at_its_field(ma
 
     assert "is not on server (127.0.0.1:8080)" in caught.value.errors["parameters.manifest"][0]
     allowed = {"parameters": {"manifest": "http://127.0.0.1:8080/PULP_MANIFEST"}}
-    assert check(data | allowed).target == server
+    assert check(data | allowed).campaign.target == server

@@ -24,13 +24,13 @@ def refused(target, contrast, **changes):
 
 @pytest.mark.parametrize("nothing", [None, "", {}])
 def test_a_campaign_need_not_name_one(target, nothing):
-    assert checked(target, nothing).primary_contrast is None
+    assert checked(target, nothing).campaign.primary_contrast is None
 
 
 def test_levels_are_read_as_their_field_reads_them(target):
     contrast = {"factor": "workers", "candidate": "8", "baseline": 4.0, "at": {"engine": "old"}}
 
-    assert checked(target, contrast).primary_contrast == {
+    assert checked(target, contrast).campaign.primary_contrast == {
         "factor": "workers",
         "candidate": 8,
         "baseline": 4,
@@ -39,7 +39,7 @@ def test_levels_are_read_as_their_field_reads_them(target):
 
 
 def test_of_two_levels_the_first_is_the_baseline(target):
-    found = checked(target, {"factor": "engine"}).primary_contrast
+    found = checked(target, {"factor": "engine"}).campaign.primary_contrast
 
     assert (found["baseline"], found["candidate"]) == ("new", "old")
     assert found["at"] == {}
@@ -48,7 +48,7 @@ def test_of_two_levels_the_first_is_the_baseline(target):
 def test_a_single_factor_need_not_be_named(target):
     found = checked(target, {"candidate": 4, "baseline": 2}, factors={"workers": [2, 4]})
 
-    assert found.primary_contrast["factor"] == "workers"
+    assert found.campaign.primary_contrast["factor"] == "workers"
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,15 @@ def test_a_cell_that_is_excluded_cannot_be_compared(target):
     assert "8 and 2 are measured together nowhere at engine old" in refused(
         target, contrast, excluded=excluded
     )
-    assert checked(target, contrast | {"at": {}}, excluded=excluded).primary_contrast
+    assert checked(target, contrast | {"at": {}}, excluded=excluded).campaign.primary_contrast
 
 
 def test_pairs_are_judged_against_their_own_baseline(target):
     pairs = {"order": "paired", "paired_factor": "engine", "baseline": "old"}
 
-    found = checked(target, {"at": {"workers": 4}, "factor": "engine"}, **pairs).primary_contrast
+    found = checked(
+        target, {"at": {"workers": 4}, "factor": "engine"}, **pairs
+    ).campaign.primary_contrast
     assert (found["candidate"], found["baseline"]) == ("new", "old")
     assert "the paired factor, engine" in refused(
         target, {"factor": "workers", "candidate": 4, "baseline": 2}, **pairs

@@ -46,7 +46,7 @@ def sync(family: str, **changes: object) -> dict[str, object]:
 def test_what_fits_the_family_is_taken(family):
     found = check(sync(family))
 
-    assert found.parameters["repository_ids"] == FITS[family].get("repository_ids", "")
+    assert found.campaign.parameters["repository_ids"] == FITS[family].get("repository_ids", "")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -168,5 +168,5 @@ def test_a_campaign_keeps_its_limits_and_so_does_its_clone(target):
 def test_without_a_word_there_is_no_budget_and_failures_end_it(target):
     found = campaign_of(target)
 
-    assert found.time_budget_seconds is None
-    assert (found.max_failed_share, found.max_consecutive_failures) == (0.5, 5)
+    assert found.campaign.time_budget_seconds is None
+    assert (found.campaign.max_failed_share, found.campaign.max_consecutive_failures) == (0.5, 5)

@@ -8,6 +8,7 @@ from campaigns.models import Target, Team
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
 from campaigns.targets import ending, servers
+from campaigns.targets.forms import as_data
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 
@@ -30,7 +31,7 @@ def ann(target):
 
 
 def change(target, **fields):
-    return servers.save_target(servers.as_data(target) | fields, target)
+    return servers.save_target(as_data(target) | fields, target)
 
 
 DOORS = {

@@ -5,10 +5,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
-from campaigns.kit.pages.fields import Choice, Field, is_key
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import add_errors
+from campaigns.kit.pages.fields import is_key
 from campaigns.kit.pages.people import user_of
 from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Conclusion
@@ -23,11 +26,91 @@ MOST_READ = 20
 OFFERS = "campaigns-offered"
 """Id of the list of campaigns that the inputs search."""
 BESIDE_NO_FIELD = ("", "evidence", "supersedes")
+NO_EVIDENCE = Cited(campaign=0)
 LEFT_OVER = (
     "The check passes now or is gone, since a campaign changed. What you wrote on it stands below: "
     "carry over what still holds, then store again."
 )
 Errors = Mapping[str, Sequence[str]]
+
+
+def _area(rows: int, hint: str) -> forms.CharField:
+    return forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": rows}), help_text=hint
+    )
+
+
+class ConclusionForm(forms.Form):
+    """The texts of a conclusion; `reviews` checks them."""
+
+    claim = _area(2, "One sentence that somebody signs.")
+    recommendation = _area(3, "What to do: the setting, and where.")
+    limits = _area(3, "Where it does not hold, or is not known.")
+
+
+class EvidenceForm(forms.Form):
+    """A piece of evidence, or an empty row for another one."""
+
+    campaign = forms.CharField(
+        required=False,
+        widget=forms.TextInput(attrs={"list": OFFERS, "autocomplete": "off"}),
+        help_text="To add a campaign, type words of its name, or its number.",
+    )
+    contrast = forms.ChoiceField(required=False)
+    finding = forms.ChoiceField(required=False)
+    view = forms.CharField(
+        required=False,
+        label="Chart",
+        help_text="Address of the page with the chart as you want it seen, such as /campaigns/12/?x=…",
+    )
+
+    def __init__(self, place: int, typed: str, cited: Cited, campaign: Campaign | None) -> None:
+        contrast = json.dumps(cited.contrast, sort_keys=True) if cited.contrast else ""
+        values = {"campaign": _named(campaign) if campaign else typed, "view": cited.view}
+        values |= {"contrast": contrast, "finding": cited.finding}
+        super().__init__(
+            {f"{name}-{place}": value for name, value in values.items()}, prefix=str(place)
+        )
+        if values["campaign"]:
+            self.fields[
+                "campaign"
+            ].help_text = (
+                "Type words of its name, or its number. Empty the field to remove this evidence."
+            )
+        if campaign is None:
+            for name in ("contrast", "finding", "view"):
+                del self.fields[name]
+            return
+        names = dict.fromkeys([*findings_offered(campaign), cited.finding])
+        findings = [(name, name.replace("_", " ")) for name in names if name]
+        contrasts = dict([("", "The whole answer"), *contrasts_of(campaign)])
+        contrasts.setdefault(contrast, contrast)
+        self.fields["contrast"] = forms.ChoiceField(choices=[*contrasts.items()], required=False)
+        self.fields["finding"] = forms.ChoiceField(
+            choices=[("", "The answer"), *findings], required=False
+        )
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the name of an input, such as campaign-0."""
+        return f"{field_name}-{self.prefix}"
+
+
+class WordForm(forms.Form):
+    """The justification of checks of one cause."""
+
+    word = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, group: CheckGroup, content: Content) -> None:
+        self.group, self.keys = group, group.keys.split(",")
+        text = next((content.words[key] for key in self.keys if content.words.get(key)), "")
+        super().__init__({f"word-{group.keys}": text}, prefix=group.keys)
+        several = f", for all {len(self.keys)}" if len(self.keys) > 1 else ""
+        required = "" if group.word else " (required)"
+        self.fields["word"].label = f"Your justification{several}{required}"
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the name of the input, which holds the keys of the checks."""
+        return f"{field_name}-{self.prefix}"
 
 
 def read(request: HttpRequest) -> Content:
@@ -61,29 +144,13 @@ def read(request: HttpRequest) -> Content:
 def drawn(
     request: HttpRequest, content: Content, errors: Errors, conclusion: Conclusion | None = None
 ) -> dict[str, Any]:
-    """What the form is drawn from; a conclusion that is stored has its checks to answer."""
+    """Return what the form is drawn from; a conclusion that is stored has its checks to answer."""
+    form = ConclusionForm({name: getattr(content, name) for name in ConclusionForm.base_fields})
+    add_errors(form, Invalid({name: errors[name] for name in form.fields if name in errors}))
     words = _words(conclusion, content, errors) if conclusion else []
     left_over = _left_over(content, words) if errors else []
     return {
-        "claim": _area(
-            "claim", "Claim", content.claim, errors, 2, "One sentence that somebody signs."
-        ),
-        "recommendation": _area(
-            "recommendation",
-            "Recommendation",
-            content.recommendation,
-            errors,
-            3,
-            "What to do: the setting, and where.",
-        ),
-        "limits": _area(
-            "limits",
-            "Limits",
-            content.limits,
-            errors,
-            3,
-            "Where it does not hold, or is not known.",
-        ),
+        "form": form,
         "rows": _rows(request, content, errors),
         "offers": OFFERS,
         "offered": [
@@ -141,116 +208,47 @@ def _contrast(text: str) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else {}
 
 
-def _area(name: str, label: str, value: str, errors: Errors, rows: int, hint: str) -> Field:
-    return Field(
-        name, label, value, "textarea", hint=hint, rows=rows, errors=errors.get(name, ()),
-        required=name == "claim",
-    )  # fmt: skip
-
-
-def _rows(request: HttpRequest, content: Content, errors: Errors) -> list[list[Field]]:
-    """A row for each piece of evidence, and an empty one."""
+def _rows(request: HttpRequest, content: Content, errors: Errors) -> list[EvidenceForm]:
+    """Return a form for each piece of evidence, and an empty one."""
     named = _launched(request).filter(pk__in={each.campaign for each in content.evidence})
     by_key = {each.pk: each for each in named}
     typed = [
         text for n in range(MOST_READ) if (text := request.POST.get(f"campaign-{n}", "").strip())
     ]
-    rows = [
-        _row(place, each, by_key.get(each.campaign), typed[place] if typed else "", errors)
-        for place, each in enumerate(content.evidence[:MOST_READ])
-    ]
-    return rows if len(rows) == MOST_READ else [*rows, [_campaign_field(len(rows), "", ())]]
-
-
-def _campaign_field(place: int, value: str, wrong: Sequence[str]) -> Field:
-    hint = "Type words of its name, or its number. Empty the field to remove this evidence."
-    if not value:
-        hint = "To add a campaign, type words of its name, or its number."
-    attributes = {"list": OFFERS}
-    return Field(
-        f"campaign-{place}",
-        "Campaign",
-        value,
-        hint=hint,
-        errors=wrong,
-        autocomplete="off",
-        attributes=attributes,
+    rows = []
+    for place, cited in enumerate(content.evidence[:MOST_READ]):
+        text = typed[place] if typed else ""
+        row = EvidenceForm(place, text or str(cited.campaign), cited, by_key.get(cited.campaign))
+        path = f"evidence.{place}"
+        wrong = {name: errors.get(f"{path}.{name}", ()) for name in row.fields}
+        if wrong["campaign"] and not cited.campaign:
+            wrong["campaign"] = [
+                f"“{text[:200]}” is no campaign of the list. Choose one, or type its number."
+            ]
+        add_errors(row, Invalid(wrong))
+        rows.append(row)
+    return (
+        rows if len(rows) == MOST_READ else [*rows, EvidenceForm(len(rows), "", NO_EVIDENCE, None)]
     )
 
 
-def _row(
-    place: int, cited: Cited, campaign: Campaign | None, typed: str, errors: Errors
-) -> list[Field]:
-    path = f"evidence.{place}"
-    wrong = errors.get(f"{path}.campaign", ())
-    if wrong and not cited.campaign:
-        wrong = [f"“{typed[:200]}” is no campaign of the list. Choose one, or type its number."]
-    value = _named(campaign) if campaign else typed or str(cited.campaign)
-    fields = [_campaign_field(place, value, wrong)]
-    if campaign is None:
-        return fields
-    return [
-        *fields,
-        _contrast_field(place, cited, campaign, errors.get(f"{path}.contrast", ())),
-        _finding_field(place, cited, campaign, errors.get(f"{path}.finding", ())),
-        Field(
-            f"view-{place}",
-            "Chart",
-            cited.view,
-            hint="Address of the page with the chart as you want it seen, such as /campaigns/12/?x=…",
-            errors=errors.get(f"{path}.view", ()),
-        ),
-    ]
-
-
-def _contrast_field(place: int, cited: Cited, campaign: Campaign, wrong: Sequence[str]) -> Field:
-    chosen = json.dumps(cited.contrast, sort_keys=True) if cited.contrast else ""
-    options = contrasts_of(campaign)
-    if chosen and chosen not in dict(options):
-        options.append((chosen, chosen))
-    choices = [Choice("", "The whole answer", not chosen)]
-    choices += [Choice(value, words, value == chosen) for value, words in options]
-    return Field(f"contrast-{place}", "Contrast", "", "select", choices=choices, errors=wrong)
-
-
-def _finding_field(place: int, cited: Cited, campaign: Campaign, wrong: Sequence[str]) -> Field:
-    names = findings_offered(campaign)
-    if cited.finding and cited.finding not in names:
-        names.append(cited.finding)
-    choices = [Choice("", "The answer", not cited.finding)]
-    choices += [Choice(name, name.replace("_", " "), name == cited.finding) for name in names]
-    return Field(f"finding-{place}", "Finding", "", "select", choices=choices, errors=wrong)
-
-
-def _words(
-    conclusion: Conclusion, content: Content, errors: Errors
-) -> list[tuple[CheckGroup, Field]]:
-    """A field for each cause of checks that do not pass."""
+def _words(conclusion: Conclusion, content: Content, errors: Errors) -> list[WordForm]:
+    """Return a form for each cause of checks that do not pass."""
     lines = check_lines(conclusion, checklist(conclusion))
-    groups = check_groups(line for line in lines if line.check.state != "pass")
-    return [(group, _word_field(group, content, errors)) for group in groups]
+    words = []
+    for group in check_groups(line for line in lines if line.check.state != "pass"):
+        form = WordForm(group, content)
+        wrong = (errors[path] for key in form.keys if (path := f"words.{key}") in errors)
+        add_errors(form, Invalid({"word": next(wrong, ())}))
+        words.append(form)
+    return words
 
 
-def _word_field(group: CheckGroup, content: Content, errors: Errors) -> Field:
-    keys = group.keys.split(",")
-    several = f", for all {len(keys)}" if len(keys) > 1 else ""
-    return Field(
-        f"word-{group.keys}",
-        f"Your justification{several}{'' if group.word else ' (required)'}",
-        next((content.words[key] for key in keys if content.words.get(key)), ""),
-        "textarea",
-        rows=2,
-        errors=next((errors[path] for key in keys if (path := f"words.{key}") in errors), ()),
-    )
-
-
-def _left_over(
-    content: Content, drawn_words: Sequence[tuple[CheckGroup, Field]]
-) -> list[tuple[str, str]]:
-    """What was typed on checks that have no field any more: their titles, and the words."""
-    drawn_keys = {line.check.key for group, _ in drawn_words for line in group.lines}
+def _left_over(content: Content, words: Sequence[WordForm]) -> list[tuple[str, str]]:
+    """Return what was typed on checks that have no field any more: their titles, and the texts."""
+    known = {line.check.key for form in words for line in form.group.lines}
     return [
         (title_of(key.rpartition("-")[0])[:60], text)
         for key, text in content.words.items()
-        if key not in drawn_keys and text
+        if key not in known and text
     ]

@@ -150,18 +150,21 @@ def test_any_campaign_can_be_turned_into_one(target, settings):
     paired = calibration_of(checking.check(data | pairs))
 
     def setting(made):
-        return made.parameters["concurrency"], made.parameters["engine"]
+        return made.campaign.parameters["concurrency"], made.campaign.parameters["engine"]
 
     assert setting(named) == (2, "futures")
     assert setting(paired) == (2, "asyncio")
     assert setting(plain)[0] == 2
-    assert plain.question == "How large a difference does server show between identical runs?"
-    assert (plain.order, plain.paired_factor, plain.repetitions) == ("paired", "blind_label", 10)
-    assert plain.tags == ("nightly", "A/A")
+    assert (
+        plain.campaign.question == "How large a difference does server show between identical runs?"
+    )
+    assert (plain.campaign.order, plain.campaign.repetitions) == ("paired", 10)
+    assert plain.campaign.paired_factor == "blind_label"
+    assert plain.campaign.tags == ["nightly", "A/A"]
     campaign = drafts.create(plain, None)
     again = checking.check(drafts.as_data(campaign))
-    assert again.parameters == plain.parameters
-    assert calibration_of(again).parameters == plain.parameters
+    assert again.campaign.parameters == plain.campaign.parameters
+    assert calibration_of(again).campaign.parameters == plain.campaign.parameters
 
 
 def test_what_comes_from_outside_cannot_be_made():

@@ -40,7 +40,7 @@ def test_the_curve_fills_in_eight_levels_of_hosts_and_stores_nothing(browser):
     page, rows = Page(answer), answer.context["form"].parameters.fitting
     (row,) = [row for row in rows if row.name == "hosts"]
     assert row.varied
-    assert row.levels.value.split() == list(LEVELS)
+    assert row.levels.value().split() == list(LEVELS)
     assert "checked" in page.named("vary-hosts")[0]
     assert page.named("p-organization")[0]["value"] == "ACME"
     assert not Campaign.objects.exists()
@@ -63,8 +63,8 @@ def test_a_target_with_settings_of_puma_is_offered_their_tables(browser, katello
 
     rows = {row.name: row for row in answer.context["form"].parameters.fitting}
     assert rows["puma_threads"].varied
-    assert rows["puma_threads"].levels.value.split() == ["4", "8", "16", "32"]
-    assert rows["puma_workers"].single.value == "4"
+    assert rows["puma_threads"].levels.value().split() == ["4", "8", "16", "32"]
+    assert rows["puma_workers"].single.value() == "4"
     assert not rows["puma_workers"].varied
 
 

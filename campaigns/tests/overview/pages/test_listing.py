@@ -103,7 +103,7 @@ def test_the_toolbar_shows_the_filters_of_the_address(browser, three, target):
 
     chosen = [a["value"] for tag, a in page.elements if tag == "option" and "selected" in a]
     assert chosen == ["draft", "toy", str(target.pk), "all", "name"]
-    typed = {a["id"]: a.get("value") for tag, a in page.elements if a.get("id", "")[:2] == "f-"}
+    typed = {a["id"]: a.get("value") for tag, a in page.elements if str(a.get("id"))[:2] == "f-"}
     assert (typed["f-q"], typed["f-tag"]) == ("toy <", "kn&")
 
 

@@ -38,7 +38,7 @@ class Forms(HTMLParser):
         elif tag == "input" and told.get("name"):
             ticks = told.get("type") in ("checkbox", "radio")
             if not ticks or "checked" in told:
-                self.add(told["name"], told.get("value", "on"))
+                self.add(told["name"], told.get("value", "on" if ticks else ""))
         elif tag in ("select", "textarea"):
             self.name, self.text = told["name"], "" if tag == "textarea" else None
         elif tag == "option" and self.name and "selected" in told:

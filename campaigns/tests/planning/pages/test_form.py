@@ -61,7 +61,7 @@ def test_the_form_shows_kind_target_parameters_and_a_plan(browser, target):
 def test_a_target_in_the_address_chooses_the_kind(browser, target):
     page = browser.get(NEW, {"target": target.pk, "kind": "nonsense"})
 
-    assert page.context["form"].fields["target"].value == str(target.pk)
+    assert page.context["form"].design["target"].value() == str(target.pk)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_a_clone_begins_with_the_same_definition(browser, draft, person):
     page = browser.get(path)
     form = page.context["form"]
 
-    assert form.fields["seed"].value == "5"
+    assert form.design["seed"].value() == "5"
     assert draft.name in Page(page).text
     assert [row.varied for row in form.parameters.fitting if row.name == "engine"] == [True]
 

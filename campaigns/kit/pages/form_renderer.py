@@ -1,0 +1,62 @@
+"""How Django renders forms here. `FORM_RENDERER` names the renderer; templates/django/forms/ holds its templates.
+
+A page renders a field with `{% include "django/forms/field.html" with field=form.name only %}`: unlike
+`{{ form.name.as_field_group }}` that keeps the request, by which words of the glossary are linked once a page.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from django import forms
+from django.forms.renderers import TemplatesSetting
+
+AnyForm = TypeVar("AnyForm", bound=forms.BaseForm)
+PLAIN = ("checkbox", "radio", "hidden", "file")
+LEFT_OUT = ("maxlength", "minlength", "min", "max", "step", "cols")
+"""Attributes that are not rendered, as `required`: browsers cut what is pasted, or refuse it in words of their own."""
+
+
+class Field(forms.BoundField):
+    """A field of a form with the ids, classes and values that pages use."""
+
+    @property
+    def auto_id(self) -> str:
+        """Return the id of the input; those of its hint and its errors begin with it."""
+        if self.form.auto_id == "id_%s":  # Django's default
+            return f"f-{self.html_name}"
+        return str(super().auto_id)
+
+    @property
+    def aria_describedby(self) -> str:
+        """Return the ids of hint and errors."""
+        hint = [f"{self.auto_id}-hint"] if self.help_text else []
+        return " ".join([*hint, f"{self.auto_id}-error"] if self.errors else hint)
+
+    def build_widget_attrs(
+        self, attrs: dict[str, Any], widget: forms.Widget | None = None
+    ) -> dict[str, Any]:
+        """Return the attributes of the input; one that is False is not rendered."""
+        widget = widget or self.field.widget
+        given = {**dict.fromkeys(LEFT_OUT, False), **attrs}
+        if getattr(widget, "input_type", None) not in PLAIN:
+            given.setdefault("class", widget.attrs.get("class", "input"))
+        return {**super().build_widget_attrs(given, widget), "required": False}
+
+    def value(self) -> Any:
+        """Return the value as somebody would type it: 5.0 as 5."""
+        value = super().value()
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class Renderer(TemplatesSetting):
+    """Renders with the templates of the project, and those of Django behind them."""
+
+    bound_field_class = Field
+
+
+def with_errors(form: AnyForm, errors: Mapping[str, Sequence[str]]) -> AnyForm:
+    """Return a form that only shows what was typed, with the errors of those of its fields that have some."""
+    form.cleaned_data = {}
+    for name in form.fields.keys() & errors:
+        form.add_error(name, list(errors[name]))
+    return form

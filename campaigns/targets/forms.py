@@ -1,0 +1,264 @@
+"""The form of a target: what people and the REST API say of it, and whether that may be stored."""
+
+import re
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit import encryption, network
+from campaigns.kit.http.tls import BadCertificate, Tls, context_of
+from campaigns.kit.model_forms import SecretArea, form_field
+from campaigns.kit.own_services import own_addresses
+from campaigns.models import Target
+from campaigns.targets.one_server import is_measuring, measuring
+
+USUAL_FAMILY = "http"
+SERVER = (
+    "name",
+    "family",
+    "base_url",
+    "username",
+    "password",
+    "forget_password",
+    "is_dedicated",
+    "hardware",
+    "notes",
+    "confirm_address",
+)
+CERTIFICATES = ("ca_bundle", "skip_verification", "client_certificate", "client_key")
+LIMITS = (
+    "is_production",
+    "max_concurrency",
+    "max_requests_per_second",
+    "quiet_hours",
+    "quiet_zone",
+)
+ORDER = (*SERVER, *CERTIFICATES, *LIMITS)
+"""The inputs, by the panels of their page."""
+TYPED = tuple(each.name for each in Target._meta.fields if each.editable and each.name in ORDER)
+"""The inputs that fill a column as they are; the others need a word of `servers.save`."""
+SECRETS = ("password", "client_key")
+"""Inputs whose columns are encrypted."""
+UNITS = {"max_concurrency": "at once", "max_requests_per_second": "a second"}
+
+
+def families() -> list[str]:
+    """Return the families that some kind can measure."""
+    return sorted(
+        {
+            family
+            for driver in all_kinds().values()
+            if driver.executable
+            for family in driver.families
+        }
+    )
+
+
+def installation_rules() -> network.Rules:
+    """Return the rules of the installation, without what owners confirmed."""
+    return network.parse_rules(settings.ALLOWED_ADDRESSES, own_addresses())
+
+
+def rule_to_confirm(url: str, rules: network.Rules) -> str:
+    """Return the rule that the owner of a server has to confirm; nothing where `rules` suffice.
+
+    Raise NetworkError for a URL that no owner may confirm.
+    """
+    try:
+        network.check_url(url, rules)
+    except network.NetworkError:
+        endpoint = network.parse_url(url)
+        address = endpoint.address
+        is_own = endpoint.host == "localhost" or (address and network.is_local(address))
+        if not (settings.OWNER_CONFIRMS and is_own):
+            raise
+        host = str(address or endpoint.host)
+        rule = f"[{host}]:{endpoint.port}" if ":" in host else f"{host}:{endpoint.port}"
+        network.check_url(url, installation_rules().allowing(rule))
+        return rule
+    return ""
+
+
+class AddressInput(forms.TextInput):
+    """A URL; name and password, which are refused there, are not sent back to the browser."""
+
+    def format_value(self, value: Any) -> str | None:
+        """Return the URL without them."""
+        return re.sub(r"(?<=//)[^/?#\s]*@", "", str(value or ""))
+
+
+def _lines(rows: int, **attributes: str) -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": rows, **attributes})
+
+
+class TargetForm(forms.ModelForm):
+    """A server under test. Labels, helps and limits are the model's; here stands what no column says.
+
+    An empty secret leaves the stored one. `clean` compares with `stored`, the target as it was before;
+    then `moved` says whether it has another address, and `rule` holds the rule that its owner
+    confirmed, or nothing where the installation's rules suffice.
+    """
+
+    family = forms.ChoiceField()
+    password = forms.CharField(
+        max_length=500,
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
+        help_text="Encrypted at rest, and never shown again. Empty: as it was.",
+    )
+    forget_password = forms.BooleanField(required=False, label="Forget the stored password")
+    skip_verification = forms.BooleanField(
+        required=False,
+        label="Do not verify the server's certificate",
+        help_text="Whoever answers is trusted, with the password too: on a network of your own only.",
+    )
+    client_key = forms.CharField(
+        max_length=50_000,
+        required=False,
+        label="Key of the client certificate",
+        widget=SecretArea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
+        help_text="PEM, without a passphrase. Encrypted at rest, and never shown again. Empty: as it was.",
+    )
+    confirm_address = forms.BooleanField(
+        required=False,
+        label="This server is mine; perfdash may put load on it",
+        help_text="Needed for a loopback or private address that no rule allows yet.",
+    )
+
+    class Meta:
+        model = Target
+        formfield_callback = form_field
+        fields = TYPED
+        widgets = {
+            "base_url": AddressInput,
+            "quiet_hours": _lines(3),
+            "quiet_zone": forms.TextInput(attrs={"list": "zones"}),
+            "hardware": _lines(2),
+            "ca_bundle": _lines(3, spellcheck="false"),
+            "client_certificate": _lines(3, spellcheck="false"),
+            "notes": _lines(2),
+        }
+
+    field_order = ORDER
+    instance: Target
+    moved = False
+    rule = ""
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, target: Target | None) -> None:
+        target = target or Target()
+        self.stored = copy(target)
+        super().__init__(data, instance=target, initial=_initial(target))
+        self.fields["family"] = forms.ChoiceField(choices=[(each, each) for each in families()])
+        for name, unit in UNITS.items():
+            self.fields[name].unit = unit  # type: ignore[attr-defined]
+        if not target.password:
+            del self.fields["forget_password"]
+
+    def clean_quiet_zone(self) -> str:
+        """Return UTC where no zone is given."""
+        return self.cleaned_data["quiet_zone"] or "UTC"
+
+    def clean(self) -> dict[str, Any]:
+        """Check the address, and what may not go to another one. Raise ValidationError."""
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return clean
+        try:
+            own = network.normalised_address(clean["base_url"])
+        except network.NetworkError as error:
+            raise _wrong("base_url", str(error)) from None
+        _refuse_what_is_never_allowed(clean["base_url"], own)
+        self.moved = self.stored._state.adding or own != network.normalised_address(
+            self.stored.base_url
+        )
+        if self.moved:
+            self._check_move(clean)
+        self._check_certificates(clean)
+        self.rule = self._confirmed_rule(clean)
+        return clean
+
+    def _check_move(self, clean: Mapping[str, Any]) -> None:
+        if self.stored.pk and (campaigns := measuring(self.stored.address)):
+            raise _wrong(
+                "base_url",
+                f"{is_measuring(self.stored, campaigns)} Change its address afterwards.",
+            )
+        if self.stored.password and not (clean["password"] or clean.get("forget_password")):
+            raise _wrong(
+                "password",
+                "The address is another one; enter the password again, or have it forgotten. "
+                "A stored password does not go to a new server by itself.",
+            )
+        if self.stored.client_key and not clean["client_key"] and clean["client_certificate"]:
+            raise _wrong(
+                "client_key",
+                "The address is another one; give the key again. A stored key does not go to a "
+                "new server by itself.",
+            )
+
+    def _check_certificates(self, clean: Mapping[str, Any]) -> None:
+        """Raise ValidationError where certificate, key or bundle cannot be used."""
+        certificate, key = clean["client_certificate"], clean["client_key"]
+        if key and not certificate:
+            raise _wrong("client_certificate", "Give the certificate that the key belongs to.")
+        if certificate and not (key or self.stored.client_key):
+            raise _wrong("client_key", "Give the key of the client certificate.")
+        held = key or (encryption.decrypt(self.stored.client_key) if certificate else "")
+        for name, tls in (
+            ("ca_bundle", Tls(ca_bundle=clean["ca_bundle"])),
+            ("client_certificate", Tls(certificate=certificate, key=held)),
+        ):
+            if not clean[name]:
+                continue  # nothing to be checked, and a context takes long to make
+            try:
+                context_of(tls)
+            except BadCertificate as error:
+                raise _wrong(name, str(error)) from None
+
+    def _confirmed_rule(self, clean: Mapping[str, Any]) -> str:
+        """Return the rule that the owner confirmed, or nothing where the installation's rules suffice."""
+        url = clean["base_url"]
+        try:
+            rule = rule_to_confirm(url, installation_rules())
+        except network.Refused as refusal:
+            raise _wrong("base_url", str(refusal)) from None
+        if rule and not clean["confirm_address"] and rule != self.stored.confirmed_rule:
+            endpoint = network.parse_url(url)
+            raise _wrong(
+                "confirm_address",
+                f"{endpoint.address or endpoint.host} port {endpoint.port} is a loopback or private "
+                "address. Confirm that the server is yours and may be loaded.",
+            )
+        return rule
+
+
+def as_data(target: Target) -> dict[str, Any]:
+    """Return a target as its form takes it, without its secrets: what a change begins with."""
+    return forms.model_to_dict(target, TYPED) | {"skip_verification": not target.verify_tls}
+
+
+def _initial(target: Target) -> dict[str, Any]:
+    initial: dict[str, Any] = {"skip_verification": not target.verify_tls}
+    if target._state.adding and USUAL_FAMILY in families():
+        initial["family"] = USUAL_FAMILY
+    return initial
+
+
+def _wrong(name: str, message: str) -> ValidationError:
+    return ValidationError({name: message})
+
+
+def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:
+    """Raise ValidationError for perfdash's own services, by whatever name, and for half a URL."""
+    if "?" in base_url or "#" in base_url:
+        raise _wrong("base_url", "Give the URL without ? and #: paths are added to it.")
+    try:
+        network.check_url(f"http://{address}/", installation_rules().allowing(address))
+    except network.Refused as refusal:
+        raise _wrong("base_url", str(refusal)) from None
