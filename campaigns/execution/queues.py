@@ -15,8 +15,9 @@ from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
 from campaigns.targets.allowed import same_server
+from campaigns.targets.holders import held_by
 
-DRAFT, HOLDER = "a draft of another team", "another team"
+DRAFT = "a draft of another team"
 WAITING = (Campaign.State.RUNNING, Campaign.State.PAUSED)
 
 
@@ -121,16 +122,6 @@ def place_of(campaign: Campaign) -> Place | None:
         return None
     before = quoted_campaign(queue[index - 1], campaign.team_id) if index else ""
     return Place(campaign.pk, campaign.target.name, index + 1, len(queue), before)
-
-
-def held_by(lease: TargetLease | None, teams: Set[int]) -> str:
-    """Who loads a server, in words, for somebody in these teams; empty where nobody does."""
-    attempt = lease.attempt if lease else None
-    if lease is None or attempt is None:
-        return ""
-    if attempt.run.campaign.team_id not in teams:
-        return HOLDER
-    return lease.holder or f"run {attempt.run.position}"
 
 
 def _queue(address: str, targets: Sequence[Target], may: May) -> Queue:

@@ -1,6 +1,7 @@
 """What attempts measured, and for how long it is kept."""
 
 import django.contrib.postgres.fields
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
@@ -151,7 +152,7 @@ class Migration(migrations.Migration):
             name='Retention',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('keep_samples_days', models.PositiveIntegerField()),
+                ('keep_samples_days', models.PositiveIntegerField(help_text='Empty: forever.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(36500)], verbose_name='keep raw samples for')),
                 ('team', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='retention', to='campaigns.team')),
             ],
             options={

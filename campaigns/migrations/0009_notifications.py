@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name='Announcement',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('campaign_finished', 'a campaign has finished'), ('campaign_failed', 'a campaign failed or paused by itself'), ('campaign_needs_hand', "a campaign waits for somebody's hand"), ('review_asked', 'a review is asked for'), ('review_decided', 'a review was decided'), ('review_reopened', 'a conclusion was re-opened or taken back'), ('mentioned', 'somebody mentioned you'), ('launch_asked', 'a launch waits for a second yes'), ('launch_decided', 'a launch was decided on'), ('trial', 'a trial of a channel')], max_length=30)),
+                ('kind', models.CharField(choices=[('campaign_finished', 'a campaign has finished'), ('campaign_failed', 'a campaign failed or paused automatically'), ('campaign_needs_hand', 'a campaign needs a manual step'), ('review_asked', 'a review is requested'), ('review_decided', 'a review was decided'), ('review_reopened', 'a conclusion was re-opened or taken back'), ('mentioned', 'somebody mentioned you'), ('launch_asked', 'a launch waits for approval'), ('launch_decided', 'a launch was decided on'), ('trial', 'a trial of a channel')], max_length=30)),
                 ('to', models.JSONField(default=list)),
                 ('data', models.JSONField(default=dict)),
                 ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),

@@ -1,28 +1,10 @@
 """The servers under test."""
 
-from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.teams import Team, default_team
-from campaigns.targets import quiet_hours
-
-
-def validate_quiet_hours(text: str) -> None:
-    """Raise ValidationError for lines that cannot be read as quiet hours."""
-    try:
-        quiet_hours.parse(text)
-    except quiet_hours.BadQuietHours as error:
-        raise ValidationError(str(error)) from None
-
-
-def validate_time_zone(name: str) -> None:
-    """Raise ValidationError for a time zone that is not known."""
-    try:
-        quiet_hours.zone_of(name)
-    except quiet_hours.BadQuietHours as error:
-        raise ValidationError(str(error)) from None
 
 
 class Target(models.Model):
@@ -109,7 +91,6 @@ class Target(models.Model):
     quiet_hours = models.TextField(
         max_length=5000,
         blank=True,
-        validators=[validate_quiet_hours],
         help_text=(
             "Nothing loads the server then. One window a line: Mon-Fri 08:00-18:00, or "
             "Sat,Sun 00:00-24:00, or daily 22:00-06:00. Empty: none."
@@ -120,7 +101,6 @@ class Target(models.Model):
         max_length=60,
         blank=True,
         default="UTC",
-        validators=[validate_time_zone],
         help_text="Such as Europe/Berlin; summer time is minded.",
     )
     is_production = models.BooleanField(

@@ -11,13 +11,10 @@ from django.utils import timezone
 
 from campaigns.execution import progress
 from campaigns.execution.live import seconds_left
-from campaigns.execution.queues import held_by
 from campaigns.execution.waiting import Wait, waiting_for
-from campaigns.kit.network import normalised_address
-from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
+from campaigns.models import Attempt, Campaign, Finding, Run, Worker
 from campaigns.planning.workers import present
 from campaigns.results.generator_list import busy_workers
-from campaigns.targets.allowed import names_beside
 
 PHASES = (
     Attempt.Phase.RESET,
@@ -78,25 +75,6 @@ class Answer:
     badges: Sequence[Mapping[str, str]]
     runs: int
     means: Sequence[float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class TargetRow:
-    """A target with who holds it; `run` and `campaign` are None while it is free, or another team's.
-
-    same: the names of the other targets that are the same server.
-    """
-
-    target: Target
-    held_by: str
-    run: int | None
-    campaign: int | None
-    same: tuple[str, ...]
-
-    @property
-    def address(self) -> str:
-        """The normalised host:port of the base URL."""
-        return normalised_address(self.target.base_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,25 +149,6 @@ def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
         .annotate(Count("pk"))
     )
     return dict(rows)
-
-
-def target_rows(teams: Set[int], targets: Sequence[Target] | None = None) -> list[TargetRow]:
-    """Targets (all of teams that are in use) with the runs that hold their addresses now."""
-    if targets is None:
-        targets = list(Target.objects.filter(retired_at=None, team__in=teams))
-    leases = {
-        lease.address: lease
-        for lease in TargetLease.objects.filter(
-            address__in=[target.address for target in targets],
-            attempt__isnull=False,
-            expires_at__gt=Now(),
-        ).select_related("attempt__run__campaign")
-    }
-    same = names_beside(targets)
-    return [
-        _target_row(target, leases.get(target.address), same[target.pk], teams)
-        for target in targets
-    ]
 
 
 def worker_rows(teams: Set[int]) -> list[WorkerRow]:
@@ -299,17 +258,6 @@ def _current(attempt: Attempt) -> CurrentRun:
 def _mean(summary: Mapping[str, Any]) -> float | None:
     value = summary.get("gmean") or summary.get("mean")
     return float(value) if isinstance(value, int | float) else None
-
-
-def _target_row(
-    target: Target, lease: TargetLease | None, same: tuple[str, ...], teams: Set[int]
-) -> TargetRow:
-    if lease is None or lease.attempt is None:
-        return TargetRow(target, "", None, None, same)
-    run, held = lease.attempt.run, held_by(lease, teams)
-    if run.campaign.team_id not in teams:
-        return TargetRow(target, held, None, None, same)
-    return TargetRow(target, held, run.pk, run.campaign_id, same)
 
 
 def _worker_row(

@@ -15,6 +15,7 @@ from campaigns.kit.http.tls import BadCertificate, Tls, context_of
 from campaigns.kit.model_forms import SecretArea, form_field
 from campaigns.kit.own_services import own_addresses
 from campaigns.models import Target
+from campaigns.targets import quiet_hours
 from campaigns.targets.one_server import is_measuring, measuring
 
 USUAL_FAMILY = "http"
@@ -160,9 +161,23 @@ class TargetForm(forms.ModelForm):
         if not target.password:
             del self.fields["forget_password"]
 
+    def clean_quiet_hours(self) -> str:
+        """Refuse lines that cannot be read. Raise ValidationError."""
+        text: str = self.cleaned_data["quiet_hours"]
+        try:
+            quiet_hours.parse(text)
+        except quiet_hours.BadQuietHours as error:
+            raise ValidationError(str(error)) from None
+        return text
+
     def clean_quiet_zone(self) -> str:
-        """Return UTC where no zone is given."""
-        return self.cleaned_data["quiet_zone"] or "UTC"
+        """Return UTC where no zone is given. Raise ValidationError for one that is not known."""
+        name = self.cleaned_data["quiet_zone"] or "UTC"
+        try:
+            quiet_hours.zone_of(name)
+        except quiet_hours.BadQuietHours as error:
+            raise ValidationError(str(error)) from None
+        return name
 
     def clean(self) -> dict[str, Any]:
         """Check the address, and what may not go to another one. Raise ValidationError."""

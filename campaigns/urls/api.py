@@ -11,7 +11,7 @@ from campaigns.accounts.api import (
     tokens,
     whoami,
 )
-from campaigns.execution.api import queues, runs
+from campaigns.execution.api import manual_steps, queues, runs
 from campaigns.findings.api import comparing, findings
 from campaigns.kinds import api
 from campaigns.kit.api import views
@@ -67,8 +67,8 @@ urlpatterns = [
     path("targets/<int:pk>/steps/<int:number>", target_settings.OneStep.as_view(), name="api-step"),
     path("targets/<int:pk>/ssh", target_settings.Ssh.as_view(), name="api-ssh"),
     path("targets/<int:pk>/ssh/accept", target_settings.AcceptHostKey.as_view(), name="api-accept"),
-    path("hands", target_settings.Hands.as_view(), name="api-hands"),
-    path("hands/<int:pk>/done", target_settings.HandDone.as_view(), name="api-hand-done"),
+    path("hands", manual_steps.Hands.as_view(), name="api-hands"),
+    path("hands/<int:pk>/done", manual_steps.HandDone.as_view(), name="api-hand-done"),
     path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
     path("campaigns/preview", drafts.Preview.as_view(), name="api-preview"),
     path("campaigns/<int:pk>", drafts.OneCampaign.as_view(), name="api-campaign"),

@@ -13,12 +13,12 @@ from campaigns.accounts.notifications.told import deliveries_of, told
 from campaigns.accounts.pages.channel_forms import ChannelForm
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.form_errors import add_errors
+from campaigns.kit.marks import DELIVERIES
 from campaigns.kit.pages.moved import seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, held
 from campaigns.kit.rights import Right
 from campaigns.models import Channel
-from campaigns.templatetags.marks import DELIVERIES
 
 SHOWN = 20
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
+from campaigns.kit.marks import RUNS
 from campaigns.models import Attempt, Campaign
 from campaigns.results.phrases import Levels, inside, level_text, reason_of, value_text
 from campaigns.results.rows import RunRow
-from campaigns.templatetags.marks import RUNS
 
 MOST_CELLS = 600
 """More are not drawn at once: repetitions around the one that is on are kept."""

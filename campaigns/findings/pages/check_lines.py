@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.charts.formats import counted
+from campaigns.kit.marks import OUTCOMES
 from campaigns.results.phrases import p_text, percent
-from campaigns.templatetags.marks import OUTCOMES
 
 TITLES = {
     "interleaving": "Interleaving",

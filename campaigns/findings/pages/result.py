@@ -18,6 +18,7 @@ from campaigns.findings.pages.plots import CURVE, levels_plot, levels_title, pai
 from campaigns.findings.pages.sensitivity_lines import sensitivity_panel
 from campaigns.findings.pages.tables import cell_table, strata_table
 from campaigns.findings.pages.view import selectors, view_of
+from campaigns.kit.marks import RUNS
 from campaigns.kit.pages.sorting import Sort
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
@@ -42,7 +43,6 @@ from campaigns.results.run_list import COLUMNS, NO_PLAIN_VALUE, WITHOUT_VALUE, F
 from campaigns.results.run_plots import Plot, labelled
 from campaigns.results.submissions import came_in
 from campaigns.results.surroundings import surroundings_of
-from campaigns.templatetags.marks import RUNS
 
 PAGE_SIZE = 100
 MOST_CHOICES = 500

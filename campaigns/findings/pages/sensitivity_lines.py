@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.findings.compute.sensitivity_told import change_in_words
 from campaigns.kit.charts.formats import counted
-from campaigns.templatetags.marks import OUTCOMES as MARKS
+from campaigns.kit.marks import OUTCOMES as MARKS
 
 MOST_LINES = 20
 OUTCOMES = {

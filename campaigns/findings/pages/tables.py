@@ -8,6 +8,7 @@ from django.core.paginator import Page, Paginator
 
 from campaigns.findings.charts import strips
 from campaigns.kit.charts import formats
+from campaigns.kit.marks import RUNS
 from campaigns.results.phrases import (
     BADGES,
     FLAGS,
@@ -21,7 +22,6 @@ from campaigns.results.phrases import (
     span,
     standing_text,
 )
-from campaigns.templatetags.marks import RUNS
 
 CELLS_A_PAGE = 50
 WITHOUT_VALUE = ("empty", "all_failed")

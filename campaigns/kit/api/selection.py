@@ -4,11 +4,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from django.db import models
+from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+
+
+def all_of(serializer: serializers.BaseSerializer[Any]) -> list[Any]:
+    """What is serialized together: the rows of a list, or the one row."""
+    instance: Any = getattr(serializer.parent, "instance", serializer.instance)
+    return list(instance) if isinstance(instance, list | tuple | QuerySet) else [instance]
 
 
 class ByQuery(BaseContentNegotiation):

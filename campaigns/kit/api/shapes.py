@@ -6,7 +6,6 @@ from rest_framework import serializers
 
 from campaigns.kit.api.selection import Selectable
 from campaigns.models import Campaign, Run, Scope
-from campaigns.planning import design
 
 
 class CampaignName(serializers.Serializer[Any]):
@@ -104,41 +103,6 @@ class FindingEntry(Part):
     data_hash = serializers.CharField()
     versions = serializers.DictField(child=serializers.JSONField())
     computed_at = serializers.DateTimeField()
-
-
-def output_of(field: design.Declared) -> serializers.Field:
-    """Return the field that describes a value of the design."""
-    column: Any = Campaign._meta.get_field(field.column)
-    named: dict[str, Any] = {"required": field.written is design.always}
-    match field:
-        case design.Whole():
-            return serializers.IntegerField(**named)
-        case design.Number() | design.Span():
-            return serializers.FloatField(allow_null=column.null, **named)
-        case design.Choice():
-            return serializers.ChoiceField(choices=field.options, **named)
-        case design.Tags():
-            return serializers.ListField(child=serializers.CharField(), **named)
-    return text(**named)
-
-
-class Definition(Part):
-    """A definition, as it can be sent again."""
-
-    kind = serializers.CharField()
-    target = serializers.IntegerField(allow_null=True)
-    parameters = serializers.DictField(child=serializers.JSONField())
-    factors = serializers.DictField(child=serializers.ListField(child=serializers.JSONField()))
-    excluded = serializers.ListField(child=serializers.JSONField())
-    primary_metric = text()
-    primary_contrast = serializers.DictField(child=serializers.JSONField(), required=False)
-    hard_to_change = serializers.ListField(child=serializers.CharField(), required=False)
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields of the design before those of the class."""
-        return {
-            name: output_of(field) for name, field in design.FIELDS.items()
-        } | super().get_fields()
 
 
 class PlannedRun(Part):

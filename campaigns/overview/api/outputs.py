@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -11,73 +10,16 @@ from rest_framework.reverse import reverse
 
 from campaigns.execution import live
 from campaigns.kit.api import shapes
-from campaigns.kit.api.selection import ModelOutput, Selectable
-from campaigns.models import Campaign, LaunchRequest, Target
+from campaigns.kit.api.selection import Selectable, all_of
+from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
+from campaigns.planning.api.design_shapes import Definition
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.results import environment, records, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries
-from campaigns.targets.allowed import names_beside
-from campaigns.targets.forms import TYPED
-
-
-class TargetOutput(ModelOutput[Target]):
-    """A server under test."""
-
-    base_url = serializers.URLField(max_length=500)
-    has_password = serializers.SerializerMethodField()
-    has_client_key = serializers.SerializerMethodField()
-    same_server_as = serializers.SerializerMethodField()
-    url = serializers.HyperlinkedIdentityField("api-target")
-
-    class Meta:
-        model = Target
-        fields = [
-            "id",
-            "url",
-            "team",
-            "address",
-            "same_server_as",
-            *TYPED,
-            "verify_tls",
-            "has_password",
-            "has_client_key",
-            "health",
-            "health_message",
-            "probed_at",
-            "proofs",
-            "created_at",
-            "retired_at",
-        ]
-
-    def get_has_password(self, target: Target) -> bool:
-        """Only whether there is one."""
-        return bool(target.password)
-
-    def get_has_client_key(self, target: Target) -> bool:
-        """Only whether there is one."""
-        return bool(target.client_key)
-
-    def get_same_server_as(self, target: Target) -> list[str]:
-        """Names of the other targets in use with this address."""
-        return list(self._beside[target.pk])
-
-    @cached_property
-    def _beside(self) -> dict[int, tuple[str, ...]]:
-        """For all targets of a list at once."""
-        return names_beside(all_of(self))
-
-
-class TargetAnswer(TargetOutput):
-    """A target that was made or asked, with what there is to be told."""
-
-    warnings = serializers.ListField(child=serializers.CharField(), required=False, read_only=True)
-
-    class Meta(TargetOutput.Meta):
-        fields = [*TargetOutput.Meta.fields, "warnings"]
 
 
 class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
@@ -183,7 +125,7 @@ class CampaignDetail(CampaignOutput):
         facts = environment.environment_of(campaign)
         return [asdict(change) for change in environment.changes_of(campaign, facts)]
 
-    @extend_schema_field(shapes.Definition)
+    @extend_schema_field(Definition)
     def get_definition(self, campaign: Campaign) -> dict[str, Any]:
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)
@@ -228,9 +170,3 @@ class CampaignDetail(CampaignOutput):
     def get_version(self, campaign: Campaign) -> str:
         """Text that changes with every run, phase, exclusion, state, analysis and second yes; for `seen`."""
         return versions.whole_version(campaign)
-
-
-def all_of(serializer: serializers.BaseSerializer[Any]) -> list[Any]:
-    """What is serialized together: the rows of a list, or the one row."""
-    instance: Any = getattr(serializer.parent, "instance", serializer.instance)
-    return list(instance) if isinstance(instance, list | tuple | QuerySet) else [instance]

@@ -13,6 +13,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.overview import home as queries
 from campaigns.planning.launches import waiting_in
+from campaigns.targets.holders import target_rows
 
 
 @require_GET
@@ -24,7 +25,7 @@ def home(request: HttpRequest) -> HttpResponse:
     demonstration = queries.demonstration(teams)
     context = _running(request) | {
         "answers": [(answer, spark(answer.means)) for answer in answers],
-        "targets": queries.target_rows(teams),
+        "targets": target_rows(teams),
         "workers": queries.worker_rows(teams),
         "demonstration": demonstration,
         "made": None if demonstration else queries.demonstration_made(teams),
@@ -42,7 +43,7 @@ def running(request: HttpRequest) -> HttpResponse:
     """The panels that change by themselves; an unchanged one is answered with 304."""
     teams = may(request).see
     context = _running(request) | {
-        "targets": queries.target_rows(teams),
+        "targets": target_rows(teams),
         "workers": queries.worker_rows(teams),
     }
     return render(request, "overview/home/_running.html", context)

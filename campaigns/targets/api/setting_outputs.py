@@ -7,8 +7,8 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.kit.api.inputs import FormInput, Input, Scalar
-from campaigns.kit.api.selection import ModelOutput, Selectable
-from campaigns.models import HandRequest, Setting, SshLogin, TargetStep
+from campaigns.kit.api.selection import ModelOutput
+from campaigns.models import Setting, SshLogin, TargetStep
 from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.reaching import action_of, apply_of, read_of
 from campaigns.targets.setting_forms import SettingForm, SshForm, StepForm
@@ -171,40 +171,3 @@ class SshOutput(ModelOutput[SshLogin]):
     def get_offered(self, login: SshLogin) -> str:
         """The fingerprint that waits to be compared and accepted."""
         return fingerprint_of(login.offered_key)
-
-
-class HandOutput(Selectable, serializers.ModelSerializer[HandRequest]):
-    """What somebody is asked to do by hand. `run`: the one that waits for it, null where none does."""
-
-    url = serializers.SerializerMethodField()
-    target = serializers.SerializerMethodField()
-    campaign = serializers.IntegerField(source="campaign_id", allow_null=True)
-    run = serializers.IntegerField(source="run.position", allow_null=True, default=None)
-    setting = serializers.CharField(source="setting.name", allow_null=True, default=None)
-    step = serializers.CharField(source="step.name", allow_null=True, default=None)
-    done_by = serializers.StringRelatedField[Any](allow_null=True)
-
-    class Meta:
-        model = HandRequest
-        fields = [
-            "id",
-            "url",
-            "target",
-            "campaign",
-            "run",
-            "setting",
-            "step",
-            "value",
-            "words",
-            "asked_at",
-            "done_at",
-            "done_by",
-        ]
-
-    def get_url(self, request: HandRequest) -> str:
-        """Where it is confirmed."""
-        return reverse("api-hand-done", [request.pk], request=self.context["request"])
-
-    def get_target(self, request: HandRequest) -> str:
-        """The name of the target."""
-        return request.target.name

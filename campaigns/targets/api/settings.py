@@ -7,20 +7,15 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.execution import hands
-from campaigns.execution.manual_steps import open_requests
-from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
-from campaigns.models import HandRequest, Setting, SshLogin, Target, TargetStep
+from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.api.setting_outputs import (
     AcceptInput,
-    HandOutput,
     SettingInput,
     SshInput,
     SshOutput,
@@ -237,31 +232,6 @@ class AcceptHostKey(Api):
         return Response(
             self.shown(ssh_logins.accept_host_key(row, fingerprint, self.user), SshOutput)
         )
-
-
-class Hands(Api):
-    """GET: what people are asked to do by hand now."""
-
-    @operation("list_hands", TAG, answer=HandOutput, whole=True)
-    def get(self, request: Request) -> Response:
-        """What is to be done by hand now, the oldest first; runs wait for it."""
-        self.read_query(NoQuery)
-        rows = self.visible(open_requests(), "target__team")
-        return self.whole([self.shown(row, HandOutput) for row in rows], HandOutput)
-
-
-class HandDone(Api):
-    """POST: say that something is done by hand."""
-
-    of = HandRequest
-    takes = {"post": Right.OPERATE}
-
-    @operation("confirm_hand", TAG, answer=HandOutput, refusals=REFUSALS)
-    def post(self, request: Request, pk: int) -> Response:
-        """Say that it is done; what waited for it begins when it is its turn."""
-        done = hands.confirm(get_object_or_404(HandRequest, pk=pk), self.user)
-        work_waits.send(sender=None)
-        return Response(self.shown(done, HandOutput))
 
 
 def _not_possible(invalid: Invalid) -> NotPossible:

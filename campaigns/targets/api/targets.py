@@ -14,8 +14,8 @@ from campaigns.kit.filters import FilterSet, Word
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.overview.api.outputs import TargetAnswer, TargetOutput
 from campaigns.targets import ending, servers
+from campaigns.targets.api.outputs import TargetAnswer, TargetOutput
 from campaigns.targets.forms import TargetForm, as_data
 from campaigns.targets.probes import request_probe
 

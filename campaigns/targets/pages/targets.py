@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.execution.queues import queue_of
 from campaigns.kit import encryption
 from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import Invalid
@@ -21,11 +20,10 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.overview.home import TargetRow, target_rows
-from campaigns.planning.pages.calibrating import noise_of_kinds
-from campaigns.planning.pages.limits import quiet_of, zones
 from campaigns.targets import servers
 from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, TargetForm
+from campaigns.targets.holders import TargetRow, target_rows
+from campaigns.targets.pages.quiet import quiet_of, zones
 from campaigns.targets.pages.setting_rows import settings_context
 from campaigns.targets.probes import request_probe
 from campaigns.targets.production import is_kept
@@ -62,9 +60,7 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
     context = _health(target, may(request).see) | {
         "campaigns": campaigns,
         "quiet": quiet_of(target),
-        "queue": queue_of(target, may(request)),
         "locked": _locked(target),
-        "noise": noise_of_kinds(target),
         **settings_context(target, user_of(request)),
     }
     return render(request, "targets/target.html", context)

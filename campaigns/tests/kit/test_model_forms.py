@@ -7,7 +7,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import add_errors
 from campaigns.kit.model_forms import SecretArea, SecretInput, form_field
 from campaigns.models import Target, Team
-from campaigns.overview.api.outputs import TargetOutput
+from campaigns.targets.api.outputs import TargetOutput
 from campaigns.targets.api.setting_outputs import SettingInput, SshInput, StepInput
 from campaigns.targets.api.targets import EditTargetInput, NewTargetInput
 from campaigns.targets.forms import TargetForm

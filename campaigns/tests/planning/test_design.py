@@ -1,9 +1,9 @@
 import pytest
 
-from campaigns.kit.api.shapes import Definition
 from campaigns.kit.form_errors import messages_of
 from campaigns.models import Campaign
 from campaigns.planning import design
+from campaigns.planning.api.design_shapes import Definition
 from campaigns.planning.api.inputs import AmendInput, CampaignInput
 from campaigns.planning.api.schemas import definition_schema
 

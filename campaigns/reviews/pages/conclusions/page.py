@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from campaigns.kit.activity import Action
 from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import AuditEvent, Conclusion, Evidence, Finding
@@ -26,7 +27,6 @@ from campaigns.reviews.reports.charts import charts_of
 from campaigns.reviews.reports.values import Chart
 from campaigns.reviews.rows import may_review, possible_reviewers
 from campaigns.reviews.sending import WITHDRAWABLE
-from campaigns.templatetags.marks import OUTCOMES
 
 MOST_LETTERS = 120
 

@@ -6,7 +6,7 @@ from django.template import Context, Template
 from django.utils import timezone
 
 from campaigns.kit import formats
-from campaigns.templatetags import marks
+from campaigns.kit import marks as kit_marks
 
 
 def plain(text):
@@ -172,7 +172,7 @@ def test_marks_have_a_word_a_tone_and_an_icon():
 def test_every_icon_that_is_named_is_in_the_sprite(request):
     templates = request.config.rootpath / "templates"
     sprite = (templates / "components/_icons.html").read_text()
-    tables = (marks.CAMPAIGNS, marks.RUNS, marks.HEALTH)
+    tables = (kit_marks.CAMPAIGNS, kit_marks.RUNS, kit_marks.HEALTH)
     named = {mark[2] for table in tables for mark in table.values()}
     for template in templates.rglob("*.html"):
         named |= set(re.findall(r'{% icon "([^"]+)" %}', template.read_text()))

@@ -10,6 +10,7 @@ from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLeas
 from campaigns.overview import home as queries
 from campaigns.planning import drafts, life
 from campaigns.planning.checking import check
+from campaigns.targets.holders import target_rows
 from campaigns.tests.browsing import Page
 from campaigns.tests.people import everywhere
 from campaigns.tests.toy import definition
@@ -244,7 +245,7 @@ def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
         name="measure@gone", host="gone", pools=["measure"], seen_at=now - timedelta(minutes=14)
     )
 
-    (target,) = queries.target_rows(everywhere().see)
+    (target,) = target_rows(everywhere().see)
     workers = {row.name: row.state for row in queries.worker_rows(everywhere().see)}
 
     assert (target.held_by, target.campaign) == ("run 2 of the toy", measuring.run.campaign_id)
@@ -254,7 +255,7 @@ def test_targets_and_workers_show_who_holds_and_who_is_silent(measuring):
 def test_a_lease_that_has_run_out_holds_nothing(measuring):
     TargetLease.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
 
-    (target,) = queries.target_rows(everywhere().see)
+    (target,) = target_rows(everywhere().see)
 
     assert target.campaign is None
 

@@ -1,0 +1,65 @@
+"""What goes out of targets. Never a password, not even an encrypted one."""
+
+from django.utils.functional import cached_property
+from rest_framework import serializers
+
+from campaigns.kit.api.selection import ModelOutput, all_of
+from campaigns.models import Target
+from campaigns.targets.allowed import names_beside
+from campaigns.targets.forms import TYPED
+
+
+class TargetOutput(ModelOutput[Target]):
+    """A server under test."""
+
+    base_url = serializers.URLField(max_length=500)
+    has_password = serializers.SerializerMethodField()
+    has_client_key = serializers.SerializerMethodField()
+    same_server_as = serializers.SerializerMethodField()
+    url = serializers.HyperlinkedIdentityField("api-target")
+
+    class Meta:
+        model = Target
+        fields = [
+            "id",
+            "url",
+            "team",
+            "address",
+            "same_server_as",
+            *TYPED,
+            "verify_tls",
+            "has_password",
+            "has_client_key",
+            "health",
+            "health_message",
+            "probed_at",
+            "proofs",
+            "created_at",
+            "retired_at",
+        ]
+
+    def get_has_password(self, target: Target) -> bool:
+        """Only whether there is one."""
+        return bool(target.password)
+
+    def get_has_client_key(self, target: Target) -> bool:
+        """Only whether there is one."""
+        return bool(target.client_key)
+
+    def get_same_server_as(self, target: Target) -> list[str]:
+        """Names of the other targets in use with this address."""
+        return list(self._beside[target.pk])
+
+    @cached_property
+    def _beside(self) -> dict[int, tuple[str, ...]]:
+        """For all targets of a list at once."""
+        return names_beside(all_of(self))
+
+
+class TargetAnswer(TargetOutput):
+    """A target that was made or asked, with what there is to be told."""
+
+    warnings = serializers.ListField(child=serializers.CharField(), required=False, read_only=True)
+
+    class Meta(TargetOutput.Meta):
+        fields = [*TargetOutput.Meta.fields, "warnings"]

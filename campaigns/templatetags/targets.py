@@ -1,0 +1,24 @@
+"""What higher rooms tell of a target, on its page."""
+
+from collections.abc import Sequence
+
+from django.template import Context, Library
+
+from campaigns.execution.queues import Queue, queue_of
+from campaigns.kit.pages.people import may
+from campaigns.models import Target
+from campaigns.planning.pages.calibrating import KindNoise, noise_of_kinds
+
+register = Library()
+
+
+@register.simple_tag(takes_context=True)
+def queue(context: Context, target: Target) -> Queue:
+    """The queue of a target's server, as whoever looks may see it."""
+    return queue_of(target, may(context["request"]))
+
+
+@register.simple_tag
+def noise(target: Target) -> Sequence[KindNoise]:
+    """What is known of the run-to-run variation of each kind on a target."""
+    return noise_of_kinds(target)
