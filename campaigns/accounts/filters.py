@@ -23,7 +23,7 @@ class EventFilters(FilterSet):
         choices=[(word, f"by {word}") for word in activity_list.MEANS],
         method="by_means",
         label="Means",
-        every="By all means",
+        every="Any interface",
     )
     after = Moment(field_name="at", lookup_expr="gte")
     before = Moment(field_name="at", lookup_expr="lt")
@@ -51,7 +51,7 @@ class EventPageFilters(EventFilters):
         super().__init__(data, rows)
         people = activity_list.people_seen_by(user).values_list("username", "username")
         actions = sorted((action.value, action.value.replace("_", " ")) for action in Action)
-        self.offer("person", "Everybody", [*people, (activity_list.NOBODY, "perfdash by itself")])
+        self.offer("person", "Everybody", [*people, (activity_list.NOBODY, "perfdash (automatic)")])
         self.offer("action", "All actions", actions)
         self.offer("team", "All teams", teams_with(user).values_list("pk", "name"))
 

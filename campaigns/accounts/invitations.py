@@ -39,7 +39,7 @@ class InvitationForm(forms.Form):
         choices=Role.choices,
         initial=[Role.VIEWER],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose a role at least."},
+        error_messages={"required": "Choose at least one role."},
     )
     note = Text(
         max_length=200,
@@ -51,7 +51,7 @@ class InvitationForm(forms.Form):
         min_value=1,
         max_value=MOST_DAYS,
         initial=USUAL_DAYS,
-        label="Good for",
+        label="Valid for",
         help_text="1 to 30 days; the link works once.",
     )
 

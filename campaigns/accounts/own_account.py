@@ -23,7 +23,7 @@ NAME = re.compile(r"\A(?!\.+\Z)[\w.+-][\w.@+-]*\Z", re.ASCII)
 ONE_NAMER = 7_363_003  # key of the advisory lock
 LONGEST_PASSWORD = 200
 """Letters; a password is hashed, and what is much longer only takes time."""
-DIFFERENT = "These are two different passwords; type the same one twice."
+DIFFERENT = "The passwords differ; type the same one twice."
 NEW_HELP = "At least 8 characters; none of the usual ones."
 
 
@@ -63,7 +63,7 @@ class NewAccount(forms.Form):
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     password = PasswordField(label="New password", help_text=NEW_HELP)
-    again = PasswordField(label="The same again")
+    again = PasswordField(label="Repeat password")
 
     def clean(self) -> dict[str, Any]:
         """Refuse a password that is weak, or was typed in two ways."""

@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100, unique=True)),
                 ('is_default', models.BooleanField(default=False)),
                 ('approvals_needed', models.PositiveSmallIntegerField(default=1, help_text='So many people beside the author approve a conclusion before it is accepted.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10)])),
-                ('second_for_production', models.BooleanField(default=False, help_text='A launch, an extension or a try-out there waits until another operator says yes.', verbose_name='two people for a launch on a production server')),
+                ('second_for_production', models.BooleanField(default=False, help_text='A launch, an extension or a try-out there waits until another operator approves it.', verbose_name='two people for a launch on a production server')),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('approvals_needed__gte', 1), ('approvals_needed__lte', 10)), name='some_approval_is_needed'), models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('is_default',), name='one_default_team')],

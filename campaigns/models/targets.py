@@ -50,7 +50,7 @@ class Target(models.Model):
         "this server belongs to perfdash alone",
         default=False,
         help_text=(
-            "A kind that empties its server may then delete at once what nobody claims. Never tick it "
+            "A kind that empties its server may then delete unclaimed content at once. Never tick it "
             "for a server with content of others."
         ),
     )
@@ -71,7 +71,7 @@ class Target(models.Model):
         "hardware and network",
         max_length=2000,
         blank=True,
-        help_text="What it runs on, in your words; kept with every run that is measured from now on.",
+        help_text="What it runs on, in your words; stored with every run measured from now on.",
     )
     confirmed_rule = models.CharField(max_length=300, blank=True)
     max_concurrency = models.PositiveIntegerField(
@@ -92,7 +92,7 @@ class Target(models.Model):
         max_length=5000,
         blank=True,
         help_text=(
-            "Nothing loads the server then. One window a line: Mon-Fri 08:00-18:00, or "
+            "Nothing loads the server then. One window per line: Mon-Fri 08:00-18:00, or "
             "Sat,Sun 00:00-24:00, or daily 22:00-06:00. Empty: none."
         ),
     )
@@ -101,12 +101,12 @@ class Target(models.Model):
         max_length=60,
         blank=True,
         default="UTC",
-        help_text="Such as Europe/Berlin; summer time is minded.",
+        help_text="Such as Europe/Berlin; summer time is respected.",
     )
     is_production = models.BooleanField(
         "this is a production server",
         default=False,
-        help_text="Others depend on it: whoever puts load on it types its name first.",
+        help_text="Others depend on it: its name must be typed before it is loaded.",
     )
     notes = models.TextField(max_length=2000, blank=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -26,7 +26,7 @@ class Team(models.Model):
     second_for_production = models.BooleanField(
         "two people for a launch on a production server",
         default=False,
-        help_text="A launch, an extension or a try-out there waits until another operator says yes.",
+        help_text="A launch, an extension or a try-out there waits until another operator approves it.",
     )
 
     class Meta:

@@ -161,7 +161,7 @@ class DesignForm(forms.Form):
     name = Line(
         max_length=120,
         label="Short name",
-        help_text="For lists. Empty: the beginning of the question.",
+        help_text="Shown in lists. Empty: the beginning of the question.",
     )
     tags = Tags(max_length=300, help_text="Words, separated by commas.")
     order = Choice(choices=Campaign.Order.choices, initial=Campaign.Order.INTERLEAVED)
@@ -191,7 +191,12 @@ class DesignForm(forms.Form):
         unit="s between runs",
         group="runs",
     )
-    seed = Whole(min_value=0, max_value=2**53, help_text="Orders the runs; stored.", group="runs")
+    seed = Whole(
+        min_value=0,
+        max_value=2**53,
+        help_text="Determines the order of runs; stored.",
+        group="runs",
+    )
     settings_afterwards = Choice(
         choices=Campaign.Afterwards.choices,
         initial=Campaign.Afterwards.RESTORE,
@@ -216,8 +221,8 @@ class DesignForm(forms.Form):
     )
     failed_limit_percent = Percent(
         initial=5,
-        label="Too many failures",
-        help_text="A larger share of a cell's work that failed is the result; it is not judged by the rest.",
+        label="Failure limit",
+        help_text="If a larger share of a cell's work failed, that is its result; the remaining work is not judged.",
         unit="% of the work",
         group="criteria",
         locked=True,
@@ -229,7 +234,7 @@ class DesignForm(forms.Form):
     stop_width_percent = Percent(
         max_value=50,
         initial=3,
-        label="Precise enough",
+        label="Target precision",
         help_text="Half the 95 % interval of the primary contrast, or without one of every change.",
         unit="± %",
         group="precision",
@@ -241,7 +246,7 @@ class DesignForm(forms.Form):
         max_value=MOST_REPETITIONS,
         initial=30,
         label="Most blocks",
-        help_text="Where it is not precise by then, it ends.",
+        help_text="If it is not precise enough by then, it ends.",
         unit="blocks",
         group="precision",
         locked=True,
@@ -269,7 +274,7 @@ class DesignForm(forms.Form):
         max_value=10_000,
         initial=5,
         label="Failures in a row",
-        help_text="So many runs failed or void one after another, and the campaign pauses.",
+        help_text="The campaign pauses after this many failed or void runs in a row.",
         unit="runs",
         group="limits",
         hashed=False,
@@ -277,7 +282,7 @@ class DesignForm(forms.Form):
     max_failed_percent = Percent(
         initial=50,
         label="Most runs that may fail",
-        help_text="Of those that ended, void ones among them; above it, the campaign pauses.",
+        help_text="Share of ended runs, void ones included; above it, the campaign pauses.",
         group="limits",
         column="max_failed_share",
         hashed=False,
@@ -288,7 +293,7 @@ class DesignForm(forms.Form):
         validators=[check_measuring_pool],
         label="Pool of workers",
         widget=forms.TextInput(attrs={"list": "pools"}),
-        help_text="Its workers measure the runs: such as one that stands near the target.",
+        help_text="Its workers measure the runs; choose one near the target.",
         group="limits",
         written=lambda campaign: campaign.pool != MEASURE,
     )

@@ -117,7 +117,7 @@ class TargetForm(forms.ModelForm):
     skip_verification = forms.BooleanField(
         required=False,
         label="Do not verify the server's certificate",
-        help_text="Whoever answers is trusted, with the password too: on a network of your own only.",
+        help_text="Any server that answers is trusted, and gets the password: only for a network of your own.",
     )
     client_key = forms.CharField(
         max_length=50_000,

@@ -46,7 +46,7 @@ class Choices(forms.Field):
 class SettingForm(forms.ModelForm):
     """What a setting is called, and which values it takes."""
 
-    choices = Choices(required=False, help_text="One a line; for the type choice alone.")
+    choices = Choices(required=False, help_text="One per line; only for the type choice.")
 
     class Meta:
         model = Setting

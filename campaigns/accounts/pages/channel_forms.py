@@ -43,7 +43,7 @@ class ChannelForm(channels.ChannelForm):
         widget=forms.CheckboxSelectMultiple(attrs=WITHOUT_ID),
     )
     which = forms.ChoiceField(
-        choices=[(ALL, "all that I am in, now and later"), (SOME, "only of these:")],
+        choices=[(ALL, "all my teams, now and later"), (SOME, "only of these:")],
         required=False,
         widget=forms.RadioSelect(attrs=WITHOUT_ID),
     )

@@ -77,14 +77,14 @@ class Adapter(DefaultSocialAccountAdapter):
             raise refusal(
                 request,
                 "This sign-in did not begin in this browser, was used already, or took more than ten "
-                "minutes. Begin once more.",
+                "minutes. Start again.",
                 400,
             )
         if error == AuthError.CANCELLED:
             raise refusal(request, f"{ours().name} did not let you in, or you stopped there.", 403)
         sent = request.GET.get("error") or "an answer without a code"
         log.warning("%s sent back %.100r", ours().name, sent)
-        raise refusal(request, f"{ours().name} could not sign you in. Begin once more.", 502)
+        raise refusal(request, f"{ours().name} could not sign you in. Start again.", 502)
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Find or make the account of whoever the provider vouches for. Raise ImmediateHttpResponse."""

@@ -52,7 +52,7 @@ class NewPassword(forms.Form):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         _name(self.fields["password1"], "New password", NEW_HELP)
-        _name(self.fields["password2"], "The same again")
+        _name(self.fields["password2"], "Repeat password")
 
     def clean(self) -> dict[str, Any]:
         """Refuse two passwords that differ."""

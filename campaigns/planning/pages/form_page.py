@@ -84,7 +84,7 @@ class CampaignForm(DesignForm):
     excluded = forms.CharField(
         label="Excluded combinations",
         widget=forms.Textarea({"rows": 2}),
-        help_text="One a line, such as engine=futures, concurrency=100. Empty: every combination is run.",
+        help_text="One per line, such as engine=futures, concurrency=100. Empty: all combinations are run.",
     )
 
     def __init__(self, entered: Entered) -> None:

@@ -130,7 +130,7 @@ def _own(comment: Comment, user: User) -> Comment:
         pk=comment.pk
     )
     if row.author_id != user.pk:
-        raise PermissionDenied("A comment is changed or deleted by whoever wrote it.")
+        raise PermissionDenied("Only its author can change or delete a comment.")
     if row.deleted_at is not None:
         raise NotPossible("This comment was deleted.")
     return row
@@ -156,7 +156,7 @@ def _mention(comment: Comment) -> tuple[str, ...]:
             conclusion=thread.conclusion,
             to=others,
             by=comment.author,
-            what=f"{comment.author} mentioned you, talking about {where or 'it'}"
+            what=f"{comment.author} mentioned you on {where or 'it'}"
             f"{' of' if where else ':'} “{about}”.",
             words=comment.text[:QUOTED],
             comment=comment.pk,

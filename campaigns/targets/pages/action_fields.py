@@ -46,21 +46,21 @@ class ActionForm(forms.Form):
     )
     at = forms.CharField(
         required=False,
-        label="Where in the answer",
+        label="Field in the answer",
         help_text="For an answer of JSON: names and numbers with dots, such as results.0.value.",
     )
     expect = forms.CharField(
         required=False,
-        label="What has to stand there",
-        help_text="For readiness alone. Empty: any success will do.",
+        label="Expected value",
+        help_text="For readiness only. Empty: any successful answer.",
     )
     words = forms.CharField(
         required=False,
-        label="What somebody is asked to do",
+        label="Instructions",
         help_text="Such as: set it, then restart Puma.",
     )
     seconds = forms.CharField(
-        required=False, label="Limit", help_text="Seconds that it may take; 60 unless given."
+        required=False, label="Limit", help_text="Timeout in seconds; 60 by default."
     )
 
     def __init__(
@@ -79,9 +79,7 @@ class ActionForm(forms.Form):
         self.fields["body"].help_text = f"JSON, such as {sample}.{value} Empty: none."
         self.fields[
             "arguments"
-        ].help_text = (
-            f"One a line; each is one argument, whatever is in it.{value} For administrators."
-        )
+        ].help_text = f"One per line; each line is one argument.{value} For administrators."
         self.fields["seconds"].unit = "s"  # type: ignore[attr-defined]
         absent = {"body": not (has_value or is_step), "at": has_value, "expect": not is_step}
         for name in [name for name, is_absent in absent.items() if is_absent]:
