@@ -47,7 +47,7 @@ FACTOR_LETTERS = 80
 class Campaign(models.Model):
     """A question and its designed experiment on a target.
 
-    Its definition is fixed at launch; `definition.design` says what an Amendment may change later.
+    Its definition is fixed at launch; `planning.design` says what an Amendment may change later.
     """
 
     class State(models.TextChoices):

@@ -83,7 +83,7 @@ class Evidence(models.Model):
     """What a conclusion rests on: a campaign, and which contrast, finding and chart of it.
 
     `snapshot`: findings with their versions and the checklist, frozen when it was sent to review;
-    `data_hash` is of the same moment, and `stamp` what was there then (queries.data_stamp).
+    `data_hash` is of the same moment, and `stamp` what was there then (results.data_stamp).
     `findings_at`: when the findings were computed that it was last compared with.
     """
 

@@ -12,7 +12,7 @@ from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 class ObservedRun:
     """A run that counts or might: its place, its state, and one metric's value.
 
-    session: the launch or extension that planned it, until `analysis.sessions` numbers those of the
+    session: the launch or extension that planned it, until `findings.compute.sessions` numbers those of the
     statistics, and the parts of blocks that lie in one of them.
     state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated),
     `lost` (void, or this metric was not observed), `cancelled` (by a person), `excluded`, `open` (planned or running).

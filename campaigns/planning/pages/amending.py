@@ -38,7 +38,7 @@ Errors = Mapping[str, list[str]]
 
 
 class AmendForm(forms.Form):
-    """What is locked, as it was typed or is stored; `definition.amending` checks it."""
+    """What is locked, as it was typed or is stored; `planning.amending` checks it."""
 
     def __init__(self, campaign: Campaign, entered: Mapping[str, str], errors: Errors) -> None:
         super().__init__(initial=dict(entered))

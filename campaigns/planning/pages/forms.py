@@ -1,4 +1,4 @@
-"""The campaign form between the browser and `definition.checking.check`: read, map, prefill."""
+"""The campaign form between the browser and `planning.checking.check`: read, map, prefill."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -204,7 +204,7 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
 
 
 def from_data(data: Mapping[str, Any], teams: frozenset[int]) -> Entered:
-    """Prefill with a stored definition, as `definition.drafts.as_data` gives it."""
+    """Prefill with a stored definition, as `planning.drafts.as_data` gives it."""
     factors: Mapping[str, Any] = data["factors"]
     entered = Entered(
         kind=str(data["kind"]),

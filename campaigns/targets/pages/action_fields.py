@@ -20,7 +20,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class ActionForm(forms.Form):
-    """An action that sets, reads back, resets or awaits; `clients.actions.parse` checks what it means.
+    """An action that sets, reads back, resets or awaits; `targets.actions.parse` checks what it means.
 
     title: what the page calls it. has_value: a value stands in it. is_step: it resets or awaits.
     """
