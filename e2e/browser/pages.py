@@ -10,7 +10,8 @@ LONG = 120_000
 
 def figure(page, name):
     """One of the three figures of the plan."""
-    term = page.locator("dt", has_text=re.compile(f"^{name}$"))
+    words = name.replace(" ", r"\s+")
+    term = page.locator("dt", has_text=re.compile(rf"^\s*{words}\s*$"))
     return page.locator("#plan .facts > div").filter(has=term).locator("dd")
 
 

@@ -193,4 +193,4 @@ def test_a_tab_behind_tells_how_far_it_is_and_that_it_ended(page, perfdash):
     expect(icon).to_have_attribute("href", re.compile("icon-done"))
     title, body = json.loads(said.value.text)["notified"]
     assert title == "✓ tab: finished"
-    assert body == page.locator("#ended").text_content()
+    assert body == str(page.locator("#ended").text_content()).strip()

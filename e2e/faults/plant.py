@@ -31,7 +31,7 @@ FAST = {
 }
 SERVE = """
 import os, signal, sys
-from campaigns import kernel
+from campaigns.kit import kernel
 from perfdash.local import __main__, child
 kernel.die_with_parent(os.getppid(), signal.SIGINT)  # tests that are killed leave nothing behind
 child.STABLE_SECONDS = 1.0  # what is killed on purpose comes back at once, each time

@@ -25,7 +25,7 @@ def limited(soft, hard, code):
         [
             sys.executable,
             "-c",
-            f"from campaigns import kernel\nfrom perfdash.local import machine\n{code}",
+            f"from campaigns.kit import kernel\nfrom perfdash.local import machine\n{code}",
         ],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)),
         capture_output=True,

@@ -45,7 +45,7 @@ def test_our_sheet_has_the_rules_of_the_installed_plotly():
 
 
 def test_pages_with_charts_hold_what_keeps_plotly_from_writing_styles():
-    page = (settings.BASE_DIR / "templates/campaigns/parts/_chart_scripts.html").read_text()
+    page = (settings.BASE_DIR / "templates/components/_chart_scripts.html").read_text()
     text = script()
 
     assert 'matches(".no-inline-styles")' in text

@@ -11,11 +11,11 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from campaigns.accounts.notifications import chat_services, defaults, mail, signing
-from campaigns.accounts.notifications.chat_services.services import BadAddress
+from campaigns.accounts.notifications import defaults, mail, signing
 from campaigns.accounts.notifications.rules import notification_rules
-from campaigns.kit import encryption, network, redaction
+from campaigns.kit import chat_services, encryption, network, redaction
 from campaigns.kit.activity import Action, record
+from campaigns.kit.chat_services.services import BadAddress
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.form_errors import many_for_one, messages_of
 from campaigns.kit.forms import Text

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from campaigns.accounts.notifications import channels
-from campaigns.accounts.notifications.chat_services import LABELS
+from campaigns.kit.chat_services import LABELS
 from campaigns.kit.model_forms import SecretInput
 from campaigns.kit.pages.moved import HIDDEN, Moved, of_texts
 from campaigns.kit.revisions import Changed, revision_of

@@ -169,14 +169,32 @@ class StructShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
         )
         for name, shape in shapes.items():
             del shape["title"]
-            for each in shape["properties"].values():
-                each.pop("default", None)
+            shape["properties"] = {
+                field: _understood(each) for field, each in shape["properties"].items()
+            }
             component = ResolvedComponent(  # type: ignore[no-untyped-call]
                 f"{name}Request", ResolvedComponent.SCHEMA, shape, name
             )
             if name != self.target.__name__:
                 auto_schema.registry.register_on_missing(component)
         return shapes[self.target.__name__]
+
+
+def _understood(shape: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of msgspec as generators of clients understand it.
+
+    They warn of an object that does not say what its values are, and of a choice among plain types.
+    """
+    found = {name: each for name, each in shape.items() if name != "default"}
+    if "items" in found:
+        found["items"] = _understood(found["items"])
+    if found.get("type") == "object":
+        found["additionalProperties"] = _understood(found.get("additionalProperties", {}))
+    if "anyOf" in found:
+        found["anyOf"] = [_understood(each) for each in found["anyOf"]]
+        if all(each.keys() == {"type"} for each in found["anyOf"]):
+            found["type"] = [each["type"] for each in found.pop("anyOf")]
+    return found
 
 
 def operation(

@@ -11,7 +11,7 @@ from campaigns.kit import kernel
 
 CHILD_OF_A_CHILD = """
 import os, subprocess, sys, time
-code = "import os, sys, time; from campaigns import kernel; "
+code = "import os, sys, time; from campaigns.kit import kernel; "
 code += "kernel.die_with_parent(int(sys.argv[1])); print(os.getpid(), flush=True); time.sleep(60)"
 subprocess.Popen([sys.executable, "-c", code, str(os.getpid())])
 time.sleep(60)
@@ -90,7 +90,7 @@ def test_who_asks_for_it_ends_with_its_parent():
 
 @pytest.mark.system
 def test_who_asks_too_late_ends_at_once():
-    code = "from campaigns import kernel; kernel.die_with_parent(1 << 22); print('lives')"
+    code = "from campaigns.kit import kernel; kernel.die_with_parent(1 << 22); print('lives')"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 

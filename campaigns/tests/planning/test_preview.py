@@ -67,7 +67,7 @@ def test_nothing_is_stored(target):
         ({"order": "blocked"}, "a slow hour looks like a slow level"),
         ({"order": "random"}, "not taken out"),
         ({"order": "paired"}, "who begins alternates"),
-        ({"order": "random", "factors": {}}, "compares nothing"),
+        ({"order": "random", "factors": {}}, "no comparison possible"),
         ({"repetitions": 2}, "no verdict is given below 3"),
         ({"order": "random", "factors": {"path": ["/a", "/b"]}}, "not compared"),
     ],

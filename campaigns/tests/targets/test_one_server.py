@@ -187,7 +187,7 @@ def test_a_run_is_checked_against_the_url_of_its_target_not_its_lease():
         parameters = {"manifest": manifest, "concurrency": 2}
         return check(definition(target=twin.pk, parameters=parameters) | whole)
 
-    assert measure("https://10.0.0.5/a/PULP_MANIFEST").target == twin
+    assert measure("https://10.0.0.5/a/PULP_MANIFEST").campaign.target == twin
     with pytest.raises(Invalid, match=r"is not on .* \(10.0.0.5:443\)"):
         measure("https://pulp.example/a/PULP_MANIFEST")
 

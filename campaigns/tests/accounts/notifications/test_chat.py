@@ -9,10 +9,10 @@ from contextlib import suppress
 
 import pytest
 
-from campaigns.accounts.notifications import chat_services
 from campaigns.accounts.notifications.channels import save_channel
-from campaigns.accounts.notifications.chat_services import services
-from campaigns.accounts.notifications.chat_services.services import BadAddress
+from campaigns.kit import chat_services
+from campaigns.kit.chat_services import services
+from campaigns.kit.chat_services.services import BadAddress
 from campaigns.kit.errors import Invalid
 from campaigns.kit.network import Refused, parse_rules
 from campaigns.models import Delivery
@@ -125,7 +125,7 @@ def test_no_library_in_the_program_can_do_what_the_rules_forbid(receiver, act, w
     """What a plugin might try, in a process under the same guard."""
     code = (
         "import requests\n"
-        "from campaigns.accounts.notifications.chat_services import guard\n"
+        "from campaigns.kit.chat_services import guard\n"
         "from campaigns.kit.network import Refused, parse_rules\n"
         "guard.keep_to(parse_rules('192.0.2.1:443'))\n"
         "try:\n"

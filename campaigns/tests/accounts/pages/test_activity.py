@@ -32,7 +32,7 @@ def browser(ada):
 def read(browser, **query):
     answer = browser.get("/activity/", query)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return " ".join(answer.content.decode().split()).replace(" >", ">")
 
 
 def test_a_row_says_who_did_what_by_which_means(browser, ada, campaign):

@@ -141,7 +141,7 @@ def test_a_run_that_goes_on_speaks_in_the_words_of_its_kind(
     page = browser.get(reverse("campaign", args=[campaign.pk]))
 
     text = Page(page).text
-    assert "Files per second of run 1" in text
+    assert "Run 1: files per second" in text
     assert "4 s · 1,200 files · 1 of 3 syncs" in text
     axis = page.context["plot"].figure["layout"]["yaxis"]
     assert "files/s" in axis["title"]["text"]

@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.findings import compute
+from campaigns.kit import downloads
 from campaigns.models import Campaign, Measurement, Run
 from campaigns.planning import life
-from campaigns.results import exports
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.measured import begin, finish, launched, outcome, store
 
@@ -191,7 +191,7 @@ def test_the_table_of_columns_is_offered_beside_the_other_files(browser, person)
 
 def test_a_large_document_is_sent_in_pieces(browser, person, monkeypatch):
     campaign, _ = published_campaign(person)
-    monkeypatch.setattr(exports, "LETTERS", 500)
+    monkeypatch.setattr(downloads, "LETTERS", 500)
 
     pieces = list(browser.get(reverse("campaign-json", args=[campaign.pk])))
 

@@ -73,7 +73,7 @@ def test_one_session_each_is_said_beside_every_verdict(browser, measured):
     text = text_of(browser, c=[measured("a").pk, measured("b", 0.8).pk])
 
     assert text.count("one session each") == 2
-    assert "One session each never confirms." in text
+    assert "One session each does not count as confirmation." in text
 
 
 def test_the_order_of_the_address_is_that_of_the_page_and_the_first_is_the_baseline(

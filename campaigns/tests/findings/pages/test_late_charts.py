@@ -175,9 +175,9 @@ def test_without_javascript_a_link_unfolds_a_table_of_levels(browser, groups):
     folded = page(browser, groups).content.decode()
     opened = page(browser, groups, open="levels-2").content.decode()
 
-    assert '<noscript><a href="?open=levels-2#panel-levels-2">Show the tables</a>' in folded
+    assert 'href="?open=levels-2#panel-levels-2"' in folded.partition("<noscript>")[2]
     assert opened.count("Table of comparisons") == 1
-    assert 'data-panel="levels-2" open' in opened
+    assert 'data-panel="levels-2" open' in " ".join(opened.split())
 
 
 @pytest.mark.parametrize("name", ["levels-0", "levels-4", "levels-x", "levels-"])

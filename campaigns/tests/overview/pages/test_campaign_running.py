@@ -62,7 +62,7 @@ def test_the_page_shows_what_is_going_on(browser, campaign, attempt):
     assert "7 s · 120 of 200 files" in page.text
     assert "worker measure@host" in page.text
     assert "34 %" in page.text
-    assert "Throughput of run 1" in page.text
+    assert "Run 1: throughput" in page.text
     assert "launched: 6 runs" in page.text
 
 
@@ -245,7 +245,7 @@ def test_the_log_sends_what_is_new(browser, campaign):
 def test_the_live_figure_is_that_of_the_run_that_is_on(browser, campaign, attempt):
     answer = browser.get(url("campaign-live", campaign)).json()
 
-    assert answer["title"] == "Throughput of run 1"
+    assert answer["title"] == "Run 1: throughput"
     (rates,) = [t["y"] for t in answer["figure"]["data"] if 2 in t["y"]]
     assert rates[:2] == [1, 2]  # MB/s
     assert "MB/s" in answer["label"]

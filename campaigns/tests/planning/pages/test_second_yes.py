@@ -29,7 +29,7 @@ def test_who_makes_a_run_again_learns_that_it_waits_and_another_one_says_yes(
     page = Page(browser.post(again, {"confirmed_name": "toy server"}, follow=True))
 
     assert "the repetition of a run waits for approval by a second person" in page.text
-    assert "asked for run 2 to be made again on toy server" in page.text
+    assert "asked for run 2 to be repeated on toy server" in page.text
     assert campaign.runs.get(position=2).state == "failed"
     client.force_login(somebody("bob", "operator"))
     client.post(reverse("launch-approve", args=[LaunchRequest.objects.get().pk]))

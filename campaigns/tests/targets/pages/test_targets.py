@@ -26,7 +26,7 @@ FORM = {
 def probes(monkeypatch):
     """Targets that somebody asked to probe."""
     asked: list[Target] = []
-    monkeypatch.setattr("campaigns.targets.probes.request_probe", asked.append)
+    monkeypatch.setattr("campaigns.targets.pages.targets.request_probe", asked.append)
     return asked
 
 

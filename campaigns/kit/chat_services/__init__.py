@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from campaigns.accounts.notifications.chat_services.services import (
+from campaigns.kit.chat_services.services import (
     LABELS,
     ChatFailed,
     Place,
@@ -23,11 +23,11 @@ from campaigns.kit.network import Rules
 __all__ = ["LABELS", "ChatFailed", "Place", "place_of", "send"]
 
 TOTAL_SECONDS = 30.0
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 """Where the package `campaigns` stands."""
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SSL_CERT_DIR", "SSL_CERT_FILE")
 """All of the environment that it gets: no proxy, no home, no secret."""
-COMMAND = (sys.executable, "-m", "campaigns.accounts.notifications.chat_services.program")
+COMMAND = (sys.executable, "-m", "campaigns.kit.chat_services.program")
 
 
 def send(address: str, title: str, body: str, rules: Rules, seconds: float = TOTAL_SECONDS) -> None:

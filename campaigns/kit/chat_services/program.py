@@ -12,7 +12,7 @@ from typing import Any
 import requests
 from apprise import AppriseAsset
 
-from campaigns.accounts.notifications.chat_services.services import BadAddress, Place, place_of
+from campaigns.kit.chat_services.services import BadAddress, Place, place_of
 from campaigns.kit.network import NetworkError, Refused, Rules, unwrapped
 
 LONGEST_SECONDS = 40
