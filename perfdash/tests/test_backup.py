@@ -24,15 +24,15 @@ TABLES = (
     "perfdash_views.cell_summaries",
 )
 KEEP_WORD = """
-from campaigns import credentials
+from campaigns.kit import encryption
 from campaigns.models import Target
 target = Target.objects.filter(name="sandbox")
-print(target.update(username="perf", password=credentials.encrypt("open sesame")))
+print(target.update(username="perf", password=encryption.encrypt("open sesame")))
 """
 SHOW_WORD = """
-from campaigns import credentials
+from campaigns.kit import encryption
 from campaigns.models import Target
-print([credentials.decrypt(target.password) for target in Target.objects.filter(name="sandbox")])
+print([encryption.decrypt(target.password) for target in Target.objects.filter(name="sandbox")])
 """
 OLDER = """
 import os, sys

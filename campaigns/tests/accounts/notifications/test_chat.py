@@ -125,7 +125,7 @@ def test_no_library_in_the_program_can_do_what_the_rules_forbid(receiver, act, w
     """What a plugin might try, in a process under the same guard."""
     code = (
         "import requests\n"
-        "from campaigns.kit.chat_services import guard\n"
+        "from campaigns.kit.chat_services import program as guard\n"
         "from campaigns.kit.network import Refused, parse_rules\n"
         "guard.keep_to(parse_rules('192.0.2.1:443'))\n"
         "try:\n"
