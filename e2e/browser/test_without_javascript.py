@@ -1,6 +1,5 @@
 """Every page is links and forms: what a browser without scripts can do."""
 
-
 import pytest
 from playwright.sync_api import expect
 
