@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.http import Http404
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -14,9 +15,74 @@ from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
-from campaigns.kit.api.selection import picked, selected
-from campaigns.kit.api.shapes import KindOutput
+from campaigns.kit.api.selection import Selectable, picked, selected
+from campaigns.kit.api.shapes import Part, text
 from campaigns.kit.api.views import Api
+
+
+class ChoiceOutput(Part):
+    """A value that a parameter may take."""
+
+    value = serializers.JSONField()
+    label = text()  # type: ignore[assignment]
+
+
+class ParameterOutput(Part):
+    """A parameter of a kind."""
+
+    name = serializers.CharField()
+    label = text()  # type: ignore[assignment]
+    type = serializers.ChoiceField(
+        choices=["number", "integer", "boolean", "choices", "choice", "url", "text"]
+    )
+    unit = text()
+    required = serializers.BooleanField()  # type: ignore[assignment]
+    initial = serializers.JSONField()
+    choices = ChoiceOutput(many=True, allow_null=True)
+    min = serializers.FloatField(allow_null=True)
+    max = serializers.FloatField(allow_null=True)
+    max_length = serializers.IntegerField(allow_null=True)
+    help = text()
+    can_vary = serializers.BooleanField()
+    is_work = serializers.BooleanField()
+    only_for = serializers.CharField(allow_null=True)
+
+
+class MetricOutput(Part):
+    """What a kind measures."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    unit = text()
+    lower_is_better = serializers.BooleanField(allow_null=True)
+    primary = serializers.BooleanField()
+
+
+class PresetOutput(Part):
+    """Values of parameters to begin with."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    parameters = serializers.DictField(child=serializers.JSONField())
+    factors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+
+
+class KindOutput(Selectable):
+    """A kind of test: what it asks, takes, varies and measures."""
+
+    kind = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    question = serializers.CharField()
+    summary = serializers.CharField()
+    families = serializers.ListField(child=serializers.CharField())
+    executable = serializers.BooleanField()
+    parameters = ParameterOutput(many=True)
+    factors = serializers.ListField(child=serializers.CharField())
+    presets = PresetOutput(many=True)
+    metrics = MetricOutput(many=True)
+    url = serializers.URLField()
+    schema_url = serializers.URLField()
+
 
 TYPES: tuple[tuple[type[forms.Field], str], ...] = (
     # The more special class comes before the one that it derives from.
@@ -95,8 +161,8 @@ def _choices(field: forms.ChoiceField) -> Iterator[dict[str, Any]]:
     choices: Any = field.choices
     for value, label in choices:
         grouped = label if isinstance(label, list | tuple) else [(value, label)]
-        for inner, text in grouped:
-            yield {"value": inner, "label": str(text)}
+        for inner, word in grouped:
+            yield {"value": inner, "label": str(word)}
 
 
 def _metric(metric: Metric) -> dict[str, Any]:

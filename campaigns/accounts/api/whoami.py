@@ -1,17 +1,28 @@
 """Who asks, with what, and until when: what a client looks at before it begins."""
 
 from django.conf import settings
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.scopes import scopes_of
-from campaigns.kit.api.selection import picked, selected
-from campaigns.kit.api.shapes import WhoAmIOutput
+from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.kit.api.views import Api
 from campaigns.kit.database_clock import database_now
-from campaigns.models import ApiToken
+from campaigns.models import ApiToken, Scope
+
+
+class WhoAmIOutput(Selectable):
+    """Who asks. `token` and `expires_at` are null for a session; `now`: the database's clock."""
+
+    user = serializers.CharField()
+    token = serializers.CharField(allow_null=True)
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
+    expires_at = serializers.DateTimeField(allow_null=True)
+    version = serializers.CharField()
+    now = serializers.DateTimeField()
 
 
 class WhoAmI(Api):

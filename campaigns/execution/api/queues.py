@@ -2,18 +2,58 @@
 
 from typing import Any, ClassVar
 
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.execution import queue, queues
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
-from campaigns.kit.api.shapes import QueueOutput
+from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.shapes import Part
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import May, Right
-from campaigns.models import Target
+from campaigns.models import Campaign, Target
 from campaigns.planning.api.base import CampaignApi
+from campaigns.targets.api.outputs import TargetName
+
+
+class TryOutOutput(Part):
+    """A try-out that waits or is on."""
+
+    campaign = serializers.IntegerField()
+    name = serializers.CharField()
+    position = serializers.IntegerField()
+    on = serializers.BooleanField()
+
+
+class WaitingOutput(Part):
+    """A campaign in a queue; times in seconds, null where nobody knows."""
+
+    place = serializers.IntegerField()
+    campaign = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=Campaign.State.choices)
+    target = serializers.CharField()
+    runs_left = serializers.IntegerField()
+    seconds_left = serializers.FloatField(allow_null=True)
+    begins_in_seconds = serializers.FloatField(allow_null=True)
+    run_on = serializers.IntegerField(allow_null=True)
+    why = serializers.CharField(allow_null=True)
+    url = serializers.URLField()
+
+
+class QueueOutput(Selectable):
+    """Everybody who wants one server, and who holds it."""
+
+    address = serializers.CharField()
+    targets = TargetName(many=True)
+    held_by = serializers.CharField(allow_null=True)
+    holder = serializers.IntegerField(allow_null=True)
+    pools_without_worker = serializers.ListField(child=serializers.CharField())
+    try_outs = TryOutOutput(many=True)
+    waiting = WaitingOutput(many=True)
 
 
 class Queues(Api):

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, QueryDict
 
-from campaigns.kit.pages.fields import Field, as_text
+from campaigns.kit.pages.fields import as_text
 from campaigns.kit.revisions import Changed, Data, Seen, revision_of
 
 NAME = "seen"
@@ -69,35 +69,13 @@ def moved(changed: Changed, differences: Iterable[Difference]) -> Moved:
     return Moved(changed.by, changed.last.at if changed.last else None, differing)
 
 
-def of_fields(
-    changed: Changed,
-    fields: Iterable[Field],
-    secrets: Sequence[str] = (),
-    stored: Data | None = None,
-) -> Moved:
-    """The same for a page that is drawn of fields, typed as they are.
-
-    stored: by the names of the fields, where these are not the names of what is stored.
-    """
-    if stored is None:
-        stored = {name: changed.stored[name] for name in changed.fields}
-    return moved(
-        changed,
-        [
-            _difference(field, stored[field.name], hidden=field.name in secrets)
-            for field in fields
-            if field.name in stored
-        ],
-    )
-
-
 def of_form(
     changed: Changed,
     fields: Iterable[forms.BoundField],
     secrets: Sequence[str] = (),
     stored: Data | None = None,
 ) -> Moved:
-    """The same for a Django form, or fields of several forms."""
+    """Return what differs on a page of a Django form, or of fields of several forms."""
     if stored is None:
         stored = {name: changed.stored[name] for name in changed.fields}
     return moved(
@@ -134,19 +112,6 @@ def _of_field(field: forms.BoundField, stored: Any, *, hidden: bool) -> Differen
     now, typed = as_text(stored), as_text(field.value())
     return Difference(
         label, _shown(labels.get(now, now)), _shown(labels.get(typed, typed)), field.auto_id
-    )
-
-
-def _difference(field: Field, stored: Any, *, hidden: bool) -> Difference:
-    if hidden:
-        return Difference(field.label, HIDDEN, "", field.id)
-    if field.shape == "checkbox":
-        now, typed = ("yes" if each else "no" for each in (stored, field.checked))
-        return Difference(field.label, now, typed, field.id)
-    labels = {choice.value: choice.label for choice in field.choices}
-    now, typed = as_text(stored), field.value
-    return Difference(
-        field.label, _shown(labels.get(now, now)), _shown(labels.get(typed, typed)), field.id
     )
 
 

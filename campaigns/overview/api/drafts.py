@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api import waiting
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.selection import selected
-from campaigns.kit.api.shapes import PreviewOutput
+from campaigns.kit.api.shapes import Part
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
@@ -20,10 +20,42 @@ from campaigns.overview.api.campaigns import WholeCampaignApi
 from campaigns.overview.api.outputs import CampaignDetail
 from campaigns.planning import calibrating, checking, drafts, life, preview, templates
 from campaigns.planning.api.base import TAG, CampaignApi
+from campaigns.planning.api.design_shapes import CellName
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.results import records, versions
 from campaigns.results.api.run_outputs import RunOutput
+
+
+class PlannedRun(Part):
+    """A run of a plan."""
+
+    position = serializers.IntegerField()
+    cell = serializers.IntegerField()
+    block = serializers.IntegerField()
+    purpose = serializers.ChoiceField(choices=Run.Purpose.choices)
+
+
+class Remark(Part):
+    """What there is to be told of a plan."""
+
+    tone = serializers.ChoiceField(choices=["pass", "warn", "info"])
+    text = serializers.CharField()
+
+
+class PreviewOutput(Part):
+    """What a definition would do. `seconds`: expected, of all runs together."""
+
+    order = serializers.ChoiceField(choices=Campaign.Order.choices)
+    seed = serializers.IntegerField()
+    cells = CellName(many=True)
+    blocks = serializers.IntegerField()
+    measured_runs = serializers.IntegerField()
+    warm_up_runs = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    estimated_from_runs = serializers.IntegerField()
+    remarks = Remark(many=True)
+    runs = PlannedRun(many=True)
 
 
 class Preview(CampaignApi):

@@ -9,17 +9,69 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.execution import live
-from campaigns.kit.api import shapes
 from campaigns.kit.api.selection import Selectable, all_of
+from campaigns.kit.api.shapes import Part, text
 from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
-from campaigns.planning.api.design_shapes import Definition
+from campaigns.planning.api.design_shapes import CellName, Definition
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.results import environment, records, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries
+from campaigns.targets.api.outputs import TargetName
+
+
+class RunCounts(Part):
+    """How many runs are in which state, without try-outs."""
+
+    total = serializers.IntegerField()
+    planned = serializers.IntegerField()
+    running = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    void = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+
+
+class CampaignLinks(Part):
+    """Where more is to be found; `page` is for people."""
+
+    self = serializers.URLField()
+    runs = serializers.URLField()
+    page = serializers.URLField()
+
+
+class EnvironmentChange(Part):
+    """A fact that was not the same in all runs."""
+
+    side = serializers.CharField()
+    name = serializers.CharField()
+    before = text()
+    after = text()
+    last_run_before = serializers.IntegerField()
+    first_run_after = serializers.IntegerField()
+
+
+class AmendmentOutput(Part):
+    """What was changed after launch, in words."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    before = text()
+    after = text()
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+    reason = text()
+
+
+class FindingEntry(Part):
+    """What the statistics say. `data_hash`: of what it was computed from; `versions`: by what."""
+
+    result = serializers.DictField(child=serializers.JSONField())
+    data_hash = serializers.CharField()
+    versions = serializers.DictField(child=serializers.JSONField())
+    computed_at = serializers.DateTimeField()
 
 
 class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
@@ -54,19 +106,19 @@ class CampaignOutput(Selectable, serializers.ModelSerializer[Campaign]):
             "links",
         ]
 
-    @extend_schema_field(shapes.TargetName(allow_null=True))
+    @extend_schema_field(TargetName(allow_null=True))
     def get_target(self, campaign: Campaign) -> dict[str, Any] | None:
         """Primary key and name."""
         target = campaign.target
         return {"id": target.pk, "name": target.name} if target else None
 
-    @extend_schema_field(shapes.RunCounts)
+    @extend_schema_field(RunCounts)
     def get_runs(self, campaign: Campaign) -> dict[str, int]:
         """Counts, read for all campaigns of a list at once."""
         counts = self._counts[campaign.pk]
         return {"total": sum(counts.values()), **counts}
 
-    @extend_schema_field(shapes.CampaignLinks)
+    @extend_schema_field(CampaignLinks)
     def get_links(self, campaign: Campaign) -> dict[str, str]:
         """Where more is to be found."""
         request, key = self.context["request"], [campaign.pk]
@@ -119,7 +171,7 @@ class CampaignDetail(CampaignOutput):
         """What stood in for the target while runs were measured; empty: a real one was."""
         return environment.stand_ins_of(campaign)
 
-    @extend_schema_field(shapes.EnvironmentChange(many=True))
+    @extend_schema_field(EnvironmentChange(many=True))
     def get_environment_changes(self, campaign: Campaign) -> list[dict[str, Any]]:
         """Facts that were not the same in all runs, and between which runs they changed."""
         facts = environment.environment_of(campaign)
@@ -130,12 +182,12 @@ class CampaignDetail(CampaignOutput):
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)
 
-    @extend_schema_field(shapes.AmendmentOutput(many=True))
+    @extend_schema_field(AmendmentOutput(many=True))
     def get_amendments(self, campaign: Campaign) -> list[dict[str, Any]]:
         """What was changed after launch, in words."""
         return [asdict(amendment) for amendment in amendments_of(campaign)]
 
-    @extend_schema_field(shapes.CellName(many=True))
+    @extend_schema_field(CellName(many=True))
     def get_cells(self, campaign: Campaign) -> list[dict[str, Any]]:
         """Positions and levels."""
         return [cell_output(cell) for cell in campaign.cells.all()]
@@ -154,7 +206,7 @@ class CampaignDetail(CampaignOutput):
         """How the last analysis failed, so that findings are of before; empty where it did not."""
         return failure_of(campaign)
 
-    @extend_schema_field(serializers.DictField(child=shapes.FindingEntry()))
+    @extend_schema_field(serializers.DictField(child=FindingEntry()))
     def get_findings(self, campaign: Campaign) -> dict[str, Any]:
         """By name; none that judges while the campaign is active, and `answer_withheld` says why."""
         return {entry.pop("name"): entry for entry in finding_entries(campaign)}

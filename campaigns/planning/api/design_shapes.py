@@ -9,6 +9,13 @@ from campaigns.models import Campaign
 from campaigns.planning import design
 
 
+class CellName(Part):
+    """A cell by position and levels."""
+
+    position = serializers.IntegerField()
+    levels = serializers.DictField(child=serializers.JSONField())
+
+
 def output_of(field: design.Declared) -> serializers.Field:
     """Return the field that describes a value of the design."""
     column: Any = Campaign._meta.get_field(field.column)

@@ -7,8 +7,16 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.kit.api.selection import Selectable
-from campaigns.kit.api.shapes import CampaignName
 from campaigns.models import LaunchRequest
+
+
+class CampaignName(serializers.Serializer[Any]):
+    """A campaign by primary key and name; `page` is for people."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    url = serializers.URLField()
+    page = serializers.URLField()
 
 
 class LaunchRequestOutput(Selectable):

@@ -12,11 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.kit.api import shapes
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import Selectable
-from campaigns.kit.api.shapes import CellOutput
+from campaigns.kit.api.shapes import Part, text
 from campaigns.kit.filters import FilterSet
 from campaigns.kit.histogram import SHARES, summarise
 from campaigns.models import (
@@ -33,8 +32,39 @@ from campaigns.models import (
 )
 from campaigns.planning.api.base import CampaignApi
 from campaigns.results.api.base import RunApi
-from campaigns.results.api.run_outputs import AttemptOutput, PercentilesQuery, RunQuery
+from campaigns.results.api.run_outputs import (
+    ATTEMPT_FIELDS,
+    AttemptOutput,
+    PercentilesQuery,
+    RunQuery,
+)
 from campaigns.results.filters import AttemptFilters, MeasurementFilters, NamedFilters, ProofFilters
+
+
+class CellOutput(Selectable):
+    """One combination of levels. `position`: from 1; `levels`: by name of the factor."""
+
+    position = serializers.IntegerField()
+    levels = serializers.DictField(child=serializers.JSONField(), source="levels_by_factor")
+
+
+class PercentileOutput(Part):
+    """A percentile; null with what it `needs` where there are too few values for it."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    share = serializers.FloatField()
+    value = serializers.IntegerField(allow_null=True)
+    needs = text()
+
+
+class DistributionSummary(Part):
+    """Of all samples of one attempt, each in the `unit` of the distribution; null without any."""
+
+    minimum = serializers.IntegerField(allow_null=True)
+    maximum = serializers.IntegerField(allow_null=True)
+    mean = serializers.FloatField(allow_null=True)
+    percentiles = PercentileOutput(many=True)
+
 
 TAG = "evidence"
 OF_RUN = ["run", "purpose", "cell", "attempt", "attempt_state"]
@@ -103,7 +133,7 @@ class DistributionDetail(DistributionRow):
     class Meta(DistributionRow.Meta):
         fields = [*DistributionRow.Meta.fields, "summary", "encoded"]
 
-    @extend_schema_field(shapes.DistributionSummary)
+    @extend_schema_field(DistributionSummary)
     def get_summary(self, row: Distribution) -> dict[str, Any]:
         """Extremes, mean, percentiles."""
         shares: Sequence[float] = self.context.get("shares") or SHARES
@@ -163,7 +193,7 @@ class AttemptRow(Selectable, serializers.ModelSerializer[Attempt]):
             "run",
             "purpose",
             "cell",
-            *shapes.ATTEMPT_FIELDS,
+            *ATTEMPT_FIELDS,
             "stand_in",
             "url",
         ]

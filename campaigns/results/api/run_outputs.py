@@ -22,6 +22,13 @@ from campaigns.models import (
     Proof,
     Run,
 )
+from campaigns.planning.api.design_shapes import CellName
+
+ATTEMPT_FIELDS = (
+    *("number", "state", "phase", "reason", "worker", "host", "queued_at", "claimed_at"),
+    *("measure_started_at", "measure_finished_at", "finished_at", "units_done", "units_failed"),
+)
+"""What every answer tells of an attempt."""
 
 
 def cell_output(cell: Cell) -> dict[str, Any]:
@@ -101,7 +108,7 @@ class RunOutput(Selectable, serializers.ModelSerializer[Run]):
             "url",
         ]
 
-    @extend_schema_field(shapes.CellName)
+    @extend_schema_field(CellName)
     def get_cell(self, run: Run) -> dict[str, Any]:
         """Position and levels."""
         return cell_output(run.cell)
@@ -214,7 +221,7 @@ class AttemptOutput(Selectable, serializers.ModelSerializer[Attempt]):
     class Meta:
         model = Attempt
         fields = [
-            *shapes.ATTEMPT_FIELDS,
+            *ATTEMPT_FIELDS,
             "failures",
             "health",
             "measurements",

@@ -27,13 +27,14 @@ from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
 from campaigns.kit.api.parsing import TooLarge, strict_json
 from campaigns.kit.api.scopes import scopes_of
 from campaigns.kit.api.selection import Selectable
-from campaigns.kit.api.shapes import CampaignName, text
+from campaigns.kit.api.shapes import text
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
 from campaigns.planning.analyses import request_analysis, request_analysis_of_received
+from campaigns.planning.api.launch_outputs import CampaignName
 from campaigns.results.filters import SubmissionFilters
 from campaigns.results.importing import waiting
 from campaigns.results.importing.document import read_submission

@@ -4,9 +4,17 @@ from django.utils.functional import cached_property
 from rest_framework import serializers
 
 from campaigns.kit.api.selection import ModelOutput, all_of
+from campaigns.kit.api.shapes import Part
 from campaigns.models import Target
 from campaigns.targets.allowed import names_beside
 from campaigns.targets.forms import TYPED
+
+
+class TargetName(Part):
+    """A target by primary key and name."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
 
 
 class TargetOutput(ModelOutput[Target]):
