@@ -3,7 +3,7 @@
 from django.urls import include, path, re_path
 
 from campaigns.accounts.pages import account, activity, teams
-from campaigns.execution.pages import hands, queues
+from campaigns.execution.pages import manual_steps, queues
 from campaigns.findings.pages import compare
 from campaigns.overview.pages import campaigns, health, home, metrics
 from campaigns.overview.pages.help import help_page
@@ -66,7 +66,7 @@ urlpatterns = [
     path("launch-requests/<int:pk>/approve/", launches.approve, name="launch-approve"),
     path("launch-requests/<int:pk>/refuse/", launches.refuse, name="launch-refuse"),
     path("launch-requests/<int:pk>/withdraw/", launches.withdraw, name="launch-withdraw"),
-    path("hands/<int:pk>/done/", hands.done, name="hand-done"),
+    path("hands/<int:pk>/done/", manual_steps.done, name="hand-done"),
     path("inbox/", inbox.inbox, name="inbox"),
     path("inbox/seen/", inbox.seen, name="inbox-seen"),
     path("threads/<int:pk>/", comments.thread, name="thread"),

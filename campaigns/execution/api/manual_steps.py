@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.execution import hands
+from campaigns.execution import manual_steps
 from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
@@ -78,6 +78,6 @@ class HandDone(Api):
     @operation("confirm_hand", TAG, answer=HandOutput, refusals=[NOT_FOUND, CONFLICT])
     def post(self, request: Request, pk: int) -> Response:
         """Say that it is done; what waited for it begins when it is its turn."""
-        done = hands.confirm(get_object_or_404(HandRequest, pk=pk), self.user)
+        done = manual_steps.confirm(get_object_or_404(HandRequest, pk=pk), self.user)
         work_waits.send(sender=None)
         return Response(self.shown(done, HandOutput))

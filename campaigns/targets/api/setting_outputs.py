@@ -1,4 +1,4 @@
-"""What goes in and out of settings, steps, SSH logins and hands. Never a key or a password."""
+"""What goes in and out of settings, steps and SSH logins. Never a key or a password."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Now
 
 from campaigns import execution
-from campaigns.execution import dispatch, hands
+from campaigns.execution import dispatch, manual_steps
 from campaigns.execution.dispatch.restoring import claim_restorations
 from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.waiting import waiting_for
@@ -233,7 +233,7 @@ class TestByHand:
         return launched(factors={"workers": [4, 8], "level": [1, 2]}, repetitions=1)
 
     def confirm(self, admin):
-        hands.confirm(open_requests().get(), admin)
+        manual_steps.confirm(open_requests().get(), admin)
 
     def test_nothing_is_held_while_a_hand_is_awaited(self, campaign, admin):
         go()
@@ -276,14 +276,14 @@ class TestByHand:
     def test_nothing_is_confirmed_twice_or_after_the_end(self, campaign, admin):
         go()
         request = open_requests().get()
-        hands.confirm(request, admin)
+        manual_steps.confirm(request, admin)
         with pytest.raises(NotPossible, match="done already, confirmed by admin"):
-            hands.confirm(request, admin)
+            manual_steps.confirm(request, admin)
         go()
         request = open_requests().get()
         life.cancel(campaign, "enough")
         with pytest.raises(NotPossible, match="Nothing waits for it"):
-            hands.confirm(request, admin)
+            manual_steps.confirm(request, admin)
 
     def test_a_hand_that_set_something_else_is_seen_and_asked_again(
         self, server, target, admin, launched
@@ -328,7 +328,7 @@ class TestByHand:
         while campaign.runs.filter(state="planned").exists():
             go()
             for request in open_requests().exclude(run=None):
-                hands.confirm(request, admin)
+                manual_steps.confirm(request, admin)
         go()
         restore(target)
         found = target.setting_rows.get().hand_value

@@ -1,4 +1,4 @@
-"""Pages of settings, steps, SSH logins and hands."""
+"""Pages of settings, steps, SSH logins and manual steps."""
 
 import re
 

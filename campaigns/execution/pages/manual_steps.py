@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from campaigns.execution import hands
+from campaigns.execution import manual_steps
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.pages.people import takes, user_of
@@ -19,7 +19,7 @@ def done(request: HttpRequest, pk: int) -> HttpResponse:
     """Note it, and let what waits begin."""
     row = get_object_or_404(HandRequest, pk=pk)
     try:
-        hands.confirm(row, user_of(request))
+        manual_steps.confirm(row, user_of(request))
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     else:
