@@ -11,6 +11,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
+from campaigns.models import Membership, Role
+from campaigns.models.teams import default_team
+
 HOST = "127.0.0.1"
 
 
@@ -35,8 +38,11 @@ class Visit:
 
 
 def signed_in() -> Client:
-    """Somebody who may see everything."""
+    """Return a browser of a member of the team that campaigns without a user belong to."""
     user, _ = User.objects.get_or_create(username="bench")
+    Membership.objects.get_or_create(
+        team_id=default_team(), user=user, defaults={"roles": [Role.VIEWER]}
+    )
     client = Client(HTTP_HOST=HOST)
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     return client
