@@ -14,7 +14,7 @@ from rest_framework.reverse import reverse
 from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
 from campaigns.kit.api.inputs import NoQuery
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.kit.api.shapes import Part, text
 from campaigns.kit.api.views import Api
@@ -189,7 +189,7 @@ class Kinds(Api):
 class OneKind(Api):
     """GET: one kind of test."""
 
-    @operation("get_kind", "kinds", answer=KindOutput, refusals=[NOT_FOUND])
+    @operation("get_kind", "kinds", answer=KindOutput)
     def get(self, request: Request, kind: str) -> Response:
         """What a kind of test asks, takes, varies and measures."""
         self.read_query(NoQuery)

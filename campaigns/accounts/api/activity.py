@@ -57,7 +57,7 @@ class ActivityQuery(Input):
 class Activity(Api):
     """GET: the record of who did what."""
 
-    @operation("list_activity", "activity", answer=EventOutput, paged=True, filters=EventFilters)
+    @operation("list_activity", "activity", answer=EventOutput, filters=EventFilters)
     def get(self, request: Request) -> Response:
         """Who did what, the newest first: what your teams did, and of what belongs to none your own."""
         rows = events_for(self.user).select_related("user", "team")

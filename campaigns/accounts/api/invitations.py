@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from campaigns.accounts import invitations
 from campaigns.kit.api.inputs import Input
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
@@ -79,19 +79,12 @@ class Invitations(Api):
         """Leave the link out: only its hash is stored."""
         return json.dumps(json.loads(body) | {"address": None}).encode()
 
-    @operation("list_invitations", TAG, answer=InvitationOutput, paged=True, refusals=[NOT_FOUND])
+    @operation("list_invitations", TAG, answer=InvitationOutput)
     def get(self, request: Request, pk: int) -> Response:
         """Invitations to a team, the newest first, with those that are over."""
         return self.page(invitations.of(get_object_or_404(Team, pk=pk)), InvitationOutput, "-pk")
 
-    @operation(
-        "make_invitation",
-        TAG,
-        body=InvitationInput,
-        answer=NewInvitationOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND],
-    )
+    @operation("make_invitation", TAG, body=InvitationInput, answer=NewInvitationOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Make a link that makes whoever opens it a member, once; `address` is told this once."""
         team = get_object_or_404(Team, pk=pk)
@@ -108,7 +101,7 @@ class RevokeInvitation(Api):
     of = Invitation
     takes = {"post": Right.MANAGE}
 
-    @operation("revoke_invitation", TAG, answer=InvitationOutput, refusals=[NOT_FOUND, CONFLICT])
+    @operation("revoke_invitation", TAG, answer=InvitationOutput)
     def post(self, request: Request, pk: int) -> Response:
         """End an invitation that nobody used, for good; its record stays."""
         found = get_object_or_404(Invitation.objects.select_related("team"), pk=pk)

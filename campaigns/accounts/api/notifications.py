@@ -12,7 +12,7 @@ from campaigns.accounts.filters import DeliveryFilters
 from campaigns.accounts.notifications import channels, defaults
 from campaigns.accounts.notifications.told import deliveries_of, told
 from campaigns.kit.api.inputs import Flag, Input, Text
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
@@ -126,13 +126,7 @@ class Channels(TellsSecret):
         rows = self.user.channels.select_related("user")
         return self.whole([self.shown(row, ChannelOutput) for row in rows], ChannelOutput)
 
-    @operation(
-        "create_channel",
-        TAG,
-        body=ChannelInput,
-        answer=NewChannelOutput,
-        code=status.HTTP_201_CREATED,
-    )
+    @operation("create_channel", TAG, body=ChannelInput, answer=NewChannelOutput)
     def post(self, request: Request) -> Response:
         """Add a channel; `secret` is that of a webhook, told this once.
 
@@ -149,18 +143,12 @@ class OneChannel(Api):
 
     takes = {"patch": Right.SEE, "delete": Right.SEE}
 
-    @operation("get_channel", TAG, answer=ChannelOutput, refusals=[NOT_FOUND])
+    @operation("get_channel", TAG, answer=ChannelOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One of your own channels."""
         return self.one(_mine(self, pk), ChannelOutput, channels.revised)
 
-    @operation(
-        "edit_channel",
-        TAG,
-        body=ChannelChange,
-        answer=ChannelOutput,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("edit_channel", TAG, body=ChannelChange, answer=ChannelOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields that are sent. Switched on, a channel begins anew."""
         row, sent = _mine(self, pk), self.read(ChannelChange)
@@ -168,13 +156,7 @@ class OneChannel(Api):
             row, _ = channels.save_channel(sent, self.user, row)
         return Response(self.shown(row, ChannelOutput))
 
-    @operation(
-        "delete_channel",
-        TAG,
-        answer=None,
-        code=status.HTTP_204_NO_CONTENT,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("delete_channel", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a channel with its deliveries; that of the account can only be switched off."""
         row = _mine(self, pk)
@@ -188,13 +170,7 @@ class Trial(Api):
 
     takes = {"post": Right.SEE}
 
-    @operation(
-        "try_channel",
-        TAG,
-        answer=DeliveryOutput,
-        code=status.HTTP_202_ACCEPTED,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("try_channel", TAG, answer=DeliveryOutput, code=status.HTTP_202_ACCEPTED)
     def post(self, request: Request, pk: int) -> Response:
         """Have a trial delivered by a channel, also by one that is off; six in ten minutes."""
         made = deliveries_of(self.user).get(pk=channels.try_out(_mine(self, pk)).pk)
@@ -206,9 +182,7 @@ class Secret(TellsSecret):
 
     takes = {"post": Right.SEE}
 
-    @operation(
-        "rotate_channel_secret", TAG, answer=NewChannelOutput, refusals=[NOT_FOUND, CONFLICT]
-    )
+    @operation("rotate_channel_secret", TAG, answer=NewChannelOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Give a webhook another secret, told this once; for a day messages bear both signatures."""
         row = _mine(self, pk)
@@ -219,7 +193,7 @@ class Secret(TellsSecret):
 class Deliveries(Api):
     """GET: what was told, and what came of it."""
 
-    @operation("list_deliveries", TAG, answer=DeliveryOutput, paged=True, filters=DeliveryFilters)
+    @operation("list_deliveries", TAG, answer=DeliveryOutput, filters=DeliveryFilters)
     def get(self, request: Request) -> Response:
         """Messages by your own channels of the last 30 days, the newest first."""
         return self.page(deliveries_of(self.user), DeliveryOutput, "-pk", DeliveryFilters)

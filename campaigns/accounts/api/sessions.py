@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from campaigns.accounts import sessions
 from campaigns.kit.api.inputs import NoQuery
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
@@ -50,13 +50,7 @@ class End(Api):
 
     takes = {"post": Right.SEE}
 
-    @operation(
-        "end_session",
-        TAG,
-        answer=None,
-        code=status.HTTP_204_NO_CONTENT,
-        refusals=[NOT_FOUND],
-    )
+    @operation("end_session", TAG)
     def post(self, request: Request, pk: int) -> Response:
         """End a session of yours at once, be it the one that asks; your tokens go on."""
         if not sessions.end(self.user, pk):

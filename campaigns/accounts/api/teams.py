@@ -13,7 +13,7 @@ from campaigns.accounts import teams
 from campaigns.accounts.queries import members_of
 from campaigns.accounts.teams import RULES
 from campaigns.kit.api.inputs import Flag, Input
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import ModelOutput, OfModel, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
@@ -82,12 +82,12 @@ class Teams(Api):
 
     takes = {"post": Right.SEE}
 
-    @operation("list_teams", TAG, answer=TeamOutput, paged=True)
+    @operation("list_teams", TAG, answer=TeamOutput)
     def get(self, request: Request) -> Response:
         """Your teams, by name; the owner of the installation sees all."""
         return self.page(teams_with(self.user), TeamOutput, "name")
 
-    @operation("create_team", TAG, body=TeamInput, answer=TeamOutput, code=status.HTTP_201_CREATED)
+    @operation("create_team", TAG, body=TeamInput, answer=TeamOutput)
     def post(self, request: Request) -> Response:
         """Make a team, as the owner of the installation, who becomes its admin."""
         teams.require_owner(self.user)
@@ -111,12 +111,12 @@ class OneTeam(OfTeam):
 
     takes = {"patch": Right.MANAGE}
 
-    @operation("get_team", TAG, answer=TeamOutput, refusals=[NOT_FOUND])
+    @operation("get_team", TAG, answer=TeamOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One team with its rules."""
         return self.one(self.team(pk), TeamOutput, teams.rules_of)
 
-    @operation("edit_team", TAG, body=RulesInput, answer=TeamOutput, refusals=[NOT_FOUND])
+    @operation("edit_team", TAG, body=RulesInput, answer=TeamOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields that are sent, as an admin."""
         team, sent = self.team(pk), self.read(RulesInput)
@@ -128,7 +128,7 @@ class OneTeam(OfTeam):
 class Members(OfTeam):
     """GET: who is in a team."""
 
-    @operation("list_members", TAG, answer=MemberOutput, whole=True, refusals=[NOT_FOUND])
+    @operation("list_members", TAG, answer=MemberOutput, whole=True)
     def get(self, request: Request, pk: int) -> Response:
         """The members of a team, by name."""
         rows = members_of(self.team(pk))
@@ -140,16 +140,14 @@ class OneMember(OfTeam):
 
     takes = {"put": Right.MANAGE, "delete": Right.MANAGE}
 
-    @operation("get_member", TAG, answer=MemberOutput, refusals=[NOT_FOUND])
+    @operation("get_member", TAG, answer=MemberOutput)
     def get(self, request: Request, pk: int, user: str) -> Response:
         """One member of a team."""
         return self.one(
             self.member(pk, user), MemberOutput, lambda row: teams.roles_of(row.team, user)
         )
 
-    @operation(
-        "replace_member", TAG, body=RolesInput, answer=MemberOutput, refusals=[NOT_FOUND, CONFLICT]
-    )
+    @operation("replace_member", TAG, body=RolesInput, answer=MemberOutput)
     def put(self, request: Request, pk: int, user: str) -> Response:
         """Give an account these roles and no others; it becomes a member where it was none."""
         sent, team, name = self.read(RolesInput), self.team(pk), user.replace("\x00", "")
@@ -157,13 +155,7 @@ class OneMember(OfTeam):
             made = teams.set_roles(team, name, sent["roles"], self.user)
         return Response(self.shown(made, MemberOutput))
 
-    @operation(
-        "delete_member",
-        TAG,
-        answer=None,
-        code=status.HTTP_204_NO_CONTENT,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("delete_member", TAG)
     def delete(self, request: Request, pk: int, user: str) -> Response:
         """Take somebody out of a team; the last admin stays."""
         member = self.member(pk, user)

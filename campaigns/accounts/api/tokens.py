@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.accounts import access
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
@@ -42,7 +42,7 @@ class TokenOutput(Selectable, serializers.ModelSerializer[ApiToken]):
 class Tokens(Api):
     """GET: one's own tokens."""
 
-    @operation("list_tokens", "account", answer=TokenOutput, paged=True)
+    @operation("list_tokens", "account", answer=TokenOutput)
     def get(self, request: Request) -> Response:
         """Your own tokens, the newest first, with those that have expired or were revoked."""
         return self.page(self.user.api_tokens.all(), TokenOutput, "-pk")
@@ -53,7 +53,7 @@ class Revoke(Api):
 
     takes = {"post": Right.SEE}
 
-    @operation("revoke_token", "account", answer=TokenOutput, refusals=[NOT_FOUND])
+    @operation("revoke_token", "account", answer=TokenOutput)
     def post(self, request: Request, pk: int) -> Response:
         """End a token of yours for good, be it the one that asks; its record stays."""
         token = get_object_or_404(self.user.api_tokens, pk=pk)

@@ -11,7 +11,7 @@ from rest_framework.reverse import reverse
 from campaigns.execution import manual_steps
 from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.api.inputs import NoQuery
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
@@ -75,7 +75,7 @@ class HandDone(Api):
     of = HandRequest
     takes = {"post": Right.OPERATE}
 
-    @operation("confirm_hand", TAG, answer=HandOutput, refusals=[NOT_FOUND, CONFLICT])
+    @operation("confirm_hand", TAG, answer=HandOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say that it is done; what waited for it begins when it is its turn."""
         done = manual_steps.confirm(get_object_or_404(HandRequest, pk=pk), self.user)

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.execution import queue, queues
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.shapes import Part
 from campaigns.kit.api.views import Api
@@ -88,7 +88,7 @@ class MoveUp(Move):
 
     up = True
 
-    @operation("move_campaign_up", "queues", answer=QueueOutput, refusals=[NOT_FOUND, CONFLICT])
+    @operation("move_campaign_up", "queues", answer=QueueOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Let a campaign go before the one that is before it in the queue of its server."""
         return self.move(request, pk)
@@ -99,7 +99,7 @@ class MoveDown(Move):
 
     up = False
 
-    @operation("move_campaign_down", "queues", answer=QueueOutput, refusals=[NOT_FOUND, CONFLICT])
+    @operation("move_campaign_down", "queues", answer=QueueOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Let the next campaign in the queue of its server go before this one."""
         return self.move(request, pk)

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import selected
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
@@ -25,14 +25,7 @@ class Runs(CampaignApi, Receiving):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "list_runs",
-        "runs",
-        answer=RunOutput,
-        paged=True,
-        filters=RunFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_runs", "runs", answer=RunOutput, filters=RunFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Runs by position, try-outs last, with all values of the attempt that stands for each."""
         only = selected(request, RunOutput)
@@ -56,7 +49,7 @@ class Runs(CampaignApi, Receiving):
 class OneRun(RunApi):
     """GET: one run with everything that its attempts observed and proved."""
 
-    @operation("get_run", "runs", answer=RunDetail, query=RunQuery, refusals=[NOT_FOUND])
+    @operation("get_run", "runs", answer=RunDetail, query=RunQuery)
     def get(self, request: Request, pk: int, position: int) -> Response:
         """One run with everything that its attempts observed and proved."""
         trial = self.read_query(RunQuery)["trial"]
@@ -68,13 +61,7 @@ class CancelRun(RunApi):
 
     takes = {"post": Right.OPERATE}
 
-    @operation(
-        "cancel_run",
-        "runs",
-        body=CancelInput,
-        answer=RunDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("cancel_run", "runs", body=CancelInput, answer=RunDetail)
     def post(self, request: Request, pk: int, position: int) -> Response:
         """End one run; the campaign goes on without it."""
         life.cancel_run(self.run(pk, position), self.read(CancelInput)["reason"], self.user)
@@ -87,14 +74,7 @@ class RunAgain(RunApi):
 
     takes = {"post": Right.OPERATE}
 
-    @operation(
-        "repeat_run",
-        "runs",
-        later=LaunchRequestOutput,
-        body=ConfirmInput,
-        answer=RunDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("repeat_run", "runs", later=LaunchRequestOutput, body=ConfirmInput, answer=RunDetail)
     def post(self, request: Request, pk: int, position: int) -> Response:
         """Plan a failed or void run once more; its former attempts stay on record."""
         name = self.read(ConfirmInput)["confirm_target"]

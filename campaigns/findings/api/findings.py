@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input, NoQuery
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
@@ -41,7 +41,7 @@ class ExcludeInput(Input):
 class Findings(CampaignApi):
     """GET: what the statistics say, by name."""
 
-    @operation("list_findings", "findings", answer=FindingRow, paged=True, refusals=[NOT_FOUND])
+    @operation("list_findings", "findings", answer=FindingRow)
     def get(self, request: Request, pk: int) -> Response:
         """Which findings there are, and of what they were computed; results are at their `url`.
 
@@ -54,7 +54,7 @@ class Findings(CampaignApi):
 class OneFinding(CampaignApi):
     """GET: one finding."""
 
-    @operation("get_finding", "findings", answer=FindingOutput, refusals=[NOT_FOUND])
+    @operation("get_finding", "findings", answer=FindingOutput)
     def get(self, request: Request, pk: int, name: str) -> Response:
         """One finding with its result."""
         self.read_query(NoQuery)
@@ -72,14 +72,7 @@ class Exclusions(RunApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "list_exclusions",
-        "exclusions",
-        answer=ExclusionOutput,
-        paged=True,
-        filters=ExclusionFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_exclusions", "exclusions", answer=ExclusionOutput, filters=ExclusionFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Exclusions, those that were withdrawn among them."""
         rows = Exclusion.objects.filter(run__campaign=self.campaign(pk))
@@ -92,7 +85,6 @@ class Exclusions(RunApi):
         body=ExcludeInput,
         answer=ExclusionOutput,
         code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
     )
     def post(self, request: Request, pk: int) -> Response:
         """Take a run out of the analysis, by name and with a reason; it stays visible."""
@@ -111,7 +103,7 @@ class Exclusions(RunApi):
 class OneExclusion(CampaignApi):
     """GET: one exclusion."""
 
-    @operation("get_exclusion", "exclusions", answer=ExclusionOutput, refusals=[NOT_FOUND])
+    @operation("get_exclusion", "exclusions", answer=ExclusionOutput)
     def get(self, request: Request, pk: int, exclusion: int) -> Response:
         """One exclusion."""
         return self.one(exclusion_of(pk, exclusion), ExclusionOutput)
@@ -122,12 +114,7 @@ class Withdraw(CampaignApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "withdraw_exclusion",
-        "exclusions",
-        answer=ExclusionOutput,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("withdraw_exclusion", "exclusions", answer=ExclusionOutput)
     def post(self, request: Request, pk: int, exclusion: int) -> Response:
         """Let the run count again; the record of the exclusion stays."""
         campaign, found = self.campaign(pk), exclusion_of(pk, exclusion)
@@ -149,14 +136,7 @@ def exclusion_of(campaign: int, exclusion: int) -> Exclusion:
 class Log(CampaignApi):
     """GET: the log of a campaign."""
 
-    @operation(
-        "list_log_lines",
-        "campaigns",
-        answer=LogLineOutput,
-        paged=True,
-        filters=LogLineFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_log_lines", "campaigns", answer=LogLineOutput, filters=LogLineFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Lines of the log, the oldest first."""
         rows = LogLine.objects.filter(campaign=self.campaign(pk)).select_related("run")
@@ -166,7 +146,7 @@ class Log(CampaignApi):
 class Workers(Api):
     """GET: worker processes."""
 
-    @operation("list_workers", "workers", answer=WorkerOutput, paged=True)
+    @operation("list_workers", "workers", answer=WorkerOutput)
     def get(self, request: Request) -> Response:
         """Worker processes that have ever answered, and which of them are present."""
         here = Case(When(pk__in=present().values("pk"), then=Value(True)), default=Value(False))
@@ -176,7 +156,7 @@ class Workers(Api):
 class Alerts(CampaignApi):
     """Kept for alerts on what became worse."""
 
-    @operation("list_alerts", "reserved", answer=None, refusals=[NOT_FOUND])
+    @operation("list_alerts", "reserved")
     def get(self, request: Request, pk: int) -> Response:
         """Answer 404: the address is kept for alerts of a later version."""
         raise Http404("There are no alerts yet; a later version will use this address.")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
+from inspect import signature
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -201,11 +202,10 @@ def operation(
     name: str,
     tag: str,
     *,
-    answer: Any,
-    code: int = HTTPStatus.OK,
+    answer: Any = None,
+    code: int | None = None,
     also: Sequence[int] = (),
     later: Any = None,
-    paged: bool = False,
     whole: bool = False,
     filters: type[FilterSet] | None = None,
     query: type[Input] | None = None,
@@ -217,51 +217,59 @@ def operation(
 ) -> Callable[[View], View]:
     """Describe a method of a view, whose docstring says what it does.
 
-    paged: the answer is a page of such; whole: a list of all of them. also: further codes with the
-    same answer; later: the shape of 202, where it may have to wait; answer: a shape, or one for each media type. refusals: beside those that every request may meet. body: a shape, or what there is for each media type. public: no token is needed.
+    The name begins with a verb: `list` answers a page of `answer`, or with `whole` a list of all of them; `create` and `make` answer 201. answer: a shape, one for each media type, or None for 204. code: where it is another one; also: further codes with the same answer; later: the shape of 202, where the request may have to wait. refusals: beside those that every request may meet, and 404 where the path names something. body: a shape, or what there is for each media type. public: no token is needed.
     """
-    verb = name.split("_")[0]
-    reads = body is None and verb in ("list", "get")
-    shape = list_of(answer, paged=paged) if paged or whole else answer
-    answers: dict[Any, Any] = {}
-    if code == HTTPStatus.NO_CONTENT:
-        answers[int(code)] = OpenApiResponse(description="Done; there is nothing to tell.")
-    if answer is not None:
-        shapes = shape if isinstance(shape, Mapping) else {media_type: shape}
-        answers = {
-            (int(each), kind): told for each in (code, *also) for kind, told in shapes.items()
-        }
-    if later is not None:
-        answers[int(HTTPStatus.ACCEPTED), media_type] = later
-    if reads and answer is not None:
-        answers[HTTPStatus.NOT_MODIFIED.value] = OpenApiResponse(
-            description="It is what `If-None-Match` names."
-        )
-    told = {*refusals, HTTPStatus.BAD_REQUEST, *(() if reads else OF_BODIES)}
-    told |= {HTTPStatus.SERVICE_UNAVAILABLE} if public else {*ALWAYS}
-    if verb in ONCE_ANYWAY:
-        told.add(HTTPStatus.PRECONDITION_FAILED)
-    for each in sorted(told):
-        answers[each.value, MEDIA_TYPE] = OpenApiResponse(Problem, description=PROBLEMS[each])
-    return extend_schema(
-        operation_id=name,
-        summary=name.replace("_", " ").capitalize(),
-        tags=[tag],
-        request=body,
-        responses=answers,
-        auth=NO_AUTH if public else None,
-        parameters=[
-            *(
-                _filter(key, each)
-                for key, each in (filters.base_filters if filters else {}).items()
-            ),
-            *([query] if query else []),
-            *(_paging() if paged else []),
-            *(_selection(answer) if reads else []),
-            *([] if reads else [MATCH] if verb in ONCE_ANYWAY else [KEY]),
-            *parameters,
-        ],
-    )
+
+    def describe(view: View) -> View:
+        verb = name.split("_")[0]
+        reads = body is None and verb in ("list", "get")
+        paged = verb == "list" and not whole and answer is not None
+        shape = list_of(answer, paged=paged) if paged or whole else answer
+        answers: dict[Any, Any] = {}
+        if answer is None and not reads:
+            answers[int(HTTPStatus.NO_CONTENT)] = OpenApiResponse(
+                description="Done; there is nothing to tell."
+            )
+        elif answer is not None:
+            usual = code or (HTTPStatus.CREATED if verb in ("create", "make") else HTTPStatus.OK)
+            shapes = shape if isinstance(shape, Mapping) else {media_type: shape}
+            for status in (usual, *also):
+                answers |= {(int(status), kind): each for kind, each in shapes.items()}
+        if later is not None:
+            answers[int(HTTPStatus.ACCEPTED), media_type] = later
+        if reads and answer is not None:
+            answers[HTTPStatus.NOT_MODIFIED.value] = OpenApiResponse(
+                description="It is what `If-None-Match` names."
+            )
+        problems = {*refusals, HTTPStatus.BAD_REQUEST, *(() if reads else OF_BODIES)}
+        problems |= {HTTPStatus.SERVICE_UNAVAILABLE} if public else {*ALWAYS}
+        if len(signature(view).parameters) > len(("self", "request")):
+            problems.add(HTTPStatus.NOT_FOUND)
+        if verb in ONCE_ANYWAY:
+            problems.add(HTTPStatus.PRECONDITION_FAILED)
+        for status in sorted(problems):
+            answers[status.value, MEDIA_TYPE] = OpenApiResponse(
+                Problem, description=PROBLEMS[status]
+            )
+        named = filters.base_filters if filters else {}
+        return extend_schema(
+            operation_id=name,
+            summary=name.replace("_", " ").capitalize(),
+            tags=[tag],
+            request=body,
+            responses=answers,
+            auth=NO_AUTH if public else None,
+            parameters=[
+                *(_filter(key, each) for key, each in named.items()),
+                *([query] if query else []),
+                *(_paging() if paged else []),
+                *(_selection(answer) if reads else []),
+                *([] if reads else [MATCH] if verb in ONCE_ANYWAY else [KEY]),
+                *parameters,
+            ],
+        )(view)
+
+    return describe
 
 
 @cache

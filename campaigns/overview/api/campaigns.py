@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.allowing import team_for
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.revisions import revision_of
@@ -60,19 +60,13 @@ class Campaigns(WholeCampaignApi):
     of = None
     takes = {"post": Right.WRITE}
 
-    @operation("list_campaigns", TAG, answer=CampaignOutput, paged=True, filters=CampaignFilters)
+    @operation("list_campaigns", TAG, answer=CampaignOutput, filters=CampaignFilters)
     def get(self, request: Request) -> Response:
         """Campaigns, the newest first."""
         return self.page(self.visible(records.campaigns()), CampaignOutput, "-pk", CampaignFilters)
 
     @operation(
-        "create_campaign",
-        TAG,
-        body=NewCampaignInput,
-        query=LaunchQuery,
-        answer=CampaignDetail,
-        code=status.HTTP_201_CREATED,
-        refusals=[CONFLICT],
+        "create_campaign", TAG, body=NewCampaignInput, query=LaunchQuery, answer=CampaignDetail
     )
     def post(self, request: Request) -> Response:
         """Store a draft; launch it at once where that is asked for, or store nothing."""
@@ -103,12 +97,7 @@ class Launch(WholeCampaignApi):
     takes = {"post": Right.OPERATE}
 
     @operation(
-        "launch_campaign",
-        TAG,
-        later=LaunchRequestOutput,
-        body=ConfirmInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
+        "launch_campaign", TAG, later=LaunchRequestOutput, body=ConfirmInput, answer=CampaignDetail
     )
     def post(self, request: Request, pk: int) -> Response:
         """Lock the definition, plan the runs, and begin."""
@@ -123,7 +112,7 @@ class Pause(WholeCampaignApi):
 
     takes = {"post": Right.OPERATE}
 
-    @operation("pause_campaign", TAG, answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT])
+    @operation("pause_campaign", TAG, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Begin no further run; the one that is going on ends as planned."""
         return self.take(pk, lambda found: life.pause(found, self.user))
@@ -134,13 +123,7 @@ class Resume(WholeCampaignApi):
 
     takes = {"post": Right.OPERATE}
 
-    @operation(
-        "resume_campaign",
-        TAG,
-        body=ConfirmInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("resume_campaign", TAG, body=ConfirmInput, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Go on after a pause; time budget and failures count anew."""
         return self.take(
@@ -154,13 +137,7 @@ class Cancel(WholeCampaignApi):
 
     takes = {"post": Right.OPERATE}
 
-    @operation(
-        "cancel_campaign",
-        TAG,
-        body=CancelInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("cancel_campaign", TAG, body=CancelInput, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """End a campaign: what is going on is told to stop."""
         return self.take(
@@ -174,12 +151,7 @@ class Extend(WholeCampaignApi):
     takes = {"post": Right.OPERATE}
 
     @operation(
-        "extend_campaign",
-        TAG,
-        later=LaunchRequestOutput,
-        body=ExtendInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
+        "extend_campaign", TAG, later=LaunchRequestOutput, body=ExtendInput, answer=CampaignDetail
     )
     def post(self, request: Request, pk: int) -> Response:
         """Add repetitions, 12 hours or more after the last run in a session of their own."""
@@ -196,13 +168,7 @@ class Amend(WholeCampaignApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "amend_campaign",
-        TAG,
-        body=AmendInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("amend_campaign", TAG, body=AmendInput, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Change what launch has locked, for everybody to see, and analyse anew."""
         sent = self.read(AmendInput)
@@ -222,9 +188,7 @@ class Archive(WholeCampaignApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "archive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND, CONFLICT]
-    )
+    @operation("archive_campaign", "campaigns", answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Take a campaign that is over, or a draft, out of the lists; conclusions keep it."""
         return self.answer(keeping.archive(self.campaign(pk, Right.WRITE), self.user))
@@ -235,7 +199,7 @@ class Unarchive(WholeCampaignApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation("unarchive_campaign", "campaigns", answer=CampaignDetail, refusals=[NOT_FOUND])
+    @operation("unarchive_campaign", "campaigns", answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Show a campaign in the lists again."""
         return self.answer(keeping.unarchive(self.campaign(pk, Right.WRITE), self.user))

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api import waiting
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import selected
 from campaigns.kit.api.shapes import Part
 from campaigns.kit.errors import Invalid, NotPossible
@@ -101,7 +101,7 @@ class OneCampaign(WholeCampaignApi):
 
     takes = {"put": Right.WRITE, "patch": Right.WRITE, "delete": Right.WRITE}
 
-    @operation("get_campaign", TAG, answer=CampaignDetail, query=WaitQuery, refusals=[NOT_FOUND])
+    @operation("get_campaign", TAG, answer=CampaignDetail, query=WaitQuery)
     def get(self, request: Request, pk: int) -> Response:
         """A campaign; with `wait`, as soon as `state` or `seen` is not true any more.
 
@@ -131,36 +131,18 @@ class OneCampaign(WholeCampaignApi):
             or ("seen" in known and versions.whole_version(campaign) != known["seen"])
         )
 
-    @operation(
-        "replace_campaign",
-        TAG,
-        body=CampaignInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("replace_campaign", TAG, body=CampaignInput, answer=CampaignDetail)
     def put(self, request: Request, pk: int) -> Response:
         """Replace a draft's definition; what is not sent is as in a new one. Its try-outs go."""
         return self.changed(self.campaign(pk), self.read(CampaignInput))
 
-    @operation(
-        "edit_campaign",
-        TAG,
-        body=CampaignInput,
-        answer=CampaignDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("edit_campaign", TAG, body=CampaignInput, answer=CampaignDetail)
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields of a draft that are sent, its parameters one by one. Its try-outs go."""
         campaign = self.campaign(pk)
         return self.changed(campaign, drafts.with_changes(campaign, self.read(CampaignInput)))
 
-    @operation(
-        "delete_campaign",
-        TAG,
-        answer=None,
-        code=status.HTTP_204_NO_CONTENT,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("delete_campaign", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a draft, with a try-out that waits. What was launched stays."""
         drafts.delete(self.campaign(pk), self.seen)
@@ -185,7 +167,6 @@ class Try(CampaignApi):
         body=TryInput,
         answer=RunOutput,
         code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
     )
     def post(self, request: Request, pk: int) -> Response:
         """Plan one run of a draft that no analysis will see."""
@@ -217,7 +198,6 @@ class Clone(WholeCampaignApi):
         body=CampaignInput,
         answer=CampaignDetail,
         code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
     )
     def post(self, request: Request, pk: int) -> Response:
         """A draft like it: parameters are replaced one by one, any other field as a whole."""
@@ -234,13 +214,7 @@ class Calibrate(WholeCampaignApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "calibrate_campaign",
-        TAG,
-        answer=CampaignDetail,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("calibrate_campaign", TAG, answer=CampaignDetail, code=status.HTTP_201_CREATED)
     def post(self, request: Request, pk: int) -> Response:
         """A draft that measures one setting of this campaign under two blind labels (A/A)."""
         made = calibrating.calibrate(self.campaign(pk), self.user)
@@ -259,7 +233,6 @@ class BeginWithTemplate(WholeCampaignApi):
         body=CampaignInput,
         answer=CampaignDetail,
         code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
     )
     def post(self, request: Request, pk: int) -> Response:
         """A draft of it: parameters are replaced one by one, any other field as a whole."""

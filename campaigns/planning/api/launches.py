@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input, NoQuery
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
@@ -40,11 +40,7 @@ class LaunchRequests(Api):
     """GET: what waited, and waits, for a second person's yes."""
 
     @operation(
-        "list_launch_requests",
-        TAG,
-        answer=LaunchRequestOutput,
-        paged=True,
-        filters=LaunchRequestFilters,
+        "list_launch_requests", TAG, answer=LaunchRequestOutput, filters=LaunchRequestFilters
     )
     def get(self, request: Request) -> Response:
         """Loads of production servers that somebody asked for, the newest first."""
@@ -57,7 +53,7 @@ class OneLaunchRequest(Api):
 
     of: ClassVar[type[Model] | None] = LaunchRequest
 
-    @operation("get_launch_request", TAG, answer=LaunchRequestOutput, refusals=[NOT_FOUND])
+    @operation("get_launch_request", TAG, answer=LaunchRequestOutput)
     def get(self, request: Request, pk: int) -> Response:
         """What was asked for, of which definition, and who decided."""
         self.read_query(NoQuery)
@@ -82,13 +78,7 @@ class Decision(Api):
 class Approve(Decision):
     """POST {words}: say yes to what another person asked for."""
 
-    @operation(
-        "approve_launch",
-        TAG,
-        body=WordsInput,
-        answer=LaunchRequestOutput,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("approve_launch", TAG, body=WordsInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say yes as a second operator, and do it, once.
 
@@ -100,13 +90,7 @@ class Approve(Decision):
 class Refuse(Decision):
     """POST {words}: say no."""
 
-    @operation(
-        "refuse_launch",
-        TAG,
-        body=WordsInput,
-        answer=LaunchRequestOutput,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("refuse_launch", TAG, body=WordsInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say no; nothing begins."""
         return self.decide(pk, life.refuse, self.read(WordsInput)["words"])
@@ -115,7 +99,7 @@ class Refuse(Decision):
 class Withdraw(Decision):
     """POST: take back what one asked for."""
 
-    @operation("withdraw_launch", TAG, answer=LaunchRequestOutput, refusals=[NOT_FOUND, CONFLICT])
+    @operation("withdraw_launch", TAG, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Take back what you asked for yourself."""
         return self.decide(pk, lambda row, user, _: life.withdraw(row, user), "")

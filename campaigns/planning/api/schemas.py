@@ -20,7 +20,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.api.inputs import NoQuery
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.planning.api.inputs import CampaignInput
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
@@ -243,7 +243,7 @@ class DefinitionSchema(Api):
 class KindSchema(Api):
     """GET: the parameters of a kind as JSON Schema."""
 
-    @operation("get_kind_schema", "kinds", answer=OpenApiTypes.OBJECT, refusals=[NOT_FOUND])
+    @operation("get_kind_schema", "kinds", answer=OpenApiTypes.OBJECT)
     def get(self, request: Request, kind: str) -> Response:
         """What `parameters` of a definition may hold, as JSON Schema, with units, choices, bounds."""
         self.read_query(NoQuery)

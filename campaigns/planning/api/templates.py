@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import FormInput
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import ModelOutput
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
@@ -60,9 +60,7 @@ class Templates(Api):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "list_templates", "templates", answer=TemplateOutput, paged=True, filters=TemplateFilters
-    )
+    @operation("list_templates", "templates", answer=TemplateOutput, filters=TemplateFilters)
     def get(self, request: Request) -> Response:
         """Templates of your teams, the newest first, with those that were retired."""
         rows = visible(Template.objects.select_related("team", "made_by"), self.user)
@@ -73,8 +71,7 @@ class Templates(Api):
         "templates",
         body=NewTemplateInput,
         answer=TemplateOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
+        refusals=[NOT_FOUND],
     )
     def post(self, request: Request) -> Response:
         """Keep the definition of a campaign, without its results, for its team."""
@@ -93,19 +90,13 @@ class OneTemplate(Api):
     of = Template
     takes = {"patch": Right.WRITE}
 
-    @operation("get_template", "templates", answer=TemplateOutput, refusals=[NOT_FOUND])
+    @operation("get_template", "templates", answer=TemplateOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One template, also a retired one."""
         row = get_object_or_404(Template, pk=pk)
         return self.one(row, TemplateOutput, templates.said_of)
 
-    @operation(
-        "edit_template",
-        "templates",
-        body=TemplateInput,
-        answer=TemplateOutput,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("edit_template", "templates", body=TemplateInput, answer=TemplateOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Change its name or notes; what is not sent stays."""
         template = get_object_or_404(Template, pk=pk)
@@ -124,7 +115,7 @@ class RetireTemplate(Api):
     of = Template
     takes = {"post": Right.WRITE}
 
-    @operation("retire_template", "templates", answer=TemplateOutput, refusals=[NOT_FOUND])
+    @operation("retire_template", "templates", answer=TemplateOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Let no further campaign begin with it; those that did stay as they are."""
         template = templates.retire_template(get_object_or_404(Template, pk=pk), self.user)

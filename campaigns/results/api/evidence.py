@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from campaigns.kit.api.inputs import NoQuery
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.shapes import Part, text
 from campaigns.kit.filters import FilterSet
@@ -299,14 +299,7 @@ class Measurements(Evidence):
 
     model, output, narrowing = Measurement, MeasurementRow, MeasurementFilters
 
-    @operation(
-        "list_measurements",
-        TAG,
-        answer=MeasurementRow,
-        paged=True,
-        filters=MeasurementFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_measurements", TAG, answer=MeasurementRow, filters=MeasurementFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Values of all runs, failed and void attempts among them: `attempt_state` tells."""
         return self.rows(request, pk)
@@ -317,14 +310,7 @@ class Proofs(Evidence):
 
     model, output, narrowing = Proof, ProofRow, ProofFilters
 
-    @operation(
-        "list_proofs",
-        TAG,
-        answer=ProofRow,
-        paged=True,
-        filters=ProofFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_proofs", TAG, answer=ProofRow, filters=ProofFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Probes of clean state before, and of same work after, with what they measured."""
         return self.rows(request, pk)
@@ -336,14 +322,7 @@ class Distributions(Evidence):
     model, output, narrowing = Distribution, DistributionRow, NamedFilters
     unread = ("encoded",)
 
-    @operation(
-        "list_distributions",
-        TAG,
-        answer=DistributionRow,
-        paged=True,
-        filters=NamedFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_distributions", TAG, answer=DistributionRow, filters=NamedFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Distributions of samples, each of one attempt; percentiles are at their `url`."""
         return self.rows(request, pk)
@@ -354,14 +333,7 @@ class SeriesOfRuns(Evidence):
 
     model, output, narrowing = Series, SeriesRow, NamedFilters
 
-    @operation(
-        "list_series",
-        TAG,
-        answer=SeriesRow,
-        paged=True,
-        filters=NamedFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_series", TAG, answer=SeriesRow, filters=NamedFilters)
     def get(self, request: Request, pk: int) -> Response:
         """What runs carried over their time; values are at their `url`."""
         return self.rows(request, pk)
@@ -370,14 +342,7 @@ class SeriesOfRuns(Evidence):
 class Attempts(CampaignApi):
     """GET: attempts at runs."""
 
-    @operation(
-        "list_attempts",
-        TAG,
-        answer=AttemptRow,
-        paged=True,
-        filters=AttemptFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_attempts", TAG, answer=AttemptRow, filters=AttemptFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Attempts at all runs, also those that were void or lost."""
         rows = Attempt.objects.filter(run__campaign=self.campaign(pk)).select_related("run__cell")
@@ -400,7 +365,7 @@ class OfOneAttempt(RunApi):
 class OneAttempt(OfOneAttempt):
     """GET: one attempt with its evidence."""
 
-    @operation("get_attempt", TAG, answer=AttemptOutput, query=RunQuery, refusals=[NOT_FOUND])
+    @operation("get_attempt", TAG, answer=AttemptOutput, query=RunQuery)
     def get(self, request: Request, pk: int, position: int, number: int) -> Response:
         """One attempt with everything that it observed and proved."""
         trial = self.read_query(RunQuery)["trial"]
@@ -410,13 +375,7 @@ class OneAttempt(OfOneAttempt):
 class OneDistribution(OfOneAttempt):
     """GET: one distribution with its percentiles."""
 
-    @operation(
-        "get_distribution",
-        TAG,
-        answer=DistributionDetail,
-        query=PercentilesQuery,
-        refusals=[NOT_FOUND],
-    )
+    @operation("get_distribution", TAG, answer=DistributionDetail, query=PercentilesQuery)
     def get(self, request: Request, pk: int, position: int, number: int, name: str) -> Response:
         """A distribution with its percentiles, and as HDR histogram."""
         asked = self.read_query(PercentilesQuery)
@@ -432,7 +391,7 @@ class OneDistribution(OfOneAttempt):
 class OneSeries(OfOneAttempt):
     """GET: one series with its values."""
 
-    @operation("get_series", TAG, answer=SeriesDetail, query=RunQuery, refusals=[NOT_FOUND])
+    @operation("get_series", TAG, answer=SeriesDetail, query=RunQuery)
     def get(self, request: Request, pk: int, position: int, number: int, name: str) -> Response:
         """A series with its values."""
         trial = self.read_query(RunQuery)["trial"]
@@ -447,7 +406,7 @@ class OneSeries(OfOneAttempt):
 class Cells(CampaignApi):
     """GET: the cells of a campaign."""
 
-    @operation("list_cells", "campaigns", answer=CellOutput, paged=True, refusals=[NOT_FOUND])
+    @operation("list_cells", "campaigns", answer=CellOutput)
     def get(self, request: Request, pk: int) -> Response:
         """Combinations of levels, by position."""
         return self.page(self.campaign(pk).cells.all(), CellOutput, "position")
@@ -456,7 +415,7 @@ class Cells(CampaignApi):
 class OneCell(CampaignApi):
     """GET: one cell."""
 
-    @operation("get_cell", "campaigns", answer=CellOutput, refusals=[NOT_FOUND])
+    @operation("get_cell", "campaigns", answer=CellOutput)
     def get(self, request: Request, pk: int, position: int) -> Response:
         """One combination of levels."""
         self.read_query(NoQuery)

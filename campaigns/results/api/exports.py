@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from campaigns.kit.api.inputs import Input
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import ByQuery
 from campaigns.models import Campaign
 from campaigns.planning import drafts
@@ -36,7 +36,6 @@ class Export(CampaignApi):
             "text/csv": OpenApiTypes.STR,
             "application/vnd.apache.parquet": OpenApiTypes.BINARY,
         },
-        refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> StreamingHttpResponse:
         """The campaign as a file, without try-outs.

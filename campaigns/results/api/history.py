@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.api import shapes
 from campaigns.kit.api.inputs import Input, Word
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.models import Campaign, Run
 from campaigns.planning.api.base import CampaignApi
@@ -67,13 +67,7 @@ class History(CampaignApi):
 
     renderer_classes = [WrittenRenderer]
 
-    @operation(
-        "get_history",
-        "evidence",
-        answer=HistoryOutput,
-        query=HistoryQuery,
-        refusals=[NOT_FOUND],
-    )
+    @operation("get_history", "evidence", answer=HistoryOutput, query=HistoryQuery)
     def get(self, request: Request, pk: int) -> Response:
         """The latest values of a metric (the primary one unless named), of one cell or all."""
         asked = self.read_query(HistoryQuery)

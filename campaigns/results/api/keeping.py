@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input, Number
-from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
@@ -82,18 +82,12 @@ class Retention(Api):
     of = Team
     takes = {"patch": Right.MANAGE}
 
-    @operation("get_retention", "storage", answer=RetentionOutput, refusals=[NOT_FOUND])
+    @operation("get_retention", "storage", answer=RetentionOutput)
     def get(self, request: Request, pk: int) -> Response:
         """How long the team keeps raw samples."""
         return self.one(get_object_or_404(Team, pk=pk), RetentionOutput, keeping.rule_of)
 
-    @operation(
-        "set_retention",
-        "storage",
-        body=RetentionInput,
-        answer=RetentionOutput,
-        refusals=[NOT_FOUND],
-    )
+    @operation("set_retention", "storage", body=RetentionInput, answer=RetentionOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Set how many days the team keeps raw samples; null: for ever."""
         team = get_object_or_404(Team, pk=pk)
@@ -109,9 +103,7 @@ class TargetDependants(Api):
 
     of = Target
 
-    @operation(
-        "list_dependants", "targets", answer=DependantsOutput, whole=True, refusals=[NOT_FOUND]
-    )
+    @operation("list_dependants", "targets", answer=DependantsOutput, whole=True)
     def get(self, request: Request, pk: int) -> Response:
         """What names the target, kind by kind; where the list is empty it may be deleted."""
         rows = [

@@ -23,7 +23,7 @@ from campaigns.kit.allowing import team_for
 from campaigns.kit.api.bodies import unpacked
 from campaigns.kit.api.idempotency import Hashed
 from campaigns.kit.api.inputs import Flag, Input
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.parsing import TooLarge, strict_json
 from campaigns.kit.api.scopes import scopes_of
 from campaigns.kit.api.selection import Selectable
@@ -239,9 +239,7 @@ class Submissions(Receiving):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "list_submissions", TAG, answer=SubmissionOutput, paged=True, filters=SubmissionFilters
-    )
+    @operation("list_submissions", TAG, answer=SubmissionOutput, filters=SubmissionFilters)
     def get(self, request: Request) -> Response:
         """What came in, the newest first."""
         rows = self.visible(Submission.objects.select_related("campaign", "user"))
@@ -253,9 +251,7 @@ class Submissions(Receiving):
         body=SubmissionInput,
         query=OfTeamQuery,
         answer=ReceivedOutput,
-        code=status.HTTP_201_CREATED,
         also=[status.HTTP_200_OK],
-        refusals=[CONFLICT],
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Store a finished campaign with all of its runs, or nothing; 200: nothing new was made."""
@@ -284,7 +280,7 @@ class OneSubmission(Api):
         submits = isinstance(token, ApiToken) and Scope.SUBMIT in scopes_of(token)
         return Scope.SUBMIT if submits and own.exists() else super().scope_needed()
 
-    @operation("get_submission", TAG, answer=SubmissionOutput, refusals=[NOT_FOUND])
+    @operation("get_submission", TAG, answer=SubmissionOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One submission: whether it is stored, and what was left out of it."""
         rows = Submission.objects.select_related("campaign", "user")
@@ -304,7 +300,6 @@ class Imports(Receiving):
         answer=ReceivedOutput,
         code=status.HTTP_201_CREATED,
         also=[status.HTTP_200_OK, status.HTTP_202_ACCEPTED],
-        refusals=[CONFLICT],
     )
     def post(self, request: Request) -> HttpResponseBase:
         """Store the runs of a file, which is the body, as a finished campaign.
@@ -389,7 +384,6 @@ APPENDING = operation(
     answer=AppendedOutput,
     code=status.HTTP_201_CREATED,
     also=[status.HTTP_200_OK],
-    refusals=[NOT_FOUND, CONFLICT],
 )
 
 

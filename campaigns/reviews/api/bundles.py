@@ -5,7 +5,7 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import CONFLICT, operation
 from campaigns.kit.api.selection import ByQuery
 from campaigns.kit.api.views import Api
 from campaigns.models import Conclusion
@@ -23,7 +23,7 @@ class CampaignBundle(CampaignApi):
 
     content_negotiation_class = ByQuery
 
-    @operation("get_campaign_bundle", TAG, answer=ANSWER, refusals=[NOT_FOUND, CONFLICT])
+    @operation("get_campaign_bundle", TAG, answer=ANSWER, refusals=[CONFLICT])
     def get(self, request: Request, pk: int) -> FileResponse:
         """A zip with everything that its numbers follow from, for `manage.py verify_bundle`.
 
@@ -39,9 +39,7 @@ class ConclusionBundle(Api):
     of = Conclusion
     content_negotiation_class = ByQuery
 
-    @operation(
-        "get_conclusion_bundle", "conclusions", answer=ANSWER, refusals=[NOT_FOUND, CONFLICT]
-    )
+    @operation("get_conclusion_bundle", "conclusions", answer=ANSWER, refusals=[CONFLICT])
     def get(self, request: Request, pk: int) -> FileResponse:
         """The campaigns that it rests on, what it says, and its report, as one zip."""
         conclusion = get_object_or_404(Conclusion.objects.select_related("author", "team"), pk=pk)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input, NoQuery
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.markup import to_html
@@ -25,7 +25,6 @@ from campaigns.reviews.inbox import Waits, waiting
 from campaigns.reviews.threads import threads, threads_on
 
 TAG = "talk"
-REFUSALS = [NOT_FOUND, CONFLICT]
 
 
 class CommentInput(Input):
@@ -125,27 +124,13 @@ class CampaignThreads(TalkApi):
     of: ClassVar[type[Model] | None] = Campaign
     takes = {"post": Right.COMMENT}
 
-    @operation(
-        "list_campaign_threads",
-        TAG,
-        answer=ThreadOutput,
-        paged=True,
-        filters=ThreadFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_campaign_threads", TAG, answer=ThreadOutput, filters=ThreadFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Threads of a campaign with their comments, the newest first."""
         rows = threads_on(get_object_or_404(Campaign, pk=pk))
         return self.page(rows, ThreadOutput, "-pk", ThreadFilters)
 
-    @operation(
-        "create_campaign_thread",
-        TAG,
-        body=ThreadInput,
-        answer=WrittenOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=REFUSALS,
-    )
+    @operation("create_campaign_thread", TAG, body=ThreadInput, answer=WrittenOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Begin one: on the campaign, a cell, a run, or a view of a chart."""
         sent = self.read(ThreadInput)
@@ -159,21 +144,12 @@ class ConclusionThreads(TalkApi):
     of: ClassVar[type[Model] | None] = Conclusion
     takes = {"post": Right.COMMENT}
 
-    @operation(
-        "list_conclusion_threads", TAG, answer=ThreadOutput, paged=True, refusals=[NOT_FOUND]
-    )
+    @operation("list_conclusion_threads", TAG, answer=ThreadOutput)
     def get(self, request: Request, pk: int) -> Response:
         """Threads of a conclusion with their comments, the newest first."""
         return self.page(threads_on(get_object_or_404(Conclusion, pk=pk)), ThreadOutput, "-pk")
 
-    @operation(
-        "create_conclusion_thread",
-        TAG,
-        body=CommentInput,
-        answer=WrittenOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=REFUSALS,
-    )
+    @operation("create_conclusion_thread", TAG, body=CommentInput, answer=WrittenOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Begin one on the conclusion."""
         place = talk.place_on(get_object_or_404(Conclusion, pk=pk))
@@ -186,7 +162,7 @@ class OneThread(TalkApi):
 
     of: ClassVar[type[Model] | None] = Thread
 
-    @operation("get_thread", TAG, answer=ThreadOutput, refusals=[NOT_FOUND])
+    @operation("get_thread", TAG, answer=ThreadOutput)
     def get(self, request: Request, pk: int) -> Response:
         """A thread with its comments."""
         self.read_query(NoQuery)
@@ -199,14 +175,7 @@ class Answer(TalkApi):
     of: ClassVar[type[Model] | None] = Thread
     takes = {"post": Right.COMMENT}
 
-    @operation(
-        "create_comment",
-        TAG,
-        body=CommentInput,
-        answer=WrittenOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=REFUSALS,
-    )
+    @operation("create_comment", TAG, body=CommentInput, answer=WrittenOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Answer in a thread."""
         thread = get_object_or_404(Thread, pk=pk)
@@ -220,7 +189,7 @@ class Resolve(TalkApi):
     of: ClassVar[type[Model] | None] = Thread
     takes = {"post": Right.COMMENT}
 
-    @operation("resolve_thread", TAG, answer=ThreadOutput, refusals=REFUSALS)
+    @operation("resolve_thread", TAG, answer=ThreadOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Settle a thread; 409 where somebody did so before."""
         talk.resolve(get_object_or_404(threads(), pk=pk), self.user)
@@ -233,7 +202,7 @@ class Reopen(TalkApi):
     of: ClassVar[type[Model] | None] = Thread
     takes = {"post": Right.COMMENT}
 
-    @operation("reopen_thread", TAG, answer=ThreadOutput, refusals=REFUSALS)
+    @operation("reopen_thread", TAG, answer=ThreadOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Open a thread again; 409 where it is open."""
         talk.reopen(get_object_or_404(threads(), pk=pk), self.user)
@@ -246,7 +215,7 @@ class OneComment(TalkApi):
     of: ClassVar[type[Model] | None] = Comment
     takes = {"patch": Right.COMMENT, "delete": Right.COMMENT}
 
-    @operation("edit_comment", TAG, body=CommentInput, answer=WrittenOutput, refusals=REFUSALS)
+    @operation("edit_comment", TAG, body=CommentInput, answer=WrittenOutput)
     def patch(self, request: Request, pk: int) -> Response:
         """Change one's own comment; it then says so."""
         found = get_object_or_404(Comment, pk=pk)
@@ -255,9 +224,7 @@ class OneComment(TalkApi):
             said = talk.edit(found, text, self.user)
         return self.written(said)
 
-    @operation(
-        "delete_comment", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS
-    )
+    @operation("delete_comment", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Take the text of one's own comment away; its place stays."""
         found = get_object_or_404(Comment, pk=pk)

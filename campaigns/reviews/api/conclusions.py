@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from campaigns.kit.api.inputs import Flag, Input, NoQuery
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import NOT_FOUND, operation
 from campaigns.kit.api.selection import picked, selected
 from campaigns.kit.api.views import Api
 from campaigns.kit.revisions import revision_of
@@ -136,9 +136,7 @@ class Conclusions(ConclusionApi):
     of = None
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "list_conclusions", TAG, answer=ConclusionOutput, paged=True, filters=ConclusionFilters
-    )
+    @operation("list_conclusions", TAG, answer=ConclusionOutput, filters=ConclusionFilters)
     def get(self, request: Request) -> Response:
         """Conclusions that you may see, the newest first."""
         rows = prefetched(conclusions_seen_by(self.user))
@@ -149,8 +147,7 @@ class Conclusions(ConclusionApi):
         TAG,
         body=ConclusionInput,
         answer=ConclusionDetail,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
+        refusals=[NOT_FOUND],
     )
     def post(self, request: Request) -> Response:
         """Store a draft; it belongs to the team of the first campaign that it names."""
@@ -163,18 +160,12 @@ class OneConclusion(ConclusionApi):
 
     takes = {"patch": Right.WRITE, "delete": Right.WRITE}
 
-    @operation("get_conclusion", TAG, answer=ConclusionDetail, refusals=[NOT_FOUND])
+    @operation("get_conclusion", TAG, answer=ConclusionDetail)
     def get(self, request: Request, pk: int) -> Response:
         """One conclusion with evidence, checklist, decisions and what re-opened it."""
         return self.one(prefetched(Conclusion.objects).get(pk=pk), ConclusionDetail, revised)
 
-    @operation(
-        "edit_conclusion",
-        TAG,
-        body=ConclusionChange,
-        answer=ConclusionDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("edit_conclusion", TAG, body=ConclusionChange, answer=ConclusionDetail)
     def patch(self, request: Request, pk: int) -> Response:
         """Change what is sent, of a draft, or of what came back to its author."""
         sent = self.read(ConclusionChange)
@@ -182,13 +173,7 @@ class OneConclusion(ConclusionApi):
         content = content_in(sent, content_of(Conclusion.objects.get(pk=pk)))
         return self.answer(edit(pk, self.user, content, seen, self.seen))
 
-    @operation(
-        "delete_conclusion",
-        TAG,
-        answer=None,
-        code=status.HTTP_204_NO_CONTENT,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("delete_conclusion", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a draft that was never sent to review."""
         delete(pk, self.user, self.seen)
@@ -200,13 +185,7 @@ class Send(ConclusionApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "send_conclusion",
-        TAG,
-        body=SendInput,
-        answer=ConclusionDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("send_conclusion", TAG, body=SendInput, answer=ConclusionDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Freeze findings, checklist and data hash, and ask people to decide; the revision grows."""
         names = dict.fromkeys(self.read(SendInput)["reviewers"])
@@ -222,13 +201,7 @@ class Decide(ConclusionApi):
 
     takes = {"post": Right.REVIEW}
 
-    @operation(
-        "decide_conclusion",
-        TAG,
-        body=DecideInput,
-        answer=ConclusionDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("decide_conclusion", TAG, body=DecideInput, answer=ConclusionDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Approve, ask for changes, or reject what you read; not what you wrote yourself."""
         sent = self.read(DecideInput)
@@ -241,13 +214,7 @@ class Withdraw(ConclusionApi):
 
     takes = {"post": Right.WRITE}
 
-    @operation(
-        "withdraw_conclusion",
-        TAG,
-        body=WithdrawInput,
-        answer=ConclusionDetail,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("withdraw_conclusion", TAG, body=WithdrawInput, answer=ConclusionDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Take it back to draft; decisions stay on record and count no more."""
         sent = self.read(WithdrawInput)
@@ -259,14 +226,7 @@ class CampaignConclusions(CampaignApi):
 
     of = Campaign
 
-    @operation(
-        "list_campaign_conclusions",
-        TAG,
-        answer=ConclusionOutput,
-        paged=True,
-        filters=ConclusionFilters,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_campaign_conclusions", TAG, answer=ConclusionOutput, filters=ConclusionFilters)
     def get(self, request: Request, pk: int) -> Response:
         """Conclusions that rest on this campaign, the newest first."""
         rows = prefetched(conclusions_on(self.campaign(pk), self.user))
@@ -278,7 +238,7 @@ class CampaignBaseline(CampaignApi):
 
     of = Campaign
 
-    @operation("get_baseline", TAG, answer=BaselineOutput, refusals=[NOT_FOUND])
+    @operation("get_baseline", TAG, answer=BaselineOutput)
     def get(self, request: Request, pk: int) -> Response:
         """The accepted conclusion on an earlier campaign of the same template, or line of clones."""
         self.read_query(NoQuery)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import ByQuery, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
@@ -64,7 +64,6 @@ class OneReport(Api):
         "conclusions",
         query=ReportQuery,
         answer={"text/markdown": OpenApiTypes.STR, "text/html": OpenApiTypes.STR},
-        refusals=[NOT_FOUND],
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         """The report as a file: `md` for a pull request, `html` that stands alone."""
@@ -89,25 +88,13 @@ class PublicLinks(Api):
     reads_body = True
     """An answer is never kept for an Idempotency-Key: it holds the only copy of the link."""
 
-    @operation(
-        "list_public_links",
-        "conclusions",
-        answer=PublicLinkOutput,
-        paged=True,
-        refusals=[NOT_FOUND],
-    )
+    @operation("list_public_links", "conclusions", answer=PublicLinkOutput)
     def get(self, request: Request, pk: int) -> Response:
         """Public links of a conclusion, the newest first, with those that were revoked."""
         rows = PublicLink.objects.filter(conclusion=pk).select_related("made_by")
         return self.page(rows, PublicLinkOutput, "-pk")
 
-    @operation(
-        "make_public_link",
-        "conclusions",
-        answer=NewPublicLinkOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("make_public_link", "conclusions", answer=NewPublicLinkOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Make a link by which anybody reads the accepted report; `address` is told this once."""
         conclusion = get_object_or_404(Conclusion, pk=pk)
@@ -127,7 +114,7 @@ class RevokePublicLink(Api):
     of = Conclusion
     takes = {"post": Right.REVIEW}
 
-    @operation("revoke_public_link", "conclusions", answer=PublicLinkOutput, refusals=[NOT_FOUND])
+    @operation("revoke_public_link", "conclusions", answer=PublicLinkOutput)
     def post(self, request: Request, pk: int, link: int) -> Response:
         """End a link at once, for good; its record stays."""
         rows = PublicLink.objects.select_related("made_by", "conclusion")

@@ -7,7 +7,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.rights import Right
@@ -27,7 +27,6 @@ from campaigns.targets.api.targets import in_use
 from campaigns.targets.probes import request_look
 
 TAG = "settings"
-REFUSALS = [NOT_FOUND, CONFLICT]
 
 
 class Settings(Api):
@@ -36,7 +35,7 @@ class Settings(Api):
     of = Target
     takes = {"post": Right.OPERATE}
 
-    @operation("list_settings", TAG, answer=TargetSettingOutput, whole=True, refusals=[NOT_FOUND])
+    @operation("list_settings", TAG, answer=TargetSettingOutput, whole=True)
     def get(self, request: Request, pk: int) -> Response:
         """The settings of a target, and what was read back when somebody last asked for it."""
         rows = get_object_or_404(Target, pk=pk).setting_rows.all()
@@ -44,14 +43,7 @@ class Settings(Api):
             [self.shown(row, TargetSettingOutput) for row in rows], TargetSettingOutput
         )
 
-    @operation(
-        "create_setting",
-        TAG,
-        body=SettingInput,
-        answer=TargetSettingOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=REFUSALS,
-    )
+    @operation("create_setting", TAG, body=SettingInput, answer=TargetSettingOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Define a setting; campaigns on the target may set or vary it. Commands take an admin."""
         target = in_use(pk)
@@ -66,15 +58,13 @@ class OneSetting(Api):
     of = Target
     takes = {"patch": Right.OPERATE, "delete": Right.OPERATE}
 
-    @operation("get_setting", TAG, answer=TargetSettingOutput, refusals=[NOT_FOUND])
+    @operation("get_setting", TAG, answer=TargetSettingOutput)
     def get(self, request: Request, pk: int, name: str) -> Response:
         """One setting of a target."""
         row = get_object_or_404(Setting, target=pk, name=name)
         return self.one(row, TargetSettingOutput, target_settings.revised_setting)
 
-    @operation(
-        "edit_setting", TAG, body=SettingInput, answer=TargetSettingOutput, refusals=REFUSALS
-    )
+    @operation("edit_setting", TAG, body=SettingInput, answer=TargetSettingOutput)
     def patch(self, request: Request, pk: int, name: str) -> Response:
         """Change the fields that are sent; an action is replaced as a whole."""
         target = in_use(pk)
@@ -85,9 +75,7 @@ class OneSetting(Api):
             saved = target_settings.save_setting(data, target, self.user, row)
         return Response(self.shown(saved, TargetSettingOutput))
 
-    @operation(
-        "delete_setting", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS
-    )
+    @operation("delete_setting", TAG)
     def delete(self, request: Request, pk: int, name: str) -> Response:
         """Forget a setting that no campaign needs any more."""
         row = get_object_or_404(Setting, target=in_use(pk), name=name)
@@ -106,12 +94,7 @@ class ReadBack(Api):
     takes = {"post": Right.OPERATE}
 
     @operation(
-        "read_settings",
-        TAG,
-        answer=TargetSettingOutput,
-        whole=True,
-        code=status.HTTP_202_ACCEPTED,
-        refusals=REFUSALS,
+        "read_settings", TAG, answer=TargetSettingOutput, whole=True, code=status.HTTP_202_ACCEPTED
     )
     def post(self, request: Request, pk: int) -> Response:
         """Ask a worker to read every setting back and to log in by SSH; look again a moment later."""
@@ -129,20 +112,13 @@ class Steps(Api):
     of = Target
     takes = {"post": Right.OPERATE}
 
-    @operation("list_steps", TAG, answer=StepOutput, whole=True, refusals=[NOT_FOUND])
+    @operation("list_steps", TAG, answer=StepOutput, whole=True)
     def get(self, request: Request, pk: int) -> Response:
         """Reset commands of a target, and its looks whether it is ready, in their order."""
         rows = get_object_or_404(Target, pk=pk).steps.all()
         return self.whole([self.shown(row, StepOutput) for row in rows], StepOutput)
 
-    @operation(
-        "create_step",
-        TAG,
-        body=StepInput,
-        answer=StepOutput,
-        code=status.HTTP_201_CREATED,
-        refusals=REFUSALS,
-    )
+    @operation("create_step", TAG, body=StepInput, answer=StepOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Define a step; a reset is done before each run on the target. Commands take an admin."""
         target = in_use(pk)
@@ -157,13 +133,13 @@ class OneStep(Api):
     of = Target
     takes = {"patch": Right.OPERATE, "delete": Right.OPERATE}
 
-    @operation("get_step", TAG, answer=StepOutput, refusals=[NOT_FOUND])
+    @operation("get_step", TAG, answer=StepOutput)
     def get(self, request: Request, pk: int, number: int) -> Response:
         """One step of a target."""
         row = get_object_or_404(TargetStep, target=pk, pk=number)
         return self.one(row, StepOutput, target_settings.revised_step)
 
-    @operation("edit_step", TAG, body=StepInput, answer=StepOutput, refusals=REFUSALS)
+    @operation("edit_step", TAG, body=StepInput, answer=StepOutput)
     def patch(self, request: Request, pk: int, number: int) -> Response:
         """Change the fields that are sent; an action is replaced as a whole."""
         target = in_use(pk)
@@ -174,7 +150,7 @@ class OneStep(Api):
             saved = target_settings.save_step(data, target, self.user, row)
         return Response(self.shown(saved, StepOutput))
 
-    @operation("delete_step", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS)
+    @operation("delete_step", TAG)
     def delete(self, request: Request, pk: int, number: int) -> Response:
         """Forget a step; proofs that it left stay."""
         row = get_object_or_404(TargetStep, target=in_use(pk), pk=number)
@@ -189,12 +165,12 @@ class Ssh(Api):
     of = Target
     takes = {"put": Right.OPERATE, "delete": Right.OPERATE}
 
-    @operation("get_ssh", TAG, answer=SshOutput, refusals=[NOT_FOUND])
+    @operation("get_ssh", TAG, answer=SshOutput)
     def get(self, request: Request, pk: int) -> Response:
         """Machine and user, and which host key was accepted."""
         return self.one(get_object_or_404(SshLogin, target=pk), SshOutput, ssh_logins.revised)
 
-    @operation("replace_ssh", TAG, body=SshInput, answer=SshOutput, refusals=REFUSALS)
+    @operation("replace_ssh", TAG, body=SshInput, answer=SshOutput)
     def put(self, request: Request, pk: int) -> Response:
         """Say how commands reach the target, as an admin; then read settings back to see its host key.
 
@@ -206,7 +182,7 @@ class Ssh(Api):
             row = ssh_logins.save_ssh(data, target, self.user)
         return Response(self.shown(row, SshOutput))
 
-    @operation("delete_ssh", TAG, answer=None, code=status.HTTP_204_NO_CONTENT, refusals=REFUSALS)
+    @operation("delete_ssh", TAG)
     def delete(self, request: Request, pk: int) -> Response:
         """Forget it, with its secrets; no command may need it any more."""
         row = get_object_or_404(SshLogin, target=in_use(pk))
@@ -224,7 +200,7 @@ class AcceptHostKey(Api):
     of = Target
     takes = {"post": Right.OPERATE}
 
-    @operation("accept_host_key", TAG, body=AcceptInput, answer=SshOutput, refusals=REFUSALS)
+    @operation("accept_host_key", TAG, body=AcceptInput, answer=SshOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Take the key with this fingerprint for the machine's own, as an admin who compared it."""
         row = get_object_or_404(SshLogin, target=in_use(pk))

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.allowing import team_for
 from campaigns.kit.api.inputs import FormInput, Name
-from campaigns.kit.api.openapi import CONFLICT, NOT_FOUND, operation
+from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.filters import FilterSet, Word
@@ -46,19 +46,13 @@ class Targets(Api):
 
     takes = {"post": Right.OPERATE}
 
-    @operation("list_targets", "targets", answer=TargetOutput, paged=True, filters=TargetFilters)
+    @operation("list_targets", "targets", answer=TargetOutput, filters=TargetFilters)
     def get(self, request: Request) -> Response:
         """Targets in use, by name."""
         rows = self.visible(Target.objects.filter(retired_at=None))
         return self.page(rows, TargetOutput, "name", TargetFilters)
 
-    @operation(
-        "create_target",
-        "targets",
-        body=NewTargetInput,
-        answer=TargetAnswer,
-        code=status.HTTP_201_CREATED,
-    )
+    @operation("create_target", "targets", body=NewTargetInput, answer=TargetAnswer)
     def post(self, request: Request) -> Response:
         """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
         data = self.read(NewTargetInput)
@@ -76,18 +70,12 @@ class OneTarget(Api):
     of = Target
     takes = {"patch": Right.OPERATE, "delete": Right.OPERATE}
 
-    @operation("get_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND])
+    @operation("get_target", "targets", answer=TargetOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One target, also a retired one."""
         return self.one(get_object_or_404(Target, pk=pk), TargetOutput, servers.revised)
 
-    @operation(
-        "edit_target",
-        "targets",
-        body=EditTargetInput,
-        answer=TargetAnswer,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("edit_target", "targets", body=EditTargetInput, answer=TargetAnswer)
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields that are sent, and ask for a probe; `warnings` hold what there is to be told.
 
@@ -103,13 +91,7 @@ class OneTarget(Api):
         told = servers.to_be_told(saved, changes)
         return Response(output | {"warnings": [*told, why_not] if why_not else told})
 
-    @operation(
-        "delete_target",
-        "targets",
-        answer=None,
-        code=status.HTTP_204_NO_CONTENT,
-        refusals=[NOT_FOUND, CONFLICT],
-    )
+    @operation("delete_target", "targets")
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a target that nothing depends on, with its settings, steps and login."""
         target = get_object_or_404(Target, pk=pk)
@@ -130,7 +112,6 @@ class Probe(Api):
         answer=TargetAnswer,
         code=status.HTTP_202_ACCEPTED,
         also=[status.HTTP_200_OK],
-        refusals=[NOT_FOUND],
     )
     def post(self, request: Request, pk: int) -> Response:
         """Ask for it; the result is in the target, a moment later.
@@ -151,7 +132,7 @@ class Retire(Api):
     of = Target
     takes = {"post": Right.OPERATE}
 
-    @operation("retire_target", "targets", answer=TargetOutput, refusals=[NOT_FOUND, CONFLICT])
+    @operation("retire_target", "targets", answer=TargetOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Take it out of the lists, with its limits; its campaigns stay as they are."""
         target = in_use(pk)
