@@ -148,7 +148,7 @@ MIDDLEWARE = [
     "perfdash.acting.acting",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "campaigns.accounts.signing.sessions.Seen",
+    "campaigns.accounts.sign_in.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -194,7 +194,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Sign-in: django-allauth
 
-ACCOUNT_ADAPTER = "campaigns.accounts.signing.coming_in.Adapter"
+ACCOUNT_ADAPTER = "campaigns.accounts.sign_in.start_session.Adapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True  # for SESSION_COOKIE_AGE, and not until the browser is closed
@@ -208,13 +208,13 @@ ACCOUNT_PASSWORD_RESET_BY_CODE_TIMEOUT = 600
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # nobody has mail sent to strangers
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_FORMS = {
-    "login": "campaigns.accounts.signing.forms.SignInForm",
-    "change_password": "campaigns.accounts.signing.forms.ChangeForm",
-    "set_password": "campaigns.accounts.signing.forms.FirstForm",
-    "reauthenticate": "campaigns.accounts.signing.forms.ConfirmPasswordForm",
-    "reset_password": "campaigns.accounts.signing.forms.ResetForm",
-    "confirm_password_reset_code": "campaigns.accounts.signing.forms.ResetCodeForm",
-    "reset_password_from_key": "campaigns.accounts.signing.forms.OtherPasswordForm",
+    "login": "campaigns.accounts.sign_in.forms.SignInForm",
+    "change_password": "campaigns.accounts.sign_in.forms.ChangeForm",
+    "set_password": "campaigns.accounts.sign_in.forms.FirstForm",
+    "reauthenticate": "campaigns.accounts.sign_in.forms.ConfirmPasswordForm",
+    "reset_password": "campaigns.accounts.sign_in.forms.ResetForm",
+    "confirm_password_reset_code": "campaigns.accounts.sign_in.forms.ResetCodeForm",
+    "reset_password_from_key": "campaigns.accounts.sign_in.forms.OtherPasswordForm",
 }
 MFA_ADAPTER = "campaigns.accounts.second_factor.Adapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
@@ -222,12 +222,12 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_TOLERANCE = 1  # periods that a phone's clock may be off, before and after
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_FORMS = {
-    "authenticate": "campaigns.accounts.signing.forms.SignInCodeForm",
-    "reauthenticate": "campaigns.accounts.signing.forms.ConfirmCodeForm",
-    "activate_totp": "campaigns.accounts.signing.forms.AppForm",
-    "add_webauthn": "campaigns.accounts.signing.forms.PasskeyForm",
+    "authenticate": "campaigns.accounts.sign_in.forms.SignInCodeForm",
+    "reauthenticate": "campaigns.accounts.sign_in.forms.ConfirmCodeForm",
+    "activate_totp": "campaigns.accounts.sign_in.forms.AppForm",
+    "add_webauthn": "campaigns.accounts.sign_in.forms.PasskeyForm",
 }
-SOCIALACCOUNT_ADAPTER = "campaigns.accounts.signing.exchange.Adapter"
+SOCIALACCOUNT_ADAPTER = "campaigns.accounts.sign_in.exchange.Adapter"
 
 # Guessing of passwords. What is counted is a name together with an address: who only knows a name locks
 # nobody out, and one person's slips do not shut the door for everybody behind the same proxy.
@@ -236,7 +236,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=10)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_CLIENT_IP_CALLABLE = "perfdash.clients.client_address"
-AXES_LOCKOUT_CALLABLE = "campaigns.accounts.signing.password.locked_out"
+AXES_LOCKOUT_CALLABLE = "campaigns.accounts.sign_in.password.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True  # only failures are kept, until they are too old to count

@@ -21,7 +21,7 @@ from campaigns.models import (
     Target,
 )
 from campaigns.planning import checking, drafts
-from campaigns.planning.life.planning import design_of, new_session, store_plan
+from campaigns.planning.lifecycle.planning import design_of, new_session, store_plan
 from campaigns.planning.plan import plan_runs
 from campaigns.results.importing.demonstration import published_campaign
 

@@ -9,9 +9,9 @@ from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import Array, World
 from campaigns.stats import validity
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
+from campaigns.stats.cell_summary import summarise
 from campaigns.stats.neighbours import expected_correlation, left_of
 from campaigns.stats.paired import order_effect
-from campaigns.stats.summary import summarise
 from campaigns.stats.validity import Check, Outcome
 
 CHECKS = "Checks"

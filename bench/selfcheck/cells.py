@@ -5,13 +5,13 @@ import numpy as np
 from bench.selfcheck.contrasts import COVERAGE
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import World
+from campaigns.stats.cell_summary import summarise
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import rank_sum, shift
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import bca_pct_change_of_means
 from campaigns.stats.ranks import hodges_lehmann, signed_rank
-from campaigns.stats.summary import summarise
 
 RESAMPLES = 999
 STRATA = 5

@@ -9,10 +9,10 @@ from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import SD, Array, World
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.fit import Fit
-from campaigns.stats.plots import PlotRun, fit_split_plot
+from campaigns.stats.log_means import Fit
 from campaigns.stats.pooled import fit_pooled, welch
 from campaigns.stats.power import PAIRS, Design, design_of_blocks, design_of_cells, power
+from campaigns.stats.split_plots import PlotRun, fit_split_plot
 from campaigns.stats.verdict import Contrast, Word, interval_of, judge
 
 CRITERIA = Criteria()

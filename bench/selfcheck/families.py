@@ -6,7 +6,7 @@ from bench.selfcheck.contrasts import CELLS, CRITERIA, block_fit, covers_zero
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import SD, Array, World
 from campaigns.stats.best import Best, find_best
-from campaigns.stats.cells import CellRuns, failed_share
+from campaigns.stats.comparison_cells import CellRuns, failed_share
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.pooled import fit_pooled
 from campaigns.stats.sessions import Standing, estimate_of, over_sessions

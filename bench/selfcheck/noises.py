@@ -7,8 +7,8 @@ from bench.selfcheck.families import BEST, COSTS, DECIDED, FAMILY, WITHIN
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import SD, Array
 from campaigns.stats.best import find_best
-from campaigns.stats.cells import CellRuns
 from campaigns.stats.compared import Comparisons
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 
 NOISY = 3

@@ -9,7 +9,7 @@ import numpy as np
 from bench.selfcheck.contrasts import CRITERIA
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import SD
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.paired import PairedComparison, compare_strata
 from campaigns.stats.pairs import Pair, Stratum

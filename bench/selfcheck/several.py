@@ -5,8 +5,8 @@ import numpy as np
 from bench.selfcheck.contrasts import COVERAGE, CRITERIA, WORDS, block_fit
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import Array, World
-from campaigns.stats.across import over_cells
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.between_campaigns import over_cells
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.interval import Interval
 from campaigns.stats.matrix import find_interaction

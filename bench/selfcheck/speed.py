@@ -10,15 +10,15 @@ import numpy as np
 
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.cell_summary import summarise
 from campaigns.stats.compared import Comparisons
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.knee import find_knee, levels_of
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import compare_strata
 from campaigns.stats.pairs import Pair, Stratum
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
-from campaigns.stats.summary import summarise
 from campaigns.stats.usl import Usl, bound_usl, fit_usl
 
 GOLDEN = Path(__file__).parents[2] / "campaigns/tests/stats/golden"

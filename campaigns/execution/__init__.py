@@ -7,10 +7,10 @@ generator and target. `gathering` has the load made by several generators, `gene
 them. PostgreSQL is the truth: whoever lost the lease changes nothing any more.
 """
 
-from campaigns.execution.generating import generate
-from campaigns.execution.looking import look_at_settings
+from campaigns.execution.generators.serving import generate
 from campaigns.execution.restoring import restore
 from campaigns.execution.running import execute, interrupt_worker
+from campaigns.execution.try_settings import look_at_settings
 from campaigns.targets.probing import probe, probe_all_beside, probe_beside
 
 __all__ = [

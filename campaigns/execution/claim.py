@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Attempt, Campaign, GeneratorLease, LogLine, Run, TargetLease
 from campaigns.planning.expected import budget_seconds_left
-from campaigns.planning.life.rows import release_leases
+from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.targets import quiet
 
 

@@ -24,7 +24,7 @@ from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kit import redaction
 from campaigns.kit.units import written
 from campaigns.models import Attempt, GeneratorLease, TargetLease
-from campaigns.planning.life.stopping import heed_limits
+from campaigns.planning.lifecycle.stopping import heed_limits
 
 LOOK_SECONDS = 0.4
 LIMITS_SECONDS = 3.0

@@ -12,7 +12,7 @@ from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, FoundSetting, HandRequest, Run, Setting, TargetStep
-from campaigns.planning.life.rows import log, name_of
+from campaigns.planning.lifecycle.rows import log, name_of
 
 
 @transaction.atomic

@@ -15,8 +15,8 @@ from django.db.models.functions import Now
 
 from campaigns import results
 from campaigns.execution.claim import claim
-from campaigns.execution.gathering import Ask
-from campaigns.execution.generating import stop_generators_of
+from campaigns.execution.generators.gathering import Ask
+from campaigns.execution.generators.serving import stop_generators_of
 from campaigns.execution.keeper import Keeper
 from campaigns.execution.steps import Steps
 from campaigns.kinds.programs.deadline import monotonic

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from django.conf import settings
 
 from campaigns.execution import machine
-from campaigns.execution.gathering import Ask, Gathering
+from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
 from campaigns.execution.proofs import in_words, unproved_of
 from campaigns.execution.server_steps import Workbench, reset, seconds_of
@@ -44,7 +44,7 @@ from campaigns.planning.limits import excess_of
 from campaigns.results import MOST_LETTERS, Outcome
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.reaching import action_of, apply_of, read_of, server_of
-from campaigns.targets.servers import as_driver_sees_it, rules_for
+from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 Result = TypeVar("Result")
 SLACK_SECONDS = 30.0

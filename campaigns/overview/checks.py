@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
-from campaigns.targets.servers import unreadable_targets
+from campaigns.targets.saving import unreadable_targets
 
 APP = "campaigns"
 GLOSSARY = "docs/reference/glossary.md"

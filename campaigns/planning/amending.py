@@ -26,11 +26,11 @@ from campaigns.planning.design import (
     in_group,
     too_wide,
 )
-from campaigns.planning.life.asking import takes_two
-from campaigns.planning.life.guards import require_confirmed
-from campaigns.planning.life.rows import locked, log, name_of
+from campaigns.planning.lifecycle.approval import takes_two
+from campaigns.planning.lifecycle.guards import require_confirmed
+from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.metrics import metrics_of
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 
 STOP = ("stop_rule", "stop_width", "stop_most")
 AMENDABLE = (*LOCKED, "primary_metric", "primary_contrast")

@@ -18,8 +18,7 @@ from campaigns.models import Campaign, Target
 from campaigns.planning import design as declared
 from campaigns.planning.contrasts import read_contrast
 from campaigns.planning.design import DesignForm
-from campaigns.planning.limits import excess_at, words_of
-from campaigns.planning.parts import (
+from campaigns.planning.kind_fields import (
     note_misfits,
     read_excluded,
     read_factors,
@@ -28,6 +27,7 @@ from campaigns.planning.parts import (
     read_parameters,
     read_target,
 )
+from campaigns.planning.limits import excess_at, words_of
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
 from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.variables import variables_of

@@ -9,7 +9,7 @@ from django.db.models.functions import Greatest, Now
 
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Campaign, Generator, Run, TargetLease
-from campaigns.planning.life.rows import release_leases
+from campaigns.planning.lifecycle.rows import release_leases
 from campaigns.results.settling import settle
 from campaigns.results.storing import Outcome, stand_in_of, store, without_secrets
 

@@ -8,13 +8,13 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.outbox import announce
 from campaigns.kit.rights import Right
 from campaigns.models import Announcement, Conclusion, Decision
-from campaigns.reviews.checking import wrong_letters
 from campaigns.reviews.checklist import checklist, failed, without_word
 from campaigns.reviews.drafting import require_supersedable
 from campaigns.reviews.errors import Moved, NotReady, OwnWork, ReviewRefused
 from campaigns.reviews.freezing import data_hash_of
 from campaigns.reviews.reopening import reopen_where_moved
 from campaigns.reviews.rows import locked, may_review, people_of, require
+from campaigns.reviews.validation import wrong_letters
 
 Word = Decision.Word
 LONGEST_REASON = 5_000

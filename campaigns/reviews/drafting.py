@@ -14,11 +14,11 @@ from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.kit.rights import require as require_right
 from campaigns.models import CheckWord, Conclusion, Evidence
-from campaigns.reviews.checking import checked
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.content import Cited, Content, revised
 from campaigns.reviews.errors import Moved, ReviewRefused
 from campaigns.reviews.rows import locked, require
+from campaigns.reviews.validation import checked
 
 SUPERSEDABLE = (Conclusion.State.ACCEPTED, Conclusion.State.REOPENED)
 

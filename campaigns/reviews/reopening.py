@@ -26,8 +26,8 @@ from campaigns.models import (
 )
 from campaigns.planning.amendments import amendments_of
 from campaigns.results.data_stamp import attempts_with_values, stamp_of
+from campaigns.reviews.finding_changes import in_words
 from campaigns.reviews.rows import people_of
-from campaigns.reviews.telling import in_words
 from campaigns.stats import changes as stats
 
 MOST_CHANGES = 100

@@ -11,11 +11,11 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.outbox import announce
 from campaigns.kit.rights import Right
 from campaigns.models import Announcement, Campaign, Conclusion, Reviewer
-from campaigns.reviews.checking import wrong_letters
 from campaigns.reviews.drafting import require_supersedable
 from campaigns.reviews.errors import Moved, Outdated, ReviewRefused
 from campaigns.reviews.freezing import data_hash_of, freeze
 from campaigns.reviews.rows import lock_campaigns, locked, may_review, people_of, require
+from campaigns.reviews.validation import wrong_letters
 
 MOST_REVIEWERS = 20
 WITHDRAWABLE = frozenset(set(Conclusion.State) - {"draft", "superseded"})

@@ -9,8 +9,8 @@ from campaigns.findings.recommended import favoured_by
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign, Finding
 from campaigns.results.pages_data import findings_of, shown_findings
-from campaigns.reviews.checking import LONGEST_CLAIM
 from campaigns.reviews.content import Cited, Content
+from campaigns.reviews.validation import LONGEST_CLAIM
 
 MAIN = ("pairs", "levels", "matrix", "usl")
 """Findings that answer a question, the first that is there."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from campaigns.stats import student
-from campaigns.stats.fit import Fit
+from campaigns.stats.log_means import Fit
 from campaigns.stats.logs import pct_of
 
 FEWEST_DF, FEWEST_N = 2, 3

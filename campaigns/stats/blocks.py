@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from campaigns.stats.fit import NO_NOISE, Fit
+from campaigns.stats.log_means import NO_NOISE, Fit
 
 
 @dataclass(frozen=True, slots=True)

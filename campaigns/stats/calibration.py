@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
+from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
 from campaigns.stats.power import detectable_pct
 from campaigns.stats.validity import aa_noise

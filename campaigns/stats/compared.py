@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from campaigns.stats.blocks import BlockFit
-from campaigns.stats.cells import CellRuns
-from campaigns.stats.fit import Fit
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.interval import Interval
+from campaigns.stats.log_means import Fit
 from campaigns.stats.mann_whitney import RankSum
 from campaigns.stats.ranks import HodgesLehmann, SignedRank
 from campaigns.stats.sessions import SessionFindings

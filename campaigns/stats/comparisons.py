@@ -12,14 +12,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.stats import across
+from campaigns.stats import between_campaigns
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
-from campaigns.stats.cells import CellRuns, refusal
 from campaigns.stats.compared import BetweenSessions, Comparison, Comparisons, Model, Pairs, Reading
+from campaigns.stats.comparison_cells import CellRuns, refusal
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import RankSum, rank_sum, shift
+from campaigns.stats.mean_of_contrasts import mean_by_fit, mean_of, plan_of
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.noisy import (
     Noisy,
@@ -32,7 +33,6 @@ from campaigns.stats.noisy import (
     wider,
 )
 from campaigns.stats.plans import Plan, planned
-from campaigns.stats.plots import OTHER, Place, Plots
 from campaigns.stats.pooled import equal_noise, fit_pooled, may_be_pooled, welch
 from campaigns.stats.power import PAIRS, design_of_blocks, design_of_cells
 from campaigns.stats.ranks import HodgesLehmann, SignedRank, hodges_lehmann, signed_rank
@@ -42,7 +42,7 @@ from campaigns.stats.sessions import (
     between_sessions,
     over_sessions,
 )
-from campaigns.stats.together import mean_by_fit, mean_of, plan_of
+from campaigns.stats.split_plots import OTHER, Place, Plots
 from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, judge, p_value, withheld
 
 __all__ = ["Comparison", "Comparisons", "Model", "Reading", "compare_cells"]
@@ -251,7 +251,7 @@ class _Family:
             return None
         if self.alone:
             (baseline, candidate) = pairs[0]
-            return across.between(self.cells[baseline], self.cells[candidate])
+            return between_campaigns.between(self.cells[baseline], self.cells[candidate])
         return between_sessions(estimates) if len(estimates) >= FEWEST_FOR_INTERVAL else None
 
     def _between_cells(self) -> BetweenSessions | None:
@@ -372,7 +372,11 @@ class _Family:
         elif not between and not self._can_be_judged(contrast, pairs):
             n = min(verdict.n, self._fewest(pairs))
             verdict = withheld(replace(verdict, n=n), "n_below_minimum")
-        elif self.alone and not between and across.disagree(*(self.cells[i] for i in pairs[0])):
+        elif (
+            self.alone
+            and not between
+            and between_campaigns.disagree(*(self.cells[i] for i in pairs[0]))
+        ):
             verdict = withheld(verdict, "sessions_disagree")
         ranks, moved = self._second_opinion(pairs)
         plan = self._plan(pairs, contrast)

@@ -10,9 +10,9 @@ from scipy.linalg import null_space
 from scipy.stats import f as f_distribution
 
 from campaigns.stats.cell_states import CellState
-from campaigns.stats.cells import CellRuns, too_many_failures
+from campaigns.stats.comparison_cells import CellRuns, too_many_failures
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.fit import Fit
+from campaigns.stats.log_means import Fit
 
 TIE_POINTS = 2.0
 """Published figures are whole numbers: two points apart is a tie."""

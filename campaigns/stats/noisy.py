@@ -18,7 +18,7 @@ from scipy import special
 
 from campaigns.stats import student
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
-from campaigns.stats.fit import NO_NOISE, Fit
+from campaigns.stats.log_means import NO_NOISE, Fit
 from campaigns.stats.verdict import Contrast
 
 OUT = 0.05

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.interval import Interval
+from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
+from campaigns.stats.mean_of_contrasts import mean_of, plan_of
 from campaigns.stats.multiplicity import holm
 from campaigns.stats.noisy import left_of_cells, noisy_cells
 from campaigns.stats.pairs import Stratum, refusal, values_of
@@ -32,7 +33,6 @@ from campaigns.stats.sessions import (
     estimate_of,
     over_sessions,
 )
-from campaigns.stats.together import mean_of, plan_of
 from campaigns.stats.verdict import Contrast, Verdict, Word, interval_of, p_value
 
 MINIMUM_N = 5

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from campaigns.stats.fit import NO_NOISE, Fit
+from campaigns.stats.log_means import NO_NOISE, Fit
 from campaigns.stats.verdict import Contrast
 
 LEVENE_LIMIT = 0.01

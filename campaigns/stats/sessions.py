@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.fit import NO_NOISE
+from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.verdict import Contrast, Verdict, Word, judge, withheld
 
 DIFFER_P = 0.05

@@ -16,8 +16,8 @@ from scipy import stats
 from campaigns.stats import student
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.density import density_of
-from campaigns.stats.fit import NO_NOISE
 from campaigns.stats.little import check_little
+from campaigns.stats.log_means import NO_NOISE
 from campaigns.stats.logs import pct_of
 from campaigns.stats.verdict import Contrast, interval_of, p_value
 

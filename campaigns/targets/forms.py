@@ -16,7 +16,7 @@ from campaigns.kit.model_forms import SecretArea, form_field
 from campaigns.kit.own_services import own_addresses
 from campaigns.models import Target
 from campaigns.targets import quiet_hours
-from campaigns.targets.one_server import is_measuring, measuring
+from campaigns.targets.same_server import is_measuring, measuring
 
 USUAL_FAMILY = "http"
 SERVER = (

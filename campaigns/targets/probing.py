@@ -21,7 +21,7 @@ from campaigns.kit.network import NetworkError
 from campaigns.kit.redaction import redact_all, storable
 from campaigns.models import Campaign, Target
 from campaigns.targets.probes import BETWEEN_SECONDS, Busy, busy
-from campaigns.targets.servers import as_driver_sees_it, rules_for
+from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8

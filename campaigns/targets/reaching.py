@@ -8,7 +8,7 @@ from campaigns.kit import encryption
 from campaigns.kit.http.login import Login
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import Action, Door, Role, Server, SshAccess, parse
-from campaigns.targets.servers import as_driver_sees_it, rules_for
+from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 SLACK_SECONDS = 30.0
 

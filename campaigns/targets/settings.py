@@ -13,7 +13,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.form_errors import messages_of
 from campaigns.models import Campaign, FoundSetting, Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import COMMAND, HAND, Action, BadAction, Role, parse
-from campaigns.targets.servers import rules_for
+from campaigns.targets.saving import rules_for
 from campaigns.targets.setting_forms import SettingForm, StepForm
 from campaigns.targets.ssh_logins import require_admin
 from campaigns.targets.variables import field_of

@@ -16,7 +16,7 @@ from campaigns.kit.form_errors import messages_of
 from campaigns.models import SshLogin, Target
 from campaigns.targets.actions import COMMAND, fingerprint_of, wrong_key
 from campaigns.targets.forms import rule_to_confirm
-from campaigns.targets.servers import rules_for
+from campaigns.targets.saving import rules_for
 from campaigns.targets.setting_forms import SshForm
 
 SECRETS = ("key", "password")

@@ -9,7 +9,7 @@ from campaigns import results
 from campaigns.findings import compute
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof, Series
 from campaigns.models import Attempt, Campaign, Run
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.tests.stored import import_run
 from campaigns.tests.toy import definition
 
@@ -19,7 +19,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def launched(target, person, **changes):
     """A running campaign; two engines in three pairs where nothing else is said."""
     data = definition(target=target.pk, seed=5, **changes)
-    return life.launch(drafts.create(checking.check(data), person), person)
+    return lifecycle.launch(drafts.create(checking.check(data), person), person)
 
 
 def store(campaign, value_of, *, rate=None, failing=()):

@@ -40,7 +40,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.teams import default_team
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition, target, toy
@@ -52,7 +52,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign(target) -> Campaign:
-    return life.launch(drafts.create(check(definition(target=target.pk)), None), None)
+    return lifecycle.launch(drafts.create(check(definition(target=target.pk)), None), None)
 
 
 @pytest.fixture

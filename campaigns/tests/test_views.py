@@ -13,7 +13,7 @@ from campaigns.findings import compute
 from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.migrations._views import VIEWS, drop_views, make_views
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Finding, Measurement, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results.run_stream import measured_runs
 from campaigns.tests.findings.compute.conftest import interleaved, paired, published, store, target
 from campaigns.tests.views_promised import COLUMNS
@@ -59,7 +59,7 @@ def campaign(interleaved):
             attempt=attempt, metric="duration", value=60.0 + number, unit="s",
             lower_is_better=True, censored=True,
         )  # fmt: skip
-    life.exclude(campaign.runs.get(position=3), None, "another sync")
+    lifecycle.exclude(campaign.runs.get(position=3), None, "another sync")
     return campaign
 
 

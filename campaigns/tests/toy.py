@@ -22,7 +22,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit.network import Rules
 from campaigns.models import Target as TargetRow
 from campaigns.models import Worker
-from campaigns.targets.servers import save_target
+from campaigns.targets.saving import save_target
 
 
 class ToyForm(forms.Form):

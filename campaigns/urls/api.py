@@ -18,7 +18,7 @@ from campaigns.kit.api import views
 from campaigns.overview.api import campaigns, documents, drafts
 from campaigns.planning.api import launches, schemas
 from campaigns.planning.api import templates as team_templates
-from campaigns.results.api import evidence, exports, history, keeping, submissions
+from campaigns.results.api import evidence, exports, history, retention, submissions
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import settings as target_settings
 from campaigns.targets.api import targets
@@ -177,9 +177,11 @@ urlpatterns = [
     ),
     path("campaigns/<int:pk>/archive", campaigns.Archive.as_view(), name="api-archive"),
     path("campaigns/<int:pk>/unarchive", campaigns.Unarchive.as_view(), name="api-unarchive"),
-    path("storage", keeping.Storage.as_view(), name="api-storage"),
-    path("storage/teams/<int:pk>", keeping.Retention.as_view(), name="api-retention"),
-    path("targets/<int:pk>/dependants", keeping.TargetDependants.as_view(), name="api-dependants"),
+    path("storage", retention.Storage.as_view(), name="api-storage"),
+    path("storage/teams/<int:pk>", retention.Retention.as_view(), name="api-retention"),
+    path(
+        "targets/<int:pk>/dependants", retention.TargetDependants.as_view(), name="api-dependants"
+    ),
     path("templates", team_templates.Templates.as_view(), name="api-templates"),
     path("templates/<int:pk>", team_templates.OneTemplate.as_view(), name="api-template"),
     path(

@@ -9,7 +9,7 @@ from campaigns.overview.pages import campaigns, health, home, metrics
 from campaigns.overview.pages.help import help_page
 from campaigns.planning.pages import define, launches
 from campaigns.planning.pages import templates as team_templates
-from campaigns.results.pages import importing, keeping
+from campaigns.results.pages import importing, retention
 from campaigns.reviews.pages import bundles, comments, inbox
 from campaigns.reviews.reports import links as report_links
 from campaigns.reviews.reports import pages as reports
@@ -25,7 +25,7 @@ urlpatterns = [
     re_path(r"^metrics/?$", metrics.metrics, name="metrics"),
     path("help/", help_page, name="help"),
     path("help/<path:page>/", help_page, name="help-page"),
-    path("", include("campaigns.accounts.signing.urls")),
+    path("", include("campaigns.accounts.sign_in.urls")),
     path("account/", account.account, name="account"),
     path("account/tokens/", account.create_token, name="token-create"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="token-revoke"),
@@ -97,12 +97,12 @@ urlpatterns = [
         name="public-link-revoke",
     ),
     path("public/<str:token>/", report_links.public_report, name="public-report"),
-    path("campaigns/<int:pk>/archive/", keeping.campaign_archive, name="campaign-archive"),
-    path("campaigns/<int:pk>/unarchive/", keeping.campaign_unarchive, name="campaign-unarchive"),
-    path("storage/", keeping.storage, name="storage"),
-    path("storage/teams/<int:pk>/", keeping.storage_rule, name="storage-rule"),
-    path("targets/<int:pk>/end/", keeping.target_end, name="target-end"),
-    path("targets/<int:pk>/delete/", keeping.target_delete, name="target-delete"),
+    path("campaigns/<int:pk>/archive/", retention.campaign_archive, name="campaign-archive"),
+    path("campaigns/<int:pk>/unarchive/", retention.campaign_unarchive, name="campaign-unarchive"),
+    path("storage/", retention.storage, name="storage"),
+    path("storage/teams/<int:pk>/", retention.storage_rule, name="storage-rule"),
+    path("targets/<int:pk>/end/", retention.target_end, name="target-end"),
+    path("targets/<int:pk>/delete/", retention.target_delete, name="target-delete"),
     path("templates/", team_templates.template_list, name="template-list"),
     path("templates/<int:pk>/edit/", team_templates.template_edit, name="template-edit"),
     path("templates/<int:pk>/retire/", team_templates.template_retire, name="template-retire"),

@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign, LaunchRequest, Target, Team
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
@@ -81,7 +81,7 @@ def test_a_campaign_that_is_made_and_launched_at_once_is_stored_and_waits(
 
 def test_the_yes_is_waited_for_and_then_the_end(perfdash, draft, bob, meanwhile):
     meanwhile += [
-        lambda: life.approve(asked(), bob),
+        lambda: lifecycle.approve(asked(), bob),
         lambda: Campaign.objects.update(state="cancelled"),
     ]
 
@@ -98,7 +98,7 @@ def test_the_yes_is_waited_for_and_then_the_end(perfdash, draft, bob, meanwhile)
 @pytest.mark.parametrize("again", ["launch", "watch"])
 def test_a_no_ends_the_waiting(perfdash, draft, bob, meanwhile, again):
     perfdash("campaign", "launch", draft.pk, *NAMED)
-    meanwhile += [lambda: life.refuse(asked(), bob, "Not today.")]
+    meanwhile += [lambda: lifecycle.refuse(asked(), bob, "Not today.")]
 
     arguments = {"launch": [draft.pk, *NAMED, "--watch"], "watch": [draft.pk]}[again]
     ran = perfdash("campaign", again, *arguments)
@@ -110,7 +110,7 @@ def test_a_no_ends_the_waiting(perfdash, draft, bob, meanwhile, again):
 
 def test_a_wish_that_is_taken_back_ends_the_waiting(perfdash, draft, meanwhile):
     perfdash("campaign", "launch", draft.pk, *NAMED)
-    meanwhile += [lambda: life.withdraw(asked(), asked().asked_by)]
+    meanwhile += [lambda: lifecycle.withdraw(asked(), asked().asked_by)]
 
     ran = perfdash("campaign", "watch", draft.pk, "--json")
 
@@ -139,7 +139,7 @@ def test_the_yes_is_waited_for_as_long_as_was_said(perfdash, draft, meanwhile):
 
 
 def test_a_try_out_that_waits_is_no_launch(perfdash, draft):
-    life.try_or_ask(draft, draft.author, None, "toy server")
+    lifecycle.try_or_ask(draft, draft.author, None, "toy server")
 
     ran = perfdash("campaign", "watch", draft.pk)
 

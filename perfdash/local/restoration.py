@@ -23,14 +23,14 @@ def complete() -> dict[str, object]:
     """Migrate, pause, cancel try-outs that wait, count; name the targets whose passwords no key opens."""
     call_command("migrate", verbosity=0, interactive=False)
     from campaigns.models import Campaign, Run
-    from campaigns.planning import life
-    from campaigns.targets.servers import unreadable_targets
+    from campaigns.planning import lifecycle
+    from campaigns.targets.saving import unreadable_targets
 
     running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))
     for campaign in running:
-        life.pause(campaign)
+        lifecycle.pause(campaign)
     for try_out in Run.objects.filter(purpose=Run.Purpose.TRIAL, state=Run.State.PLANNED):
-        life.cancel_run(try_out, "it waited when the backup was made")
+        lifecycle.cancel_run(try_out, "it waited when the backup was made")
     return {
         "campaigns": Campaign.objects.count(),
         "runs": Run.objects.count(),

@@ -2,7 +2,7 @@ import pytest
 
 from campaigns.kit import encryption
 from campaigns.models import Campaign, Run, Target
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.toy import definition, target, toy
 from perfdash.local import restoration
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 def test_what_ran_when_it_was_saved_loads_no_target_until_somebody_says_so(target):
     draft = drafts.create(check(definition(target=target.pk)), None)
-    life.launch(draft, None)
+    lifecycle.launch(draft, None)
 
     found = restoration.complete()
 
@@ -25,7 +25,7 @@ def test_what_ran_when_it_was_saved_loads_no_target_until_somebody_says_so(targe
 
 def test_a_try_out_that_waited_when_it_was_saved_does_not_begin_by_itself(target):
     draft = drafts.create(check(definition(target=target.pk)), None)
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
 
     restoration.complete()
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from campaigns.accounts.filters import DeliveryFilters
 from campaigns.accounts.notifications import channels, defaults
-from campaigns.accounts.notifications.told import deliveries_of, told
+from campaigns.accounts.notifications.sent_messages import deliveries_of, told
 from campaigns.kit.api.inputs import Flag, Input, Text
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable

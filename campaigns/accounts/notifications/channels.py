@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from campaigns.accounts.notifications import defaults, mail, signing
-from campaigns.accounts.notifications.rules import notification_rules
+from campaigns.accounts.notifications.network_rules import notification_rules
 from campaigns.kit import chat_services, encryption, network, redaction
 from campaigns.kit.activity import Action, record
 from campaigns.kit.chat_services.services import BadAddress

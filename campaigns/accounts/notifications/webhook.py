@@ -13,7 +13,7 @@ from campaigns.accounts.notifications import signing
 from campaigns.accounts.notifications.backoff import asked_seconds
 from campaigns.accounts.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.accounts.notifications.messages import Message
-from campaigns.accounts.notifications.rules import notification_rules
+from campaigns.accounts.notifications.network_rules import notification_rules
 from campaigns.kit import guarded, redaction
 from campaigns.kit.encryption import decrypt
 from campaigns.kit.network import NetworkError

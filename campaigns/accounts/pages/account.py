@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.accounts import access
-from campaigns.accounts.signing import own
+from campaigns.accounts.sign_in import own_email
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.fields import from_form
@@ -80,7 +80,7 @@ def _account_page(
         "made": made and _token_row(made, now),
         "text": text,
     }
-    page = own.about(request) | context
+    page = own_email.about(request) | context
     return render(request, "accounts/account.html", page, status=status)
 
 

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.accounts.notifications import channels, confirming, defaults
-from campaigns.accounts.notifications.told import deliveries_of, told
+from campaigns.accounts.notifications.sent_messages import deliveries_of, told
 from campaigns.accounts.pages.channel_forms import ChannelForm
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.form_errors import add_errors

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.execution import queue, queues
+from campaigns.execution import move_in_queue, queues
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.selection import Selectable
 from campaigns.kit.api.shapes import Part
@@ -76,7 +76,7 @@ class Move(CampaignApi):
 
     def move(self, request: Request, pk: int) -> Response:
         """Move it, look what may start, and give the queue as it is then."""
-        move = queue.move_up if self.up else queue.move_down
+        move = move_in_queue.move_up if self.up else move_in_queue.move_down
         campaign = move(self.campaign(pk), self.user)
         work_waits.send(sender=None)
         server = Target.objects.get(campaign=campaign)

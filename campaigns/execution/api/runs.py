@@ -10,7 +10,7 @@ from campaigns.kit.api.selection import selected
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.api.base import CampaignApi
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.results import records
@@ -64,7 +64,7 @@ class CancelRun(RunApi):
     @operation("cancel_run", "runs", body=CancelInput, answer=RunDetail)
     def post(self, request: Request, pk: int, position: int) -> Response:
         """End one run; the campaign goes on without it."""
-        life.cancel_run(self.run(pk, position), self.read(CancelInput)["reason"], self.user)
+        lifecycle.cancel_run(self.run(pk, position), self.read(CancelInput)["reason"], self.user)
         work_waits.send(sender=None)
         return Response(self.shown(self.run(pk, position), RunDetail))
 
@@ -78,7 +78,7 @@ class RunAgain(RunApi):
     def post(self, request: Request, pk: int, position: int) -> Response:
         """Plan a failed or void run once more; its former attempts stay on record."""
         name = self.read(ConfirmInput)["confirm_target"]
-        made = life.run_again(self.run(pk, position), self.user, name)
+        made = lifecycle.run_again(self.run(pk, position), self.user, name)
         if isinstance(made, LaunchRequest):
             return self.asked(made)
         work_waits.send(sender=None)

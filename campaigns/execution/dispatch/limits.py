@@ -7,7 +7,12 @@ from django.db.models import Q
 from campaigns.kit.units import roughly
 from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.planning.expected import budget_seconds_left, expected_seconds
-from campaigns.planning.life.stopping import end_budget, heed_budget, heed_quiet_hours, measuring
+from campaigns.planning.lifecycle.stopping import (
+    end_budget,
+    heed_budget,
+    heed_quiet_hours,
+    measuring,
+)
 from campaigns.targets import quiet
 
 

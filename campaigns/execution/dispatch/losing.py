@@ -21,7 +21,7 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.planning.life.rows import release_leases
+from campaigns.planning.lifecycle.rows import release_leases
 
 log = logging.getLogger(__name__)
 

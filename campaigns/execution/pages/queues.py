@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from campaigns.execution import queue, queues
+from campaigns.execution import move_in_queue, queues
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.pages.people import may, takes, user_of
@@ -38,14 +38,14 @@ def queue_part(request: HttpRequest) -> HttpResponse:
 @takes(Right.OPERATE, Campaign)
 def move_up(request: HttpRequest, pk: int) -> HttpResponse:
     """Let a campaign go before the one that is before it."""
-    return _move(request, pk, queue.move_up)
+    return _move(request, pk, move_in_queue.move_up)
 
 
 @require_POST
 @takes(Right.OPERATE, Campaign)
 def move_down(request: HttpRequest, pk: int) -> HttpResponse:
     """Let the next campaign go before this one."""
-    return _move(request, pk, queue.move_down)
+    return _move(request, pk, move_in_queue.move_down)
 
 
 def _move(request: HttpRequest, pk: int, move: Move) -> HttpResponse:

@@ -15,7 +15,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import Exclusion, Finding, LogLine, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import CampaignApi
 from campaigns.planning.workers import present
@@ -92,7 +92,7 @@ class Exclusions(RunApi):
         sent = self.read(ExcludeInput)
         run = self.run(pk, sent["run"])
         with transaction.atomic():
-            made = life.exclude(run, self.user, sent["reason"])
+            made = lifecycle.exclude(run, self.user, sent["reason"])
             request_analysis(campaign)
         work_waits.send(sender=None)
         fresh = Exclusion.objects.select_related("run", "user").get(pk=made.pk)
@@ -121,7 +121,7 @@ class Withdraw(CampaignApi):
         if found.withdrawn_at is not None:
             raise NotPossible("This exclusion is withdrawn already.")
         with transaction.atomic():
-            life.include(found.run, self.user)
+            lifecycle.include(found.run, self.user)
             request_analysis(campaign)
         work_waits.send(sender=None)
         return Response(self.shown(exclusion_of(pk, exclusion), ExclusionOutput))

@@ -9,17 +9,17 @@ from typing import Any
 
 from campaigns.findings.compute import groups as comparing
 from campaigns.findings.compute.calibration import answer_of_calibration
-from campaigns.findings.compute.confounded import said_of_drift
-from campaigns.findings.compute.displayed import bound_of
 from campaigns.findings.compute.level_answer import FEWEST_RUNS, answer_of_levels, names_of
 from campaigns.findings.compute.pair_answer import answer_of_pairs
-from campaigns.findings.compute.sessions_told import confirmed_by_sessions, said_by_sessions
+from campaigns.findings.compute.session_sentences import confirmed_by_sessions, said_by_sessions
+from campaigns.findings.compute.verdict_labels import bound_of
+from campaigns.findings.compute.withheld_verdicts import said_of_drift
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, counted, percent, span_pct
 from campaigns.kit.charts.labels import contrast_words
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 from campaigns.results.environment import Change, stand_ins_of
 
 Cells = Mapping[str, Any]

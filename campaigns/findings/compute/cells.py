@@ -6,13 +6,13 @@ from dataclasses import asdict
 from statistics import fmean, geometric_mean
 from typing import Any
 
-from campaigns.findings.compute.taken import taken
+from campaigns.findings.compute.runs_of_cell import taken
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
-from campaigns.stats.cells import too_many_failures
+from campaigns.stats.cell_summary import CellSummary, summarise
+from campaigns.stats.comparison_cells import too_many_failures
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.summary import CellSummary, summarise
 
 
 def summarise_cells(

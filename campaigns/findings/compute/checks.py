@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.findings.compute.confounded import drift_of
 from campaigns.findings.compute.fidelity import RAW, fidelity_check
+from campaigns.findings.compute.withheld_verdicts import drift_of
 from campaigns.kinds.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
 from campaigns.results.environment import changes_of, environment_of

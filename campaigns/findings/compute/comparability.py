@@ -15,7 +15,7 @@ from campaigns.findings.compared import Side
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.units import UNITS
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 
 Cell = Mapping[str, Any]
 NOT_SET = "not set"

@@ -26,16 +26,21 @@ from campaigns.findings.compute.criteria import criteria_of
 from campaigns.findings.compute.differences import Difference, causes, differences_of
 from campaigns.findings.compute.fidelity import is_exact
 from campaigns.findings.compute.measured import Cell, Measured, measured_of
-from campaigns.stats.across import FEWEST_SESSIONS, OverCells, enough_sessions, over_cells
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.between_campaigns import (
+    FEWEST_SESSIONS,
+    OverCells,
+    enough_sessions,
+    over_cells,
+)
 from campaigns.stats.compared import Comparison, Model
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import WITHOUT_NUMBERS, compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.hashing import data_hash
+from campaigns.stats.labels import Display, advice, display
 from campaigns.stats.rounding import step_shares, within_resolution
 from campaigns.stats.sessions import DECIDED
 from campaigns.stats.verdict import Verdict, Word
-from campaigns.stats.words import Display, advice, display
 
 MOST_COMPARISONS = 100
 """They take half a second at worst (few runs with ties); a dozen take milliseconds."""

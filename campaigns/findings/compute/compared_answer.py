@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.compared import Against, Compared, Row
-from campaigns.findings.compute.displayed import bound_of
+from campaigns.findings.compute.verdict_labels import bound_of
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.charts.formats import percent, span_pct
 from campaigns.stats.comparisons import WITHOUT_NUMBERS

@@ -24,12 +24,12 @@ from campaigns.findings.compute.matrix import matrix
 from campaigns.findings.compute.outlook import ended, outlook
 from campaigns.findings.compute.pairs import compare
 from campaigns.findings.compute.phases import phases
+from campaigns.findings.compute.runs_of_cell import failing_cells
 from campaigns.findings.compute.scalability import scalability
 from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
+from campaigns.findings.compute.session_sentences import sessions_told
 from campaigns.findings.compute.sessions import Begun, in_sessions
-from campaigns.findings.compute.sessions_told import sessions_told
-from campaigns.findings.compute.taken import failing_cells
 from campaigns.kinds.base import Metric
 from campaigns.kit.network.urls import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine

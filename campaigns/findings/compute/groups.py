@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from campaigns.models import Campaign, Cell
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 
 MOST_CELLS = 400
 """More of them are summarised, and not compared."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.findings.compute.displayed import superlative
+from campaigns.findings.compute.verdict_labels import superlative
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, bracketed, counted, number, percent, span_pct
 from campaigns.kit.charts.labels import told_apart

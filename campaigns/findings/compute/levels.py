@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.findings.compute.family import Family
 from campaigns.findings.compute.groups import MOST_CELLS, Group, comparable_factors, groups_of
 from campaigns.findings.compute.primary import compare_with_primary
-from campaigns.findings.compute.taken import taken
+from campaigns.findings.compute.runs_of_cell import taken
+from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.whole_plots import hard_noise
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparisons, Model
 from campaigns.stats.comparisons import WITHOUT_NUMBERS

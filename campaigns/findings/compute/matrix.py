@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.findings.compute.family import Family
 from campaigns.findings.compute.groups import (
     MOST_CELLS,
     Group,
@@ -12,6 +11,7 @@ from campaigns.findings.compute.groups import (
     groups_of,
     is_numeric,
 )
+from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.whole_plots import fit_for_interaction
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign

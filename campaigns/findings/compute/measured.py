@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from campaigns.findings.compared import Side
+from campaigns.findings.compute.runs_of_cell import taken
 from campaigns.findings.compute.sessions import in_parts
-from campaigns.findings.compute.taken import taken
 from campaigns.kit.units import UNITS, convert
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.comparison_cells import CellRuns
 
 Cell = Mapping[str, Any]
 

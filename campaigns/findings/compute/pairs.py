@@ -4,20 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from campaigns.findings.compute.confounded import Reserve, reserved
-from campaigns.findings.compute.displayed import displayed
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
 from campaigns.findings.compute.sessions import noun_of, same_session, split_sessions, standing_of
+from campaigns.findings.compute.verdict_labels import displayed
+from campaigns.findings.compute.withheld_verdicts import Reserve, reserved
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.labels import told_apart
 from campaigns.models import Campaign, Cell
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.labels import advice
 from campaigns.stats.overall import over_strata
 from campaigns.stats.paired import PairedComparison, PairedFamily, compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum, values_of
-from campaigns.stats.words import advice
 
 FEW_PAIRS = 6
 """Below it every stratum's own noise is a guess, and a rank test cannot reach 5 % either."""

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from campaigns.findings.compute.displayed import displayed
-from campaigns.findings.compute.family import Family
 from campaigns.findings.compute.sessions import noun_of, standing_of
+from campaigns.findings.compute.statistics_input import Family
+from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.kinds.base import Metric
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.labels import advice
 from campaigns.stats.paired import PairedFamily
-from campaigns.stats.words import advice
 
 Pair = tuple[int, int]
 Found = dict[str, Any] | None

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.findings.compute.displayed import displayed
-from campaigns.findings.compute.family import Family
 from campaigns.findings.compute.groups import MOST_CELLS, comparable_factors, groups_of
 from campaigns.findings.compute.matrix import ties_of
 from campaigns.findings.compute.pairs import family_of
 from campaigns.findings.compute.primary import compare_with_primary, strata_of
-from campaigns.findings.compute.sensitivity_told import LEVELS, sentence_of, status_of
+from campaigns.findings.compute.sensitivity_sentences import LEVELS, sentence_of, status_of
+from campaigns.findings.compute.statistics_input import Family
+from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.whole_plots import hard_factors
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL

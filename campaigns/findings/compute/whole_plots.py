@@ -9,12 +9,12 @@ from django.db.models import Count
 
 from campaigns.models import Campaign, Cell
 from campaigns.stats.compared import Comparisons
-from campaigns.stats.fit import Fit
+from campaigns.stats.log_means import Fit
 from campaigns.stats.logs import pct_of
-from campaigns.stats.plots import Place, Plots
+from campaigns.stats.split_plots import Place, Plots
 
 if TYPE_CHECKING:
-    from campaigns.findings.compute.family import Family
+    from campaigns.findings.compute.statistics_input import Family
 
 
 def hard_factors(campaign: Campaign) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.findings.compute.sensitivity_told import change_in_words
+from campaigns.findings.compute.sensitivity_sentences import change_in_words
 from campaigns.kit.charts.formats import counted
 from campaigns.kit.marks import OUTCOMES as MARKS
 

@@ -22,8 +22,8 @@ from campaigns.kinds.base.katello import refuse_services_that_are_away, who_answ
 from campaigns.kinds.base.servers import katello_of, while_leased
 from campaigns.kinds.registration.advice import warnings_of
 from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
+from campaigns.kinds.registration.operator_settings import told_by_operator, typed_in
 from campaigns.kinds.registration.requests import is_global
-from campaigns.kinds.registration.settings_told import told_by_operator, typed_in
 from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
 from campaigns.kinds.servers.katello import Katello, StillGoesOn

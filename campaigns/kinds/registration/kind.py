@@ -31,11 +31,11 @@ from campaigns.kinds.registration.advice import warnings_of
 from campaigns.kinds.registration.candlepin import CandlepinServer
 from campaigns.kinds.registration.form import RegistrationForm
 from campaigns.kinds.registration.katello import KatelloServer
+from campaigns.kinds.registration.operator_settings import typed_in
 from campaigns.kinds.registration.presets import presets
 from campaigns.kinds.registration.program.profiles import CONSUMER, FOREMAN_GLOBAL, PROFILES
 from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tls
 from campaigns.kinds.registration.running import register, remove_by_identity
-from campaigns.kinds.registration.settings_told import typed_in
 from campaigns.kinds.registration.summary import PERCENTILES, TIMED_OUT, Registrations
 from campaigns.kit import histogram
 from campaigns.kit.network import Rules, parse_url

@@ -8,7 +8,7 @@ from typing import Any
 from campaigns.kinds.base import Context, NotClean, NotOurs, Proof, Target
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed, read_task
-from campaigns.kinds.sync.others import wait_for_others
+from campaigns.kinds.sync.foreign_tasks import wait_for_others
 from campaigns.kit.http.errors import Answered
 
 PREFIX = "perfdash-"

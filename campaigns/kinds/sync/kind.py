@@ -18,11 +18,11 @@ from campaigns.kinds.base import (
     Target,
 )
 from campaigns.kinds.base.snippets import command, foreman_snippets
-from campaigns.kinds.sync.fitting import ALONE, KATELLO, PULP, misfits
+from campaigns.kinds.sync.family_parameters import ALONE, KATELLO, PULP, misfits
 from campaigns.kinds.sync.form import SyncForm
 from campaigns.kinds.sync.katello.steps import KatelloSteps
-from campaigns.kinds.sync.making import OF_A_REMOTE
 from campaigns.kinds.sync.presets import presets_at
+from campaigns.kinds.sync.repositories import OF_A_REMOTE
 from campaigns.kinds.sync.steps import PulpSteps
 from campaigns.kit.network import Rules
 

@@ -28,9 +28,9 @@ from campaigns.kinds.sync.cleaning import CANCEL_SECONDS, PREFIX, cancel_ours, c
 from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_what_is_not_the_feeds
 from campaigns.kinds.sync.feed import Offer, offer_of
-from campaigns.kinds.sync.making import Pair, in_force, made_pairs, make_pairs, start_sync
-from campaigns.kinds.sync.others import none_meanwhile
+from campaigns.kinds.sync.foreign_tasks import none_meanwhile
 from campaigns.kinds.sync.parts import phases_of
+from campaigns.kinds.sync.repositories import Pair, in_force, made_pairs, make_pairs, start_sync
 from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, distribution_of, samples_of, sync_all
 from campaigns.kit.http.errors import ClientError
 from campaigns.kit.http.login import Login

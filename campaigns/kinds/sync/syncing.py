@@ -10,8 +10,8 @@ from campaigns.kinds.base import Context, Parameters, TargetUnavailable
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import Task
 from campaigns.kinds.sync.failures import CANCELLED, failure_class
-from campaigns.kinds.sync.making import Pair, start_sync
 from campaigns.kinds.sync.parts import Parts
+from campaigns.kinds.sync.repositories import Pair, start_sync
 from campaigns.kit import histogram
 from campaigns.kit.http.errors import NoAnswer, Unavailable
 

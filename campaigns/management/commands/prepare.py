@@ -14,7 +14,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.management.recorded import RecordedCommand
 from campaigns.models.teams import default_team
 from campaigns.planning.analyses import request_outdated
-from campaigns.results.importing import demonstration, stand_ins
+from campaigns.results.importing import demonstration, simulated_katello
 
 
 class Command(RecordedCommand):
@@ -60,7 +60,7 @@ class Command(RecordedCommand):
             ca = _certificates(options["katello_ca"])
             self._target(
                 "simulated Katello",
-                lambda: stand_ins.katello_target(options["katello_url"], ca, owner),
+                lambda: simulated_katello.katello_target(options["katello_url"], ca, owner),
             )
 
     def _target(self, what: str, make: Callable[[], str]) -> None:
@@ -77,7 +77,7 @@ def _certificates(path: Path | None) -> str:
     if path is None:
         raise CommandError("--katello-url needs --katello-ca FILE, which says whom to trust there.")
     try:
-        return stand_ins.certificates_in(path.read_text(encoding="ascii"))
+        return simulated_katello.certificates_in(path.read_text(encoding="ascii"))
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from None
 

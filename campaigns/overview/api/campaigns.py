@@ -16,13 +16,13 @@ from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.overview.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.planning import amending, checking, drafts, life
+from campaigns.planning import amending, checking, drafts, lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.planning.filters import CampaignFilters
-from campaigns.results import keeping, records
+from campaigns.results import archive, records
 
 
 class WholeCampaignApi(CampaignApi):
@@ -47,7 +47,7 @@ class WholeCampaignApi(CampaignApi):
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
         """Load a server; 202 with what was asked for, where that needs approval by a second person."""
         campaign = step(self.campaign(pk))
-        waiting = life.waiting_of(campaign)
+        waiting = lifecycle.waiting_of(campaign)
         if waiting is not None:
             return self.asked(waiting)
         work_waits.send(sender=None)
@@ -85,7 +85,7 @@ class Campaigns(WholeCampaignApi):
         with transaction.atomic():
             campaign = drafts.create(definition, self.user, team=team)
             if launch:
-                life.launch(campaign, self.user, confirmed_name)
+                lifecycle.launch(campaign, self.user, confirmed_name)
         if launch:
             work_waits.send(sender=None)
         return self.answer(campaign, status.HTTP_201_CREATED)
@@ -103,7 +103,9 @@ class Launch(WholeCampaignApi):
         """Lock the definition, plan the runs, and begin."""
         return self.load(
             pk,
-            lambda found: life.launch(found, self.user, self.read(ConfirmInput)["confirm_target"]),
+            lambda found: lifecycle.launch(
+                found, self.user, self.read(ConfirmInput)["confirm_target"]
+            ),
         )
 
 
@@ -115,7 +117,7 @@ class Pause(WholeCampaignApi):
     @operation("pause_campaign", TAG, answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Begin no further run; the one that is going on ends as planned."""
-        return self.take(pk, lambda found: life.pause(found, self.user))
+        return self.take(pk, lambda found: lifecycle.pause(found, self.user))
 
 
 class Resume(WholeCampaignApi):
@@ -128,7 +130,9 @@ class Resume(WholeCampaignApi):
         """Go on after a pause; time budget and failures count anew."""
         return self.take(
             pk,
-            lambda found: life.resume(found, self.user, self.read(ConfirmInput)["confirm_target"]),
+            lambda found: lifecycle.resume(
+                found, self.user, self.read(ConfirmInput)["confirm_target"]
+            ),
         )
 
 
@@ -141,7 +145,7 @@ class Cancel(WholeCampaignApi):
     def post(self, request: Request, pk: int) -> Response:
         """End a campaign: what is going on is told to stop."""
         return self.take(
-            pk, lambda found: life.cancel(found, self.read(CancelInput)["reason"], self.user)
+            pk, lambda found: lifecycle.cancel(found, self.read(CancelInput)["reason"], self.user)
         )
 
 
@@ -158,7 +162,9 @@ class Extend(WholeCampaignApi):
 
         def extend(campaign: Campaign) -> Campaign:
             sent = self.read(ExtendInput)
-            return life.extend(campaign, sent["repetitions"], self.user, sent["confirm_target"])
+            return lifecycle.extend(
+                campaign, sent["repetitions"], self.user, sent["confirm_target"]
+            )
 
         return self.load(pk, extend)
 
@@ -191,7 +197,7 @@ class Archive(WholeCampaignApi):
     @operation("archive_campaign", "campaigns", answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Take a campaign that is over, or a draft, out of the lists; conclusions keep it."""
-        return self.answer(keeping.archive(self.campaign(pk, Right.WRITE), self.user))
+        return self.answer(archive.archive(self.campaign(pk, Right.WRITE), self.user))
 
 
 class Unarchive(WholeCampaignApi):
@@ -202,4 +208,4 @@ class Unarchive(WholeCampaignApi):
     @operation("unarchive_campaign", "campaigns", answer=CampaignDetail)
     def post(self, request: Request, pk: int) -> Response:
         """Show a campaign in the lists again."""
-        return self.answer(keeping.unarchive(self.campaign(pk, Right.WRITE), self.user))
+        return self.answer(archive.unarchive(self.campaign(pk, Right.WRITE), self.user))

@@ -18,7 +18,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
 from campaigns.overview.api.campaigns import WholeCampaignApi
 from campaigns.overview.api.outputs import CampaignDetail
-from campaigns.planning import calibrating, checking, drafts, life, preview, templates
+from campaigns.planning import calibrating, checking, drafts, lifecycle, preview, templates
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.design_shapes import CellName
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
@@ -178,7 +178,7 @@ class Try(CampaignApi):
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
                 raise Invalid({"cell": [f"This campaign has no cell {position}."]})
-        run = life.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
+        run = lifecycle.try_or_ask(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
             return self.asked(run)
         work_waits.send(sender=None)

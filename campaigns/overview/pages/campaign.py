@@ -16,7 +16,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.overview.pages import running
 from campaigns.overview.pages.live import etag_of, progress_version
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
 from campaigns.planning.pages.launches import ANYWAY, failed_try_out
@@ -36,7 +36,7 @@ CANCELLING = "The load is being stopped; the page changes when the target is cle
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Choose by the state; `?view=results` shows what a running campaign has given so far."""
     found = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
-    outline, waiting = outline_of(found), {"launch_request": life.waiting_of(found)}
+    outline, waiting = outline_of(found), {"launch_request": lifecycle.waiting_of(found)}
     if found.state == Campaign.State.DRAFT:
         shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(found)}
         return render(request, "planning/draft.html", waiting | shown | _draft(found, outline))

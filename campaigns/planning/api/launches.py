@@ -17,7 +17,7 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.owners import find
 from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.planning.filters import LaunchRequestFilters
 
@@ -84,7 +84,7 @@ class Approve(Decision):
 
         409 where the definition was changed since: the request is void then, and nothing began.
         """
-        return self.decide(pk, life.approve, self.read(WordsInput)["words"])
+        return self.decide(pk, lifecycle.approve, self.read(WordsInput)["words"])
 
 
 class Refuse(Decision):
@@ -93,7 +93,7 @@ class Refuse(Decision):
     @operation("refuse_launch", TAG, body=WordsInput, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Say no; nothing begins."""
-        return self.decide(pk, life.refuse, self.read(WordsInput)["words"])
+        return self.decide(pk, lifecycle.refuse, self.read(WordsInput)["words"])
 
 
 class Withdraw(Decision):
@@ -102,4 +102,4 @@ class Withdraw(Decision):
     @operation("withdraw_launch", TAG, answer=LaunchRequestOutput)
     def post(self, request: Request, pk: int) -> Response:
         """Take back what you asked for yourself."""
-        return self.decide(pk, lambda row, user, _: life.withdraw(row, user), "")
+        return self.decide(pk, lambda row, user, _: lifecycle.withdraw(row, user), "")

@@ -24,7 +24,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.planning.api.inputs import CampaignInput
 from campaigns.planning.design import FIELDS, Choice, Declared, Number, Span, Whole
-from campaigns.planning.parts import MOST_FACTORS
+from campaigns.planning.kind_fields import MOST_FACTORS
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """What editors know best."""

@@ -15,7 +15,7 @@ from campaigns.kit.pages.fields import is_key
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.pages.launches import ANYWAY, kept_back, told_if_asked
 
 LONGEST_REASON = 2000
@@ -28,7 +28,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
     """Lock the definition and begin."""
     user = user_of(request)
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
-    asked = life.production_server(campaign) is not None and not typed_name(request)
+    asked = lifecycle.production_server(campaign) is not None and not typed_name(request)
     if request.method == "POST" and not asked and kept_back(request, campaign):
         return redirect(f"{reverse('campaign', args=[pk])}?{ANYWAY}=on")
     step = _step(
@@ -39,7 +39,7 @@ def launch(request: HttpRequest, pk: int) -> HttpResponse:
         "Lock and launch",
         **({ANYWAY: "on"} if ANYWAY in request.GET or ANYWAY in request.POST else {}),
     )
-    return _load(request, pk, step, lambda found, name: life.launch(found, user, name))
+    return _load(request, pk, step, lambda found, name: lifecycle.launch(found, user, name))
 
 
 @require_http_methods(["GET", "POST"])
@@ -59,7 +59,7 @@ def try_one(request: HttpRequest, pk: int) -> HttpResponse:
 
     def one(campaign: Campaign, name: str) -> object:
         cell = campaign.cells.filter(pk=int(key)).first() if is_key(key) else None
-        return life.try_or_ask(campaign, user, cell, name)
+        return lifecycle.try_or_ask(campaign, user, cell, name)
 
     return _load(request, pk, step, one)
 
@@ -70,7 +70,7 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Begin no further run."""
     user = user_of(request)
     campaign = get_object_or_404(Campaign, pk=pk)
-    return _steer(request, campaign, lambda found: life.pause(found, user))
+    return _steer(request, campaign, lambda found: lifecycle.pause(found, user))
 
 
 @require_http_methods(["GET", "POST"])
@@ -89,7 +89,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         pk,
         step,
-        lambda campaign, name: life.resume(campaign, user, name),
+        lambda campaign, name: lifecycle.resume(campaign, user, name),
         asks=False,
     )
 
@@ -110,7 +110,7 @@ def extend(request: HttpRequest, pk: int) -> HttpResponse:
         blocks=given,
     )
     return _load(
-        request, pk, step, lambda campaign, name: life.extend(campaign, blocks, user, name)
+        request, pk, step, lambda campaign, name: lifecycle.extend(campaign, blocks, user, name)
     )
 
 
@@ -121,7 +121,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, pk=pk)
     if request.method == "POST":
         user, reason = user_of(request), reason_in(request)
-        return _steer(request, campaign, lambda found: life.cancel(found, reason, user))
+        return _steer(request, campaign, lambda found: lifecycle.cancel(found, reason, user))
     if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
         messages.warning(request, f"There is nothing to cancel: the campaign is {campaign.state}.")
         return redirect("campaign", pk)
@@ -162,7 +162,7 @@ def _load(
     """
     campaign = get_object_or_404(Campaign.objects.select_related("target"), pk=pk)
     if request.method == "GET":
-        if life.production_server(campaign) is None:
+        if lifecycle.production_server(campaign) is None:
             return redirect("campaign", pk)
         return ask_for_name(request, campaign, step)
     try:

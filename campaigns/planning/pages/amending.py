@@ -21,7 +21,7 @@ from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, changed
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.planning import amending, drafts, life
+from campaigns.planning import amending, drafts, lifecycle
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.design import FIELDS, LOCKED, in_group
@@ -30,7 +30,7 @@ from campaigns.planning.outline import factors_of
 from campaigns.planning.pages.actions import reason_in
 from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
 from campaigns.planning.pages.contrast_fields import PATH, ContrastForm, as_entered, read_entered
-from campaigns.planning.work import work_of
+from campaigns.planning.work_factors import work_of
 
 STOP = ("stop_rule", *in_group("precision"))
 ALWAYS = tuple(name for name in LOCKED if name not in STOP)
@@ -56,7 +56,7 @@ class AmendForm(forms.Form):
         if not _stop_is_open(campaign):
             design = {name: field for name, field in design.items() if name not in STOP}
         self.fields |= design
-        if _stop_is_open(campaign) and life.production_server(campaign) is not None:
+        if _stop_is_open(campaign) and lifecycle.production_server(campaign) is not None:
             self.fields["confirmed_name"] = forms.CharField(
                 label="Name of the production server",
                 help_text="Only where the stop rule changes: it may go on loading the server.",
@@ -171,7 +171,7 @@ def _draw(
         "problems": [text for path in ("", PATH) for text in errors.get(path, ())],
         "amendments": amendments_of(campaign),
         "stop_is_open": _stop_is_open(campaign),
-        "takes_two": _stop_is_open(campaign) and life.takes_two(campaign),
+        "takes_two": _stop_is_open(campaign) and lifecycle.takes_two(campaign),
     }
     status = 409 if overtaken else 422 if errors else 200
     return render(request, "planning/amend.html", context, status=status)

@@ -19,7 +19,7 @@ from campaigns.kit.pages.people import campaign_of, may, takes, user_of
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import NotAllowed, Right
 from campaigns.models import Campaign, Target
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import Definition, check
 from campaigns.planning.pages import forms
@@ -152,9 +152,9 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
         return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
     try:
         if act == "launch":
-            life.launch(stored, user)
+            lifecycle.launch(stored, user)
         elif act == "try":
-            life.try_or_ask(stored, user)
+            lifecycle.try_or_ask(stored, user)
     except NotConfirmed:
         messages.info(request, f"“{stored.name}” is saved as a draft.")
         return redirect(f"campaign-{act}", stored.pk)

@@ -14,7 +14,7 @@ from campaigns.kit.owners import find
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import NotAllowed, Right
 from campaigns.models import Campaign, LaunchRequest, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.targets.probing import missing_at
 
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
@@ -27,14 +27,14 @@ ANYWAY = "anyway"
 @takes(Right.OPERATE, LaunchRequest)
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
     """Say yes as a second operator; it begins then."""
-    return _decide(request, pk, life.approve, "Approved: it starts when it is its turn.")
+    return _decide(request, pk, lifecycle.approve, "Approved: it starts when it is its turn.")
 
 
 @require_POST
 @takes(Right.OPERATE, LaunchRequest)
 def refuse(request: HttpRequest, pk: int) -> HttpResponse:
     """Say no."""
-    return _decide(request, pk, life.refuse, "Rejected: nothing starts.")
+    return _decide(request, pk, lifecycle.refuse, "Rejected: nothing starts.")
 
 
 @require_POST
@@ -42,7 +42,10 @@ def refuse(request: HttpRequest, pk: int) -> HttpResponse:
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """Take back what one asked for."""
     return _decide(
-        request, pk, lambda row, user, _: life.withdraw(row, user), "Withdrawn: nothing starts."
+        request,
+        pk,
+        lambda row, user, _: lifecycle.withdraw(row, user),
+        "Withdrawn: nothing starts.",
     )
 
 
@@ -71,7 +74,7 @@ def kept_back(request: HttpRequest, campaign: Campaign) -> bool:
 
 def told_if_asked(request: HttpRequest, campaign: Campaign) -> bool:
     """Say that a step waits for approval by a second person; False where none waits."""
-    waiting = life.waiting_of(campaign)
+    waiting = lifecycle.waiting_of(campaign)
     if waiting is None:
         return False
     messages.info(

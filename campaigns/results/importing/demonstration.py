@@ -8,8 +8,8 @@ from django.db import transaction
 from campaigns.models import Campaign, Target
 from campaigns.planning import checking, drafts
 from campaigns.results.importing.files import About, import_file
-from campaigns.results.importing.stand_ins import paused_where_it_was
-from campaigns.targets import servers
+from campaigns.results.importing.simulated_katello import paused_where_it_was
+from campaigns.targets import saving
 from campaigns.targets.forms import as_data
 
 PUBLISHED = Path(__file__).with_name("published_sync_runs.csv")
@@ -63,7 +63,7 @@ def sandbox_target(base_url: str, author: User | None) -> str:
     if found is None:
         if Target.objects.filter(name__startswith=f"{SANDBOX} (retired ").exists():
             return ""
-        target = servers.save_target(_server(base_url))
+        target = saving.save_target(_server(base_url))
         drafts.create(checking.check(_comparison(target)), author)
         return f"Made the target {SANDBOX} at {base_url}, and a draft that measures it."
     taken_over = found.family != "http" or found.username or found.password
@@ -71,7 +71,7 @@ def sandbox_target(base_url: str, author: User | None) -> str:
         return ""
     if said := paused_where_it_was(found, base_url):
         return said
-    servers.save_target(as_data(found) | _server(base_url, found.notes), found)
+    saving.save_target(as_data(found) | _server(base_url, found.notes), found)
     return f"The target {SANDBOX} is at {base_url} now."
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from campaigns import results
 from campaigns.kit.errors import Invalid
 from campaigns.models import Block, Campaign, Cell, Factor, Level, Run
+from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
 from campaigns.planning.levels import MOST_BYTES
-from campaigns.planning.parts import MOST_CELLS, MOST_FACTORS
 from campaigns.results.importing.submitted import Submitted, SubmittedRun
 from campaigns.results.readers.base import Scalar
 

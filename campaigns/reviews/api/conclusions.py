@@ -25,13 +25,13 @@ from campaigns.reviews.api.conclusion_outputs import (
     prefetched,
 )
 from campaigns.reviews.baselines import baseline_of, compare_with
-from campaigns.reviews.checking import LONGEST_TEXT, LONGEST_VIEW, LONGEST_WORD, MOST_EVIDENCE
 from campaigns.reviews.content import Cited, Content, content_of, revised
 from campaigns.reviews.deciding import decide
 from campaigns.reviews.drafting import create, delete, edit
 from campaigns.reviews.filters import ConclusionFilters
 from campaigns.reviews.queries import conclusions_on, conclusions_seen_by
 from campaigns.reviews.sending import MOST_REVIEWERS, send, withdraw
+from campaigns.reviews.validation import LONGEST_TEXT, LONGEST_VIEW, LONGEST_WORD, MOST_EVIDENCE
 
 TAG = "conclusions"
 LARGEST = 2**31 - 1

@@ -14,7 +14,7 @@ from campaigns.kit.filters import FilterSet, Word
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.targets import ending, servers
+from campaigns.targets import ending, saving
 from campaigns.targets.api.outputs import TargetAnswer, TargetOutput
 from campaigns.targets.forms import TargetForm, as_data
 from campaigns.targets.probes import request_probe
@@ -57,10 +57,10 @@ class Targets(Api):
         """Save a target, and ask for its first probe; `warnings` hold what there is to be told."""
         data = self.read(NewTargetInput)
         team = team_for(self.user, data.pop("team"), Right.OPERATE)
-        target = servers.save_target(data, team=team)
+        target = saving.save_target(data, team=team)
         request_probe(target)
         output = dict(TargetOutput(target, context={"request": request}).data)
-        output["warnings"] = servers.to_be_told(target, data)
+        output["warnings"] = saving.to_be_told(target, data)
         return Response(output, status=status.HTTP_201_CREATED, headers={"Location": output["url"]})
 
 
@@ -73,7 +73,7 @@ class OneTarget(Api):
     @operation("get_target", "targets", answer=TargetOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One target, also a retired one."""
-        return self.one(get_object_or_404(Target, pk=pk), TargetOutput, servers.revised)
+        return self.one(get_object_or_404(Target, pk=pk), TargetOutput, saving.revised)
 
     @operation("edit_target", "targets", body=EditTargetInput, answer=TargetAnswer)
     def patch(self, request: Request, pk: int) -> Response:
@@ -84,18 +84,18 @@ class OneTarget(Api):
         target = in_use(pk)
         changes = self.read(EditTargetInput)
         data = as_data(target) | changes
-        saved = servers.save_target(data, target, seen=self.seen)
-        self.revision = revision_of(servers.revised(saved))
+        saved = saving.save_target(data, target, seen=self.seen)
+        self.revision = revision_of(saving.revised(saved))
         why_not = request_probe(saved)
         output = dict(TargetOutput(saved, context={"request": request}).data)
-        told = servers.to_be_told(saved, changes)
+        told = saving.to_be_told(saved, changes)
         return Response(output | {"warnings": [*told, why_not] if why_not else told})
 
     @operation("delete_target", "targets")
     def delete(self, request: Request, pk: int) -> Response:
         """Delete a target that nothing depends on, with its settings, steps and login."""
         target = get_object_or_404(Target, pk=pk)
-        with self.unchanged(target, servers.revised):
+        with self.unchanged(target, saving.revised):
             ending.delete_target(target, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -137,7 +137,7 @@ class Retire(Api):
         """Take it out of the lists, with its limits; its campaigns stay as they are."""
         target = in_use(pk)
         try:
-            servers.retire_target(target)
+            saving.retire_target(target)
         except Invalid as invalid:
             raise NotPossible(" ".join(invalid.errors[""])) from None
         return Response(self.shown(target, TargetOutput))

@@ -20,7 +20,7 @@ from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target
-from campaigns.targets import servers
+from campaigns.targets import saving
 from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, TargetForm
 from campaigns.targets.holders import TargetRow, target_rows
 from campaigns.targets.pages.quiet import quiet_of, zones
@@ -117,7 +117,7 @@ def target_retire(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a target out of the lists."""
     target = get_object_or_404(Target, pk=pk, retired_at=None)
     try:
-        servers.retire_target(target)
+        saving.retire_target(target)
     except Invalid as invalid:
         for message in invalid.errors[""]:
             messages.warning(request, message)
@@ -133,7 +133,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         try:
             team = None if target else team_for(user_of(request), request.POST.get("team"), OPERATE)
             form = TargetForm(posted(request), target=target or Target(team=team))
-            return _saved(request, form, servers.save(form, seen_in(request)))
+            return _saved(request, form, saving.save(form, seen_in(request)))
         except Changed as error:
             changed = error
         except Invalid as error:
@@ -152,7 +152,7 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
         "zones": zones(),
         "errors": bool(invalid),
         "moved": changed and of_form(changed, form, SECRETS),
-        "seen": opened_on(request, servers.revised(stored) if target else None, changed),
+        "seen": opened_on(request, saving.revised(stored) if target else None, changed),
         "locked": _locked(target and stored),
         "kept": target is not None
         and is_kept(stored)
@@ -168,7 +168,7 @@ def _saved(request: HttpRequest, form: TargetForm, target: Target) -> HttpRespon
     messages.success(
         request, f"{is_saved}. {why_not}" if why_not else f"{is_saved}, and is being probed."
     )
-    for sentence in servers.to_be_told(target, form.cleaned_data):
+    for sentence in saving.to_be_told(target, form.cleaned_data):
         messages.warning(request, sentence)
     return redirect("target", target.pk)
 

@@ -25,7 +25,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.models import Attempt, Run, Target, TargetLease, Worker
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.tests.toy import worker
 
 __all__ = ["worker"]
@@ -178,7 +178,7 @@ def draft(stand_in, target, worker):
 @pytest.fixture
 def launched(draft):
     def make(**changes):
-        return life.launch(draft(**changes), None)
+        return lifecycle.launch(draft(**changes), None)
 
     return make
 

@@ -3,7 +3,7 @@
 from campaigns.execution import dispatch as dispatching
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Run, Target
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 
 REFUSALS = (NotPossible, drafts.NotADraft, Invalid)
 
@@ -32,9 +32,9 @@ def define(design):
     campaign = drafts.create(checking.check(data), None)
     Campaign.objects.filter(pk=campaign.pk).update(pool=design["pool"])
     if design["launched"]:
-        life.launch(campaign, None)
+        lifecycle.launch(campaign, None)
     else:
-        life.try_one(campaign, None)
+        lifecycle.try_one(campaign, None)
     dispatching.dispatch()
 
 
@@ -45,12 +45,12 @@ def on_a_campaign(name, n):
         return lambda: None
     data = drafts.as_data(campaign)
     return {
-        "launch": lambda: life.launch(campaign, None),
-        "try_one": lambda: life.try_one(campaign, None),
-        "pause": lambda: life.pause(campaign),
-        "resume": lambda: life.resume(campaign),
-        "cancel": lambda: life.cancel(campaign, "enough"),
-        "extend": lambda: life.extend(campaign, 1, None),
+        "launch": lambda: lifecycle.launch(campaign, None),
+        "try_one": lambda: lifecycle.try_one(campaign, None),
+        "pause": lambda: lifecycle.pause(campaign),
+        "resume": lambda: lifecycle.resume(campaign),
+        "cancel": lambda: lifecycle.cancel(campaign, "enough"),
+        "extend": lambda: lifecycle.extend(campaign, 1, None),
         "change": lambda: drafts.change(campaign, checking.check(data)),
         "delete": lambda: drafts.delete(campaign),
     }[name]
@@ -69,8 +69,8 @@ def on_a_run(name, n):
     if run is None:
         return lambda: None
     return {
-        "cancel_run": lambda: life.cancel_run(run, "a mistake"),
-        "run_again": lambda: life.run_again(run, None),
-        "exclude": lambda: life.exclude(run, None, "odd"),
-        "include": lambda: life.include(run),
+        "cancel_run": lambda: lifecycle.cancel_run(run, "a mistake"),
+        "run_again": lambda: lifecycle.run_again(run, None),
+        "exclude": lambda: lifecycle.exclude(run, None, "odd"),
+        "include": lambda: lifecycle.include(run),
     }[name]

@@ -10,7 +10,7 @@ from campaigns.findings.compute import findings as storing
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db
@@ -158,13 +158,13 @@ def test_a_paused_campaign_waits_for_its_next_block(launched, noisy):
         dispatch.dispatch()
         attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
         execution.execute(attempt.pk, "measure@here", "here")
-    life.pause(campaign, None)
+    lifecycle.pause(campaign, None)
 
     for _ in range(2):  # what is analysed in the first one asks for a block in the second one
         campaign = go_on(campaign)
 
     assert (campaign.state, campaign.repetitions) == ("paused", 8)
-    life.resume(campaign, None)
+    lifecycle.resume(campaign, None)
     assert go_on(campaign).repetitions == 12
 
 
@@ -192,7 +192,7 @@ def test_a_cancelled_campaign_gets_no_further_block(launched, noisy):
     noisy(0.3)
     campaign = adaptive(launched)
     dispatch.dispatch()
-    life.cancel(campaign, "enough")
+    lifecycle.cancel(campaign, "enough")
 
     campaign = go_on(campaign)
 

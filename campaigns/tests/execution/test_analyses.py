@@ -13,7 +13,7 @@ from campaigns.execution.waiting import waiting_for
 from campaigns.findings import compute
 from campaigns.findings.compute import claiming
 from campaigns.models import Attempt, Campaign, Finding, Run, Submission, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import (
     request_analysis,
     request_analysis_after,
@@ -155,7 +155,7 @@ def test_a_campaign_that_just_ended_is_analysed_before_the_next_run(
 ):
     submitted("build-1")
     ended = launched()
-    life.cancel(ended, "enough")
+    lifecycle.cancel(ended, "enough")
     dispatch.dispatch()
     launched()
 
@@ -296,7 +296,7 @@ def test_the_page_says_that_a_run_waits_for_the_analysis_of_another_campaign(
     launched, analyst, worker
 ):
     ended = launched(name="The first")
-    life.cancel(ended, "enough")
+    lifecycle.cancel(ended, "enough")
     dispatch.dispatch()
     campaign = launched(name="The second")
     dispatch.dispatch()
@@ -393,7 +393,7 @@ def test_an_analysis_is_requested_at_the_end_of_a_block_and_not_too_often(launch
 
 
 def test_a_try_out_is_never_analysed(draft):
-    run = life.try_one(draft(), None)
+    run = lifecycle.try_one(draft(), None)
     Run.objects.update(state=Run.State.DONE)
 
     request_analysis_after(run)

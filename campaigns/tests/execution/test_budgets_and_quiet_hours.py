@@ -10,7 +10,7 @@ from campaigns.execution import dispatch, keeper
 from campaigns.execution.claim import claim
 from campaigns.execution.waiting import waiting_for
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.expected import expected_seconds
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.going_on import back_date, claimed, execute_next, quiet_from, run_all
@@ -98,8 +98,8 @@ def test_after_a_resumption_a_budget_counts_from_the_next_run(launched):
     campaign = launched(time_budget_seconds=600, repetitions=3)
     execute_next()
     back_date(campaign, 599)
-    life.pause(campaign, None)
-    life.resume(campaign, None)
+    lifecycle.pause(campaign, None)
+    lifecycle.resume(campaign, None)
 
     run_all(campaign)
 
@@ -114,7 +114,7 @@ def test_an_extension_gets_a_budget_of_its_own(launched, stand_in):
     back_date(campaign, 60)
     dispatch.dispatch()
 
-    life.extend(campaign, 1, None)
+    lifecycle.extend(campaign, 1, None)
     run_all(campaign)
 
     assert campaign.state == Campaign.State.FINISHED
@@ -259,7 +259,7 @@ def test_what_is_on_in_a_paused_campaign_stops_when_the_budget_is_over_and_goes_
 ):
     campaign = launched(factors={"manners": ["slow"]}, repetitions=2, time_budget_seconds=7200)
     measuring = measuring_alone()
-    life.pause(campaign, None)
+    lifecycle.pause(campaign, None)
 
     back_date(campaign, 7200)
     measuring.get()
@@ -273,7 +273,7 @@ def test_what_is_on_in_a_paused_campaign_stops_when_the_budget_is_over_and_goes_
     assert campaign.log.filter(text=line).count() == 1
 
     stand_in.go_on.set()
-    life.resume(campaign, None)
+    lifecycle.resume(campaign, None)
     run_all(campaign)
     assert campaign.state == Campaign.State.FINISHED
     assert campaign.runs.filter(state=Run.State.DONE).count() == 2
@@ -283,7 +283,7 @@ def test_dispatch_stops_what_is_on_in_a_paused_campaign_as_well(launched, open_a
     campaign = launched(repetitions=3, time_budget_seconds=600)
     dispatch.dispatch()
     attempt = claimed(open_attempt)
-    life.pause(campaign, None)
+    lifecycle.pause(campaign, None)
     back_date(campaign, 600)
 
     dispatch.dispatch()

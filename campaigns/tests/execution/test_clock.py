@@ -20,7 +20,7 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.expected import budget_seconds_left, expected_seconds
 from campaigns.tests.execution.going_on import back_date, execute_next, run_all
 
@@ -168,7 +168,7 @@ def test_failures_before_a_resumption_do_not_count_although_they_lie_in_the_futu
     run_all(campaign)
     set_back(campaign)
 
-    life.resume(campaign)
+    lifecycle.resume(campaign)
     execute_next()
 
     campaign.refresh_from_db()
@@ -197,10 +197,10 @@ def test_a_resumption_brings_a_budget_of_its_own_right_after_the_clock_was_set_b
     campaign = launched(repetitions=3, time_budget_seconds=7200)
     execute_next()
     Attempt.objects.update(claimed_at=F("claimed_at") - timedelta(seconds=6000))
-    life.pause(campaign)
+    lifecycle.pause(campaign)
     set_back(campaign)
 
-    life.resume(campaign)
+    lifecycle.resume(campaign)
     execute_next()
 
     assert budget_used(campaign) < 5

@@ -32,7 +32,7 @@ from campaigns.models import (
     TargetLease,
     Worker,
 )
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -232,7 +232,7 @@ def test_a_repeated_run_began_with_the_attempt_that_counts(launched, abandoned):
 def test_a_run_that_was_cancelled_before_its_worker_died_is_not_repeated(launched, abandoned):
     campaign = launched(repetitions=1)
     abandoned(campaign)
-    life.cancel_run(campaign.runs.get(position=1), "a mistake")
+    lifecycle.cancel_run(campaign.runs.get(position=1), "a mistake")
 
     dispatch.dispatch()
 
@@ -245,7 +245,7 @@ def test_a_campaign_whose_worker_is_dead_is_cancelled_when_its_lease_is_over(lau
     campaign = launched()
     abandoned(campaign)
     TargetLease.objects.update(expires_at=Now() + timedelta(seconds=30))
-    life.cancel(campaign, "enough")
+    lifecycle.cancel(campaign, "enough")
 
     dispatch.dispatch()
     campaign.refresh_from_db()
@@ -317,13 +317,13 @@ def test_nobody_leases_again_before_the_grace_is_over(launched, settings):
 def test_a_paused_campaign_starts_nothing_and_goes_on_when_resumed(launched, open_attempt):
     campaign = launched()
     dispatch.dispatch()
-    life.pause(campaign)
+    lifecycle.pause(campaign)
 
     assert execution.execute(open_attempt().pk, "w", "here") is None
     dispatch.dispatch()
     assert not Attempt.objects.filter(state=Attempt.State.RUNNING).exists()
 
-    life.resume(campaign)
+    lifecycle.resume(campaign)
     run_all(campaign)
     assert campaign.state == Campaign.State.FINISHED
 
@@ -332,7 +332,7 @@ def test_a_campaign_that_is_paused_during_its_last_run_is_finished(launched):
     campaign = launched(repetitions=1)
     for _ in range(2):
         execute_next()
-    life.pause(campaign)
+    lifecycle.pause(campaign)
 
     dispatch.dispatch()
 
@@ -362,7 +362,7 @@ def test_a_run_that_is_asked_for_while_the_end_is_decided_keeps_the_campaign_ope
 def test_a_paused_campaign_does_not_keep_the_target_from_another_one(launched):
     paused = launched()
     dispatch.dispatch()
-    life.pause(paused)
+    lifecycle.pause(paused)
     second = launched()
     TargetLease.objects.update(expires_at=Now() - timedelta(seconds=1))
 
@@ -370,7 +370,7 @@ def test_a_paused_campaign_does_not_keep_the_target_from_another_one(launched):
     assert TargetLease.objects.filter(attempt__run__campaign=second).exists()
 
     run_all(second)
-    life.resume(paused)
+    lifecycle.resume(paused)
     run_all(paused)
     assert (second.state, paused.state) == (Campaign.State.FINISHED, Campaign.State.FINISHED)
 
@@ -379,7 +379,7 @@ def test_a_cancelled_campaign_withdraws_what_is_queued_and_ends(launched):
     campaign = launched()
     dispatch.dispatch()
 
-    life.cancel(campaign, "wrong server")
+    lifecycle.cancel(campaign, "wrong server")
     dispatch.dispatch()
 
     campaign.refresh_from_db()
@@ -394,7 +394,7 @@ def test_an_extension_reopens_a_finished_campaign_in_a_session_of_its_own(launch
     campaign = launched(repetitions=1)
     run_all(campaign)
 
-    life.extend(campaign, 2, None)
+    lifecycle.extend(campaign, 2, None)
     run_all(campaign)
 
     assert campaign.state == Campaign.State.FINISHED
@@ -407,13 +407,13 @@ def test_an_extension_reopens_a_finished_campaign_in_a_session_of_its_own(launch
 
 def test_a_try_out_runs_on_a_draft_and_leaves_it_a_draft(draft):
     campaign = draft()
-    life.try_one(campaign, None)
+    lifecycle.try_one(campaign, None)
 
     run_all(campaign)
 
     assert campaign.state == Campaign.State.DRAFT
     assert campaign.runs.get().state == Run.State.DONE
-    life.launch(campaign, None)
+    lifecycle.launch(campaign, None)
     run_all(campaign)
     assert campaign.state == Campaign.State.FINISHED
 
@@ -425,7 +425,7 @@ def test_a_failed_run_can_be_run_again_by_a_person(launched, stand_in):
     assert run.state == Run.State.FAILED
     Campaign.objects.update(parameters={"manners": "good"})
 
-    life.run_again(run, None)
+    lifecycle.run_again(run, None)
     run_all(campaign)
 
     run.refresh_from_db()

@@ -20,7 +20,7 @@ from campaigns.models import (
     Target,
     TargetLease,
 )
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.refusals import refused_levels
 from campaigns.tests.execution.beside import Beside
 from campaigns.tests.execution.together import until
@@ -287,7 +287,7 @@ def test_cancelling_the_campaign_stops_what_is_measured(attempt_of, stand_in):
     joined = in_background(attempt)
     assert stand_in.measuring.wait(10)
 
-    life.cancel(attempt.run.campaign, "too slow")
+    lifecycle.cancel(attempt.run.campaign, "too slow")
     joined()
     dispatch.dispatch()
 
@@ -303,7 +303,7 @@ def test_cancelling_one_run_lets_the_campaign_go_on(attempt_of, stand_in):
     joined = in_background(attempt)
     assert stand_in.measuring.wait(10)
 
-    life.cancel_run(attempt.run, "a mistake")
+    lifecycle.cancel_run(attempt.run, "a mistake")
     joined()
 
     assert attempt.state == Attempt.State.CANCELLED

@@ -8,14 +8,15 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from campaigns import execution, results
-from campaigns.execution import dispatch, gathering
+from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.execution.dispatch import generators
-from campaigns.execution.gathered import added_progress
+from campaigns.execution.generators import gathering
+from campaigns.execution.generators.totals import added_progress
 from campaigns.execution.waiting import waiting_for
 from campaigns.kit import encryption, histogram
 from campaigns.models import Attempt, Generator, GeneratorLease, Run, TargetLease, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.execution.together import run_together, together, until, workers
 
 __all__ = ["run_together", "together", "workers"]
@@ -208,7 +209,7 @@ def test_a_cancel_ends_all_of_them_before_the_target_is_given_back(run_together)
     attempt, joined = run_together(seconds=30)
     until(lambda: states() == [STATE.STARTED] * 3)
 
-    life.cancel(attempt.run.campaign, "too slow")
+    lifecycle.cancel(attempt.run.campaign, "too slow")
     attempt = joined()
 
     assert (attempt.state, attempt.reason) == (Attempt.State.CANCELLED, "too slow")
@@ -311,7 +312,7 @@ def test_messages_are_sent_again_where_nobody_took_them(run_together, workers, m
     dispatch.send_again(["generate"])
     assert set(Generator.objects.values_list("sent_at", flat=True)) == {None}
 
-    life.cancel(attempt.run.campaign, "enough")
+    lifecycle.cancel(attempt.run.campaign, "enough")
     assert joined().state == Attempt.State.CANCELLED
     dispatch.ask_generators(attempt.pk)
     assert len(sent) == 2

@@ -6,7 +6,7 @@ from campaigns.execution import dispatch
 from campaigns.execution.dispatch import queueing
 from campaigns.execution.waiting import waiting_for
 from campaigns.models import Attempt, Campaign, Run, Target
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.execution.going_on import execute_next, run_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,7 +36,7 @@ def test_after_a_resumption_failures_count_anew(launched):
     )
     run_all(campaign)
 
-    life.resume(campaign)
+    lifecycle.resume(campaign)
     run_all(campaign)
 
     assert campaign.runs.filter(state=Run.State.FAILED).count() == 6
@@ -129,7 +129,7 @@ def test_the_last_run_ends_a_campaign_even_if_it_fails(launched):
 
 def test_try_outs_stop_nothing(draft):
     campaign = draft(factors={"manners": ["refusing"]}, max_consecutive_failures=1)
-    life.try_one(campaign, None)
+    lifecycle.try_one(campaign, None)
 
     run_all(campaign)
 

@@ -12,7 +12,7 @@ from campaigns.execution import dispatch
 from campaigns.execution.claim import claim
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, Run, TargetLease
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.execution.beside import Beside, not_stored_yet
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,7 +42,7 @@ def test_an_extension_that_is_being_stored_keeps_its_campaign_open(launched):
     Run.objects.update(state=Run.State.DONE)
 
     with not_stored_yet():
-        life.extend(campaign, 1, None)
+        lifecycle.extend(campaign, 1, None)
         Beside(dispatch.dispatch).get()
     dispatch.dispatch()
 
@@ -56,7 +56,7 @@ def test_a_run_that_is_just_planned_again_keeps_its_campaign_open(launched):
     Run.objects.update(state=Run.State.FAILED, reason="refused")
 
     with not_stored_yet():
-        life.run_again(campaign.runs.get(position=2), None)
+        lifecycle.run_again(campaign.runs.get(position=2), None)
         Beside(dispatch.dispatch).get()
     dispatch.dispatch()
 
@@ -70,7 +70,7 @@ def test_a_lost_run_of_a_campaign_that_is_being_cancelled_is_not_planned_again(l
     abandoned(campaign)
 
     with not_stored_yet():
-        life.cancel(campaign, "enough")
+        lifecycle.cancel(campaign, "enough")
         Beside(dispatch.dispatch).get()
     dispatch.dispatch()
 
@@ -81,11 +81,11 @@ def test_a_lost_run_of_a_campaign_that_is_being_cancelled_is_not_planned_again(l
 
 def test_a_try_out_that_is_being_queued_holds_the_launch_back(draft):
     campaign = draft()
-    life.try_one(campaign, None)
+    lifecycle.try_one(campaign, None)
 
     with not_stored_yet():
         dispatch.dispatch()
-        launching = Beside(life.launch, campaign, None)
+        launching = Beside(lifecycle.launch, campaign, None)
         launching.ended(0.3)
 
     with pytest.raises(NotPossible, match="try-out"):
@@ -102,7 +102,7 @@ def test_a_run_that_is_claimed_while_it_is_cancelled_is_told_to_stop_or_never_be
         dispatch.dispatch()
         attempt = open_attempt()
         claiming = Beside(claim, attempt.pk, "measure@here", "here")
-        cancelling = Beside(life.cancel_run, attempt.run, "a mistake")
+        cancelling = Beside(lifecycle.cancel_run, attempt.run, "a mistake")
 
         claimed = claiming.get()
         cancelling.get()
@@ -125,7 +125,7 @@ def test_a_campaign_that_is_cancelled_while_a_run_is_claimed_ends(launched, open
         dispatch.dispatch()
         attempt = open_attempt()
         executing = Beside(execution.execute, attempt.pk, "measure@here", "here")
-        cancelling = Beside(life.cancel, campaign, "enough")
+        cancelling = Beside(lifecycle.cancel, campaign, "enough")
 
         executing.get()
         cancelling.get()
@@ -168,7 +168,7 @@ def test_a_run_is_excluded_once_however_many_say_so(launched):
     run = launched().runs.get(position=1)
     Run.objects.update(state=Run.State.DONE)
 
-    saying = [Beside(life.exclude, run, None, f"reason {n}") for n in range(3)]
+    saying = [Beside(lifecycle.exclude, run, None, f"reason {n}") for n in range(3)]
 
     assert all(each.ended() for each in saying)
     assert [type(each.error) for each in saying].count(NotPossible) == 2

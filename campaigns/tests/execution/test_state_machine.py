@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 
 from campaigns.execution import dispatch as dispatching
 from campaigns.models import Campaign, Run, Target, TargetLease
-from campaigns.planning import life
-from campaigns.targets import servers
+from campaigns.planning import lifecycle
+from campaigns.targets import saving
 from campaigns.tests.execution import people
 from campaigns.tests.execution.beside import Beside, not_stored_yet
 from campaigns.tests.execution.books import check_the_books
@@ -111,13 +111,13 @@ class Faults(RuleBasedStateMachine):
         target = nth(Target.objects.filter(retired_at=None).order_by("pk"), n)
         if target is not None:
             data = {"name": target.name, "family": target.family, "base_url": f"http://{address}"}
-            self._quietly(lambda: servers.save_target(data, target))
+            self._quietly(lambda: saving.save_target(data, target))
 
     @rule(n=number)
     def retire_a_target(self, n):
         target = nth(Target.objects.filter(retired_at=None).order_by("pk"), n)
         if target is not None:
-            self._quietly(lambda: servers.retire_target(target))
+            self._quietly(lambda: saving.retire_target(target))
 
     @rule(n=number)
     def begin_or_end_quiet_hours(self, n):
@@ -281,7 +281,7 @@ class Faults(RuleBasedStateMachine):
             if not self._open_runs().exists() and not self._active().exists():
                 break
             for paused in Campaign.objects.filter(state=Campaign.State.PAUSED):
-                life.resume(paused)
+                lifecycle.resume(paused)
             world.pass_time(TICK_SECONDS, beat=True)
             for message in list(world.messages):
                 world.deliver(message)

@@ -21,7 +21,7 @@ from campaigns.models import (
     Run,
     TargetLease,
 )
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of
@@ -105,7 +105,7 @@ def test_a_cancelled_campaign_sets_back_too(server, workers, launched, target):
     dispatch.dispatch()
     execution.execute(Attempt.objects.get().pk, "measure@here", "here")
     assert server.values["puma_workers"] != 2
-    life.cancel(campaign, "enough")
+    lifecycle.cancel(campaign, "enough")
     restore(target)
     assert server.values["puma_workers"] == 2
 
@@ -123,7 +123,7 @@ def test_nothing_begins_on_a_server_that_has_to_be_set_back(server, workers, lau
 
 def test_a_try_out_sets_back_what_it_changed(server, workers, draft, target):
     campaign = draft(factors={"puma_workers": [4, 8]})
-    life.try_one(campaign, None)
+    lifecycle.try_one(campaign, None)
     restore(target)
     assert server.values["puma_workers"] == 2
     assert server.changes() == [("/settings/puma_workers", 4), ("/settings/puma_workers", 2)]
@@ -218,7 +218,7 @@ def test_commands_over_ssh_set_and_read_and_reset(target, admin, settings, launc
         assert "is not known: SHA256:" in campaign.runs.get().reason
         login.refresh_from_db()
         ssh_logins.accept_host_key(login, fingerprint_of(login.offered_key), admin)
-        life.run_again(campaign.runs.get(), None)
+        lifecycle.run_again(campaign.runs.get(), None)
         go()
         assert states(campaign) == ["done"]
         proof = Attempt.objects.latest("pk").proofs.get(name="restart")
@@ -265,11 +265,11 @@ class TestByHand:
         other = launched(factors={"level": [5]}, repetitions=1)
         go()
         assert states(other) == ["planned"]
-        life.pause(campaign)
+        lifecycle.pause(campaign)
         assert not open_requests().exists()
         go()
         assert states(other) == ["done"]
-        life.resume(campaign)
+        lifecycle.resume(campaign)
         go()
         assert open_requests().count() == 1
 
@@ -281,7 +281,7 @@ class TestByHand:
             manual_steps.confirm(request, admin)
         go()
         request = open_requests().get()
-        life.cancel(campaign, "enough")
+        lifecycle.cancel(campaign, "enough")
         with pytest.raises(NotPossible, match="Nothing waits for it"):
             manual_steps.confirm(request, admin)
 

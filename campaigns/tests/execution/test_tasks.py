@@ -12,7 +12,7 @@ from campaigns import tasks
 from campaigns.execution import dispatch as dispatching
 from campaigns.findings import compute as analysis
 from campaigns.models import Attempt, Campaign, Run, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +37,7 @@ def test_runs_begin_when_a_worker_does_and_none_is_queued_once_it_ends(launched,
     presence.end()
 
     assert not Worker.objects.exists()
-    life.cancel_run(campaign.runs.get(position=1), "to have the next one queued")
+    lifecycle.cancel_run(campaign.runs.get(position=1), "to have the next one queued")
     dispatching.dispatch()
     assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
 

@@ -8,8 +8,9 @@ from django.db import connection
 from django.utils import timezone
 
 from campaigns import execution
-from campaigns.execution import dispatch, gathering, generator_hold, keeper
-from campaigns.execution.generating import generate
+from campaigns.execution import dispatch, keeper
+from campaigns.execution.generators import gathering, hold
+from campaigns.execution.generators.serving import generate
 from campaigns.kinds import registry
 from campaigns.kinds.base import Measured, parts_of
 from campaigns.models import Generator, Worker
@@ -62,10 +63,10 @@ class Workers:
 def together(stand_in, monkeypatch):
     driver = Together()
     monkeypatch.setitem(registry.all_kinds(), "stand_in", driver)
-    for module in (gathering, keeper, generator_hold):
+    for module in (gathering, keeper, hold):
         monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(gathering, "START_MARGIN_SECONDS", 0.4)
-    monkeypatch.setattr(generator_hold, "START_LOOK_SECONDS", 0.03)
+    monkeypatch.setattr(hold, "START_LOOK_SECONDS", 0.03)
     return driver
 
 

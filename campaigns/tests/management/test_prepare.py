@@ -3,9 +3,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError
 
 from campaigns.models import Campaign, Finding, Run, Target, Team
-from campaigns.planning import checking, drafts, life, preview
+from campaigns.planning import checking, drafts, lifecycle, preview
 from campaigns.results.pages_data import findings_of
-from campaigns.targets.servers import retire_target, save_target
+from campaigns.targets.saving import retire_target, save_target
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def test_the_published_campaign_has_its_answer(prepared):
 
 
 def test_the_draft_can_be_launched_as_it_is_and_has_12_runs(prepared):
-    campaign = life.launch(demo(), None)
+    campaign = lifecycle.launch(demo(), None)
 
     assert campaign.runs.count() == 12
     assert campaign.blocks.count() == 6
@@ -105,7 +105,7 @@ def test_the_limits_of_its_owner_move_with_the_target(prepared, manage):
 
 
 def test_the_target_stays_where_a_campaign_measures_it_which_pauses_and_says_why(prepared, manage):
-    launched = life.launch(demo(), None)
+    launched = lifecycle.launch(demo(), None)
 
     for _ in range(2):
         printed = manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")

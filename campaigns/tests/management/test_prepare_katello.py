@@ -2,8 +2,8 @@ import pytest
 from django.core.management import CommandError
 
 from campaigns.models import Target
-from campaigns.results.importing.stand_ins import KATELLO
-from campaigns.targets.servers import as_driver_sees_it, retire_target, save_target
+from campaigns.results.importing.simulated_katello import KATELLO
+from campaigns.targets.saving import as_driver_sees_it, retire_target, save_target
 from sandbox.katello.authority import Authority
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from campaigns.accounts import second_factor
 from campaigns.accounts.notifications.channels import rotate_secret, save_channel
 from campaigns.kit import encryption
 from campaigns.models import Target
-from campaigns.tests.accounts.signing.conftest import code_of, switched_on
+from campaigns.tests.accounts.sign_in.conftest import code_of, switched_on
 
 MANAGE = Path(__file__).parents[3] / "manage.py"
 PASSWORDS = {f"server {number}": f"the password of server {number}" for number in range(5)}

@@ -3,7 +3,7 @@ import pytest
 from campaigns.findings import compute
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, LogLine
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.amending import AMENDABLE, amend
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
@@ -46,7 +46,7 @@ def draft(target):
 
 @pytest.fixture
 def campaign(draft):
-    return life.launch(draft, None)
+    return lifecycle.launch(draft, None)
 
 
 def refused(campaign, changes, reason="agreed"):
@@ -152,7 +152,7 @@ def test_a_draft_is_edited(draft):
 
 def test_blocks_that_are_planned_are_not_taken_back(campaign):
     amend(campaign, {"stop_rule": "precision", "stop_most": 12}, "agreed", None)
-    campaign = life.extend(campaign, 10, None)
+    campaign = lifecycle.extend(campaign, 10, None)
 
     assert "13 blocks at least" in refused(campaign, {"stop_most": 12 - 1})["stop_most"][0]
 
@@ -161,7 +161,7 @@ def test_only_orders_of_blocks_go_on_block_by_block(target):
     data = {"factors": {"workers": [2, 4]}, "order": "random"}
     made = drafts.create(check(definition(target=target.pk, **data)), None)
 
-    errors = refused(life.launch(made, None), {"stop_rule": "precision"})
+    errors = refused(lifecycle.launch(made, None), {"stop_rule": "precision"})
 
     assert "Only interleaved and paired" in errors["stop_rule"][0]
 

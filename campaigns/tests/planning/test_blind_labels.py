@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.kit.errors import Invalid
-from campaigns.planning import drafts, life, preview
+from campaigns.planning import drafts, lifecycle, preview
 from campaigns.planning.checking import check
 from campaigns.planning.expected import expected_seconds
 from campaigns.tests.toy import Toy, definition
@@ -61,7 +61,7 @@ def test_a_kind_is_never_told_the_label(target, monkeypatch):
 
     found = checked(target)
     preview.preview(found)
-    campaign = life.launch(drafts.create(found, None), None)
+    campaign = lifecycle.launch(drafts.create(found, None), None)
     expected_seconds(campaign.runs.get(position=1))
 
     assert len(told) >= 4

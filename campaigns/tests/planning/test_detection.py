@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from campaigns.findings import compute
 from campaigns.models import Campaign
-from campaigns.planning import checking, drafts, life, preview
+from campaigns.planning import checking, drafts, lifecycle, preview
 from campaigns.tests.findings.compute.conftest import interleaved, paired, store, target
 
 __all__ = ["interleaved", "paired", "target"]
@@ -90,7 +90,7 @@ def calibrated(target, sd, *, days_ago=0):
         "paired_factor": "blind_label",
         "repetitions": 10,
     }
-    campaign = life.launch(drafts.create(checking.check(data), None), None)
+    campaign = lifecycle.launch(drafts.create(checking.check(data), None), None)
     measured(campaign, sd)
     closed_at = timezone.now() - timedelta(days=days_ago)
     Campaign.objects.filter(pk=campaign.pk).update(closed_at=closed_at)

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from campaigns.models import Attempt, Campaign, Cell, Level, Run
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 
@@ -79,7 +79,7 @@ def test_a_change_replaces_the_definition(draft, target):
 
 
 def test_a_change_drops_the_try_outs_of_the_former_definition(draft, target):
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
     Run.objects.filter(pk=run.pk).update(state=Run.State.DONE)
 
     drafts.change(draft, check(definition(target=target.pk)))
@@ -89,7 +89,7 @@ def test_a_change_drops_the_try_outs_of_the_former_definition(draft, target):
 
 
 def test_a_draft_whose_try_out_goes_on_is_not_changed(draft, target):
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
     Attempt.objects.create(run=run, number=1, pool="measure", token=1)
 
     with pytest.raises(drafts.NotADraft, match="try-out"):
@@ -97,7 +97,7 @@ def test_a_draft_whose_try_out_goes_on_is_not_changed(draft, target):
 
 
 def test_a_launched_campaign_is_neither_changed_nor_deleted(draft, target):
-    life.launch(draft, None)
+    lifecycle.launch(draft, None)
 
     with pytest.raises(drafts.NotADraft, match="Clone it"):
         drafts.change(draft, check(definition(target=target.pk)))
@@ -107,7 +107,7 @@ def test_a_launched_campaign_is_neither_changed_nor_deleted(draft, target):
 
 
 def test_a_stale_copy_of_a_campaign_is_not_deleted_either(draft):
-    life.launch(Campaign.objects.get(pk=draft.pk), None)
+    lifecycle.launch(Campaign.objects.get(pk=draft.pk), None)
 
     with pytest.raises(drafts.NotADraft):
         drafts.delete(draft)
@@ -117,7 +117,7 @@ def test_a_stale_copy_of_a_campaign_is_not_deleted_either(draft):
 
 @pytest.mark.parametrize("state", [Run.State.PLANNED, Run.State.DONE])
 def test_a_draft_is_deleted_with_its_try_outs(draft, state):
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
     Run.objects.filter(pk=run.pk).update(state=state)
 
     drafts.delete(draft)
@@ -127,7 +127,7 @@ def test_a_draft_is_deleted_with_its_try_outs(draft, state):
 
 
 def test_a_try_out_that_nobody_has_claimed_goes_with_its_draft(draft):
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
     Attempt.objects.create(run=run, number=1, pool="measure", token=1)
 
     drafts.delete(draft)
@@ -136,7 +136,7 @@ def test_a_try_out_that_nobody_has_claimed_goes_with_its_draft(draft):
 
 
 def test_a_draft_whose_try_out_goes_on_is_not_deleted(draft):
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
     Attempt.objects.create(
         run=run, number=1, pool="measure", token=1, state="running", claimed_at=draft.created_at
     )

@@ -5,9 +5,9 @@ from django.utils import timezone
 
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Run, Target
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
-from campaigns.targets import servers
+from campaigns.targets import saving
 from campaigns.targets.allowed import allowed_on
 from campaigns.tests.toy import definition
 
@@ -48,20 +48,20 @@ def test_what_was_drafted_before_the_owner_lowered_the_limit_is_not_launched(tar
     draft = drafts.create(campaign_of(target), None)
     allow(target, 4)
 
-    for step in (life.launch, life.try_one):
+    for step in (lifecycle.launch, lifecycle.try_one):
         with pytest.raises(NotPossible, match=f"At workers 8: {REFUSAL}"):
             step(draft, None)
 
 
 def test_what_was_launched_before_is_neither_extended_nor_run_again(target):
-    campaign = life.launch(drafts.create(campaign_of(target), None), None)
+    campaign = lifecycle.launch(drafts.create(campaign_of(target), None), None)
     Run.objects.filter(position=1).update(state="failed")
     allow(target, 4)
 
     with pytest.raises(NotPossible, match=REFUSAL):
-        life.extend(campaign, 1, None)
+        lifecycle.extend(campaign, 1, None)
     with pytest.raises(NotPossible, match=REFUSAL):
-        life.run_again(campaign.runs.get(position=1), None)
+        lifecycle.run_again(campaign.runs.get(position=1), None)
 
 
 def second_name_of(target, **changes):
@@ -100,14 +100,14 @@ def test_one_production_mark_suffices_for_a_server(target):
     draft = drafts.create(campaign_of(second_name_of(target)), None)
 
     with pytest.raises(NotConfirmed, match="is the same server as “toy server”"):
-        life.launch(draft, None)
-    assert life.launch(draft, None, "second name").state == "running"
+        lifecycle.launch(draft, None)
+    assert lifecycle.launch(draft, None, "second name").state == "running"
 
 
 def test_exactly_what_is_allowed_is_launched(target):
     allow(target, 8)
 
-    assert life.launch(drafts.create(campaign_of(target), None), None).state == "running"
+    assert lifecycle.launch(drafts.create(campaign_of(target), None), None).state == "running"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_limit_that_cannot_hold_is_refused_at_its_field(target, field, value, 
     sent = {"name": "n", "family": "http", "base_url": "http://127.0.0.1:9", field: value}
 
     with pytest.raises(Invalid) as caught:
-        servers.save_target({**sent, "confirm_address": True})
+        saving.save_target({**sent, "confirm_address": True})
 
     assert words in caught.value.errors[field][0]
 
@@ -142,11 +142,11 @@ def test_the_limits_of_a_target_are_saved(target):
     }
     sent = {"name": "toy server", "family": "http", "base_url": target.base_url}
 
-    servers.save_target({**sent, "forget_password": True, **limits}, target)
+    saving.save_target({**sent, "forget_password": True, **limits}, target)
     target.refresh_from_db()
     assert {name: getattr(target, name) for name in limits} == limits
 
-    servers.save_target(sent, target)
+    saving.save_target(sent, target)
     target.refresh_from_db()
     assert target.max_concurrency is None
     assert (target.is_production, target.quiet_hours, target.quiet_zone) == (False, "", "UTC")

@@ -4,7 +4,7 @@ import pytest
 from django.db.models.functions import Now
 
 from campaigns.models import Attempt, Campaign, Run, Target, Worker
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.planning.preview import OVERHEAD_SECONDS, preview
 from campaigns.tests.toy import definition
@@ -35,7 +35,7 @@ def test_without_earlier_runs_the_time_is_the_drivers_guess(target):
 
 def test_earlier_runs_on_the_target_tell_the_time(target):
     campaign = drafts.create(check(definition(target=target.pk)), None)
-    life.launch(campaign, None)
+    lifecycle.launch(campaign, None)
     for run, seconds in zip(campaign.runs.all(), (4, 5, 60), strict=False):
         Attempt.objects.create(
             run=run,

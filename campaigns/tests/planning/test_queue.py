@@ -6,12 +6,12 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from campaigns.execution import dispatch, queue, queues
+from campaigns.execution import dispatch, move_in_queue, queues
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, Campaign, LogLine
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
-from campaigns.targets import servers
+from campaigns.targets import saving
 from campaigns.tests.people import everywhere, somebody
 from campaigns.tests.toy import definition, worker
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def launched(target):
     def make(name, on=target):
         sent = definition(target=on.pk, name=name, question=f"How fast is {name}?")
-        return life.launch(drafts.create(check(sent), None), None)
+        return lifecycle.launch(drafts.create(check(sent), None), None)
 
     return make
 
@@ -44,7 +44,7 @@ def test_a_campaign_moves_up_by_one_place(launched, target):
     launched("a"), launched("b")
     third = launched("c")
 
-    queue.move_up(third, None)
+    move_in_queue.move_up(third, None)
 
     assert order(target) == ["a", "c", "b"]
 
@@ -53,7 +53,7 @@ def test_a_campaign_moves_down_by_one_place(launched, target):
     first = launched("a")
     launched("b"), launched("c")
 
-    queue.move_down(first, None)
+    move_in_queue.move_down(first, None)
 
     assert order(target) == ["b", "a", "c"]
 
@@ -62,7 +62,7 @@ def test_what_was_moved_up_runs_first(launched, worker):
     launched("a")
     second = launched("b")
 
-    queue.move_up(second, None)
+    move_in_queue.move_up(second, None)
     dispatch.dispatch()
 
     assert Attempt.objects.get().run.campaign == second
@@ -73,7 +73,7 @@ def test_a_run_that_is_on_ends_as_planned(launched, worker):
     dispatch.dispatch()
     Attempt.objects.update(state=Attempt.State.RUNNING, claimed_at=timezone.now())
 
-    queue.move_up(second, None)
+    move_in_queue.move_up(second, None)
     dispatch.dispatch()
 
     attempt = Attempt.objects.get()
@@ -84,9 +84,9 @@ def test_the_first_does_not_move_up_nor_the_last_down(launched, target):
     first, last = launched("a"), launched("b")
 
     with pytest.raises(NotPossible, match="“a” is the first in its queue already"):
-        queue.move_up(first, None)
+        move_in_queue.move_up(first, None)
     with pytest.raises(NotPossible, match="“b” is the last in its queue already"):
-        queue.move_down(last, None)
+        move_in_queue.move_down(last, None)
 
     assert order(target) == ["a", "b"]
 
@@ -98,28 +98,28 @@ def test_what_waits_for_nothing_is_not_moved(launched, state):
     Campaign.objects.filter(pk=other.pk).update(state=state)
 
     with pytest.raises(NotPossible, match=f"“b” is {state}; it waits in no queue"):
-        queue.move_up(other, None)
+        move_in_queue.move_up(other, None)
 
 
 def test_a_draft_is_not_moved(target):
     draft = drafts.create(check(definition(target=target.pk)), None)
 
     with pytest.raises(NotPossible, match="is draft; it waits in no queue"):
-        queue.move_up(draft, None)
+        move_in_queue.move_up(draft, None)
 
 
 def test_a_paused_campaign_keeps_its_place_and_can_be_moved(launched, target):
     first = launched("a")
     launched("b")
-    life.pause(first)
+    lifecycle.pause(first)
 
-    queue.move_down(first, None)
+    move_in_queue.move_down(first, None)
 
     assert order(target) == ["b", "a"]
 
 
 def test_two_targets_of_one_address_share_a_queue(launched, target):
-    twin = servers.save_target(
+    twin = saving.save_target(
         {
             "name": "the same server",
             "family": "http",
@@ -130,13 +130,13 @@ def test_two_targets_of_one_address_share_a_queue(launched, target):
     launched("a")
     second = launched("b", on=twin)
 
-    queue.move_up(second, None)
+    move_in_queue.move_up(second, None)
 
     assert order(target) == order(twin) == ["b", "a"]
 
 
 def test_a_queue_of_another_server_is_left_alone(launched, target):
-    other = servers.save_target(
+    other = saving.save_target(
         {
             "name": "another server",
             "family": "http",
@@ -148,7 +148,7 @@ def test_a_queue_of_another_server_is_left_alone(launched, target):
     alone = launched("b", on=other)
 
     with pytest.raises(NotPossible, match="first"):
-        queue.move_up(alone, None)
+        move_in_queue.move_up(alone, None)
 
     assert order(target) == ["a"]
 
@@ -159,7 +159,7 @@ def test_campaigns_of_an_earlier_version_have_no_place_and_can_be_moved(launched
     Campaign.objects.update(queue_place=None)
     launched("d")
 
-    queue.move_up(third, None)
+    move_in_queue.move_up(third, None)
 
     assert order(target) == ["a", "c", "b", "d"]
     places = Campaign.objects.values_list("queue_place", flat=True)
@@ -170,7 +170,7 @@ def test_both_logs_say_who_moved_what(launched):
     user = somebody("owner")
     first, second = launched("a"), launched("b")
 
-    queue.move_up(second, user)
+    move_in_queue.move_up(second, user)
 
     texts = {line.campaign_id: line.text for line in LogLine.objects.filter(text__contains="moved")}
     assert texts[second.pk] == "moved before “a” in the queue by owner"
@@ -186,7 +186,7 @@ def test_of_two_who_move_at_once_nobody_loses_a_swap(launched, target):
 
     def move():
         try:
-            queue.move_up(moved, None)
+            move_in_queue.move_up(moved, None)
         except Exception as error:  # noqa: BLE001  looked at by the test
             errors.append(error)
         finally:

@@ -17,10 +17,10 @@ from campaigns.models import (
     Target,
     Team,
 )
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.amending import amend
 from campaigns.planning.checking import check
-from campaigns.planning.life.asking import definition_hash
+from campaigns.planning.lifecycle.approval import definition_hash
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
 
@@ -52,7 +52,7 @@ def draft(target, ann):
 
 
 def asked(campaign, user):
-    life.launch(campaign, user, campaign.target.name)
+    lifecycle.launch(campaign, user, campaign.target.name)
     return LaunchRequest.objects.get(campaign=campaign, state=State.WAITING)
 
 
@@ -69,7 +69,7 @@ def test_a_launch_on_production_asks_and_begins_nothing(draft, ann, bob):
 
 
 def test_another_operators_yes_launches_it(draft, ann, bob):
-    life.approve(asked(draft, ann), bob, "go")
+    lifecycle.approve(asked(draft, ann), bob, "go")
 
     draft.refresh_from_db()
     assert draft.state == Campaign.State.RUNNING
@@ -84,7 +84,7 @@ def test_who_asked_cannot_say_the_second_yes(draft, ann):
     request = asked(draft, ann)
 
     with pytest.raises(NotAllowed, match="another person has to approve it"):
-        life.approve(request, ann)
+        lifecycle.approve(request, ann)
 
     assert not Run.objects.exists()
 
@@ -96,13 +96,13 @@ def test_the_owner_of_the_installation_does_not_say_both(draft):
     request = asked(draft, owner)
 
     with pytest.raises(NotAllowed):
-        life.approve(request, owner)
+        lifecycle.approve(request, owner)
 
 
 @pytest.mark.parametrize("role", ["viewer", "author", "reviewer"])
 def test_only_who_may_launch_says_yes(draft, ann, role):
     with pytest.raises(NotAllowed):
-        life.approve(asked(draft, ann), somebody("eve", role))
+        lifecycle.approve(asked(draft, ann), somebody("eve", role))
 
 
 def test_a_definition_that_was_changed_since_takes_a_new_yes(draft, target, ann, bob):
@@ -110,11 +110,11 @@ def test_a_definition_that_was_changed_since_takes_a_new_yes(draft, target, ann,
     drafts.change(draft, check(definition(target=target.pk, seed=6)))
 
     with pytest.raises(NotPossible, match="void"):
-        life.approve(request, bob)
+        lifecycle.approve(request, bob)
     again = asked(draft, ann)
 
     assert again != request
-    life.approve(again, bob)
+    lifecycle.approve(again, bob)
     assert Campaign.objects.get(pk=draft.pk).state == Campaign.State.RUNNING
 
 
@@ -122,7 +122,7 @@ def test_a_target_that_moved_since_makes_the_request_void(draft, target, ann, bo
     request = asked(draft, ann)
     Target.objects.filter(pk=target.pk).update(base_url="http://127.0.0.1:9/")
 
-    assert life.approve(request, bob).state == State.OUTDATED
+    assert lifecycle.approve(request, bob).state == State.OUTDATED
     assert not Run.objects.exists()
 
 
@@ -130,12 +130,12 @@ def test_a_role_that_was_taken_away_makes_the_request_void(draft, ann, bob):
     request = asked(draft, ann)
     Membership.objects.filter(user=ann).update(roles=["author"])
 
-    assert life.approve(request, bob).state == State.OUTDATED
+    assert lifecycle.approve(request, bob).state == State.OUTDATED
     assert not Run.objects.exists()
 
 
 def test_a_no_launches_nothing_and_a_new_wish_is_possible(draft, ann, bob):
-    life.refuse(asked(draft, ann), bob, "not today")
+    lifecycle.refuse(asked(draft, ann), bob, "not today")
 
     assert not Run.objects.exists()
     assert asked(draft, ann).state == State.WAITING
@@ -145,10 +145,10 @@ def test_who_asked_takes_it_back(draft, ann, bob):
     request = asked(draft, ann)
 
     with pytest.raises(NotAllowed):
-        life.withdraw(request, bob)
-    assert life.withdraw(request, ann).state == State.WITHDRAWN
+        lifecycle.withdraw(request, bob)
+    assert lifecycle.withdraw(request, ann).state == State.WITHDRAWN
     with pytest.raises(NotPossible, match="withdrawn"):
-        life.approve(request, bob)
+        lifecycle.approve(request, bob)
 
 
 def test_to_ask_twice_is_to_ask_once(draft, ann):
@@ -160,23 +160,23 @@ def test_two_people_who_ask_do_not_say_yes_to_each_other_by_accident(draft, ann,
     asked(draft, ann)
 
     with pytest.raises(NotPossible, match="ann"):
-        life.launch(draft, bob, draft.target.name)
+        lifecycle.launch(draft, bob, draft.target.name)
 
 
 def test_a_try_out_takes_two_as_well(draft, ann, bob):
-    request = life.try_or_ask(draft, ann, None, draft.target.name)
+    request = lifecycle.try_or_ask(draft, ann, None, draft.target.name)
 
     assert isinstance(request, LaunchRequest)
-    life.approve(request, bob)
+    lifecycle.approve(request, bob)
     assert draft.runs.get().purpose == Run.Purpose.TRIAL
 
 
 def test_an_extension_takes_two_as_well(draft, ann, bob):
-    life.approve(asked(draft, ann), bob)
+    lifecycle.approve(asked(draft, ann), bob)
 
-    life.extend(draft, 2, ann, draft.target.name)
+    lifecycle.extend(draft, 2, ann, draft.target.name)
     assert draft.runs.count() == 6
-    life.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
+    lifecycle.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
 
     assert draft.runs.count() == 10
 
@@ -184,36 +184,36 @@ def test_an_extension_takes_two_as_well(draft, ann, bob):
 @pytest.fixture
 def failed(draft, ann, bob):
     """The first run of a launched campaign, which failed."""
-    life.approve(asked(draft, ann), bob)
+    lifecycle.approve(asked(draft, ann), bob)
     Run.objects.filter(campaign=draft, position=1).update(state="failed", reason="no")
     return draft.runs.get(position=1)
 
 
 def test_to_make_a_run_again_takes_two_as_well(failed, ann, bob):
-    life.run_again(failed, ann, failed.campaign.target.name)
+    lifecycle.run_again(failed, ann, failed.campaign.target.name)
 
     request = LaunchRequest.objects.get(state=State.WAITING)
     failed.refresh_from_db()
     assert failed.state == Run.State.FAILED
     assert (request.step, request.options) == ("again", {"run": 1})
-    life.approve(request, bob)
+    lifecycle.approve(request, bob)
     failed.refresh_from_db()
     assert failed.state == Run.State.PLANNED
 
 
 def test_a_run_that_was_made_again_meanwhile_is_not_made_twice(failed, ann, bob, team):
-    life.run_again(failed, ann, failed.campaign.target.name)
+    lifecycle.run_again(failed, ann, failed.campaign.target.name)
     Run.objects.filter(pk=failed.pk).update(state="done")
 
     with pytest.raises(NotPossible, match="is done"):
-        life.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
+        lifecycle.approve(LaunchRequest.objects.get(state=State.WAITING), bob)
 
 
 def test_a_pause_and_its_end_take_one(draft, ann, bob):
-    life.approve(asked(draft, ann), bob)
+    lifecycle.approve(asked(draft, ann), bob)
 
-    life.pause(draft, ann)
-    resumed = life.resume(draft, ann, draft.target.name)
+    lifecycle.pause(draft, ann)
+    resumed = lifecycle.resume(draft, ann, draft.target.name)
 
     assert resumed.state == Campaign.State.RUNNING
 
@@ -223,7 +223,7 @@ def adaptive(target, ann, bob):
     """A campaign that two people launched: until ±5 %, at most 20 blocks."""
     rule = {"stop_rule": "precision", "stop_width_percent": 5, "stop_most": 20, "repetitions": 8}
     campaign = drafts.create(check(definition(target=target.pk, **rule)), ann)
-    life.approve(asked(campaign, ann), bob)
+    lifecycle.approve(asked(campaign, ann), bob)
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -252,11 +252,11 @@ def test_what_loads_no_more_is_amended_by_one(adaptive, ann, change):
 
 def test_without_the_rule_or_off_production_one_person_is_enough(draft, target, team, ann):
     Target.objects.filter(pk=target.pk).update(is_production=False)
-    assert not life.takes_two(Campaign.objects.get(pk=draft.pk))
+    assert not lifecycle.takes_two(Campaign.objects.get(pk=draft.pk))
     Target.objects.filter(pk=target.pk).update(is_production=True)
     Team.objects.filter(pk=team.pk).update(second_for_production=False)
 
-    launched = life.launch(Campaign.objects.get(pk=draft.pk), ann, target.name)
+    launched = lifecycle.launch(Campaign.objects.get(pk=draft.pk), ann, target.name)
 
     assert launched.state == Campaign.State.RUNNING
 
@@ -270,7 +270,7 @@ def test_the_rule_of_the_owner_of_the_server_counts_for_other_teams_too(target, 
     eve = somebody("eve", "operator", team=others)
     draft = drafts.create(check(definition(target=same.pk)), eve)
 
-    assert life.takes_two(draft)
+    assert lifecycle.takes_two(draft)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -281,7 +281,7 @@ def test_two_who_say_yes_at_once_launch_it_once(draft, ann, bob):
     def approve(user):
         together.wait()
         try:
-            outcomes.append(life.approve(request, user).state)
+            outcomes.append(lifecycle.approve(request, user).state)
         except NotPossible:
             outcomes.append("too late")
         finally:

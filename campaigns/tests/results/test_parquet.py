@@ -5,7 +5,7 @@ import pytest
 
 from campaigns.findings import compute
 from campaigns.models import Attempt, Measurement, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results import parquet
 from campaigns.results.parquet import _array, _type, parquet_pieces
 from campaigns.tests.browsing import person
@@ -75,7 +75,7 @@ def test_the_file_says_what_it_is_of(published):
 def test_runs_without_a_value_and_excluded_ones_are_not_left_out(interleaved, person):
     campaign = interleaved([5, 10])
     store(campaign, lambda run: 1.0, failing=(2,))
-    life.exclude(campaign.runs.get(position=3), person, "another sync")
+    lifecycle.exclude(campaign.runs.get(position=3), person, "another sync")
     Run.objects.filter(campaign=campaign, position=4).update(
         state=Run.State.PLANNED, finished_at=None
     )

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Attempt, Exclusion, Measurement, Run
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results import records
 from campaigns.results.api.run_outputs import RunOutput
 from campaigns.results.history import history_of
@@ -23,7 +23,9 @@ STATE = Attempt.State
 
 @pytest.fixture
 def run(target, worker):
-    campaign = life.launch(drafts.create(checking.check(definition(target=target.pk)), None), None)
+    campaign = lifecycle.launch(
+        drafts.create(checking.check(definition(target=target.pk)), None), None
+    )
     return campaign.runs.get(position=1)
 
 
@@ -118,7 +120,7 @@ def test_a_run_that_ended_void_or_cancelled_has_no_value(run, state):
 def test_a_run_that_is_repeated_has_no_value_until_it_is_over_again(run):
     attempt(run, STATE.FAILED, duration=1.0)
     ended(run, Run.State.FAILED)
-    life.run_again(run, None)
+    lifecycle.run_again(run, None)
 
     assert told(run) is None
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.drafting import edit
 from campaigns.reviews.errors import Moved, ReviewRefused
@@ -94,7 +94,7 @@ def test_an_exclusion_that_is_on_its_way_re_opens_what_is_accepted_meanwhile(
 
     def exclude():
         with transaction.atomic():
-            life.exclude(campaign.runs.get(position=3), author, "x")
+            lifecycle.exclude(campaign.runs.get(position=3), author, "x")
             excluded.set()
             assert accepted.wait(20)
             request_analysis(campaign)
@@ -114,7 +114,7 @@ def test_who_decides_while_a_run_is_excluded_waits_and_is_refused(sent, reviewer
     beside = Others()
     seen = {"revision": sent.revision, "data_hash": data_hash_of(sent)}
     with transaction.atomic():
-        life.exclude(campaign.runs.get(position=3), author, "x")
+        lifecycle.exclude(campaign.runs.get(position=3), author, "x")
         request_analysis(campaign)
         beside.begin(lambda: say(sent, reviewer, **seen))
         beside.wait_until_blocked(1)
@@ -127,7 +127,7 @@ def test_who_decides_while_a_run_is_excluded_waits_and_is_refused(sent, reviewer
 def test_sending_waits_for_an_exclusion_that_is_on_its_way(draft, reviewer, author, campaign):
     beside = Others()
     with transaction.atomic():
-        life.exclude(campaign.runs.get(position=3), author, "x")
+        lifecycle.exclude(campaign.runs.get(position=3), author, "x")
         request_analysis(campaign)
         beside.begin(lambda: send(draft.pk, author, [reviewer]))
         beside.wait_until_blocked(1)

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.models import Campaign, Conclusion, Team, Template
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.baselines import baseline_of, compare_with
 from campaigns.reviews.drafting import create, edit
@@ -69,7 +69,7 @@ def test_the_earlier_one_is_not_compared_with_the_later(sent, reviewer, campaign
 
 
 def test_a_re_opened_baseline_is_said_and_not_compared_with(accepted, campaign, later, author):
-    life.exclude(campaign.runs.get(position=3), author, "x")
+    lifecycle.exclude(campaign.runs.get(position=3), author, "x")
     request_analysis(campaign)
 
     baseline = found(clone(later, campaign), author)
@@ -78,7 +78,7 @@ def test_a_re_opened_baseline_is_said_and_not_compared_with(accepted, campaign, 
 
 
 def test_what_was_re_opened_in_review_never_was_a_baseline(sent, campaign, later, author):
-    life.exclude(campaign.runs.get(position=3), author, "x")
+    lifecycle.exclude(campaign.runs.get(position=3), author, "x")
     request_analysis(campaign)
     sent.refresh_from_db()
 
@@ -91,7 +91,7 @@ def test_one_re_opened_in_review_does_not_hide_one_that_was_accepted(
 ):
     second = create(author, content(campaign, claim="Or 10."))
     send(second.pk, author, [reviewer])
-    life.exclude(campaign.runs.get(position=3), author, "x")
+    lifecycle.exclude(campaign.runs.get(position=3), author, "x")
     request_analysis(campaign)
 
     baseline = found(clone(later, campaign), author)
@@ -108,7 +108,7 @@ def test_one_accepted_before_it_was_revised_is_said_after_those_decided_since(
     say(send(second.pk, author, [reviewer]), reviewer)
     withdraw(accepted.pk, author, "To say it better.")
     send(accepted.pk, author, [reviewer])
-    life.exclude(campaign.runs.get(position=3), author, "x")
+    lifecycle.exclude(campaign.runs.get(position=3), author, "x")
     request_analysis(campaign)
 
     assert found(clone(later, campaign), author).conclusion == second

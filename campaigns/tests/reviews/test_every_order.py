@@ -13,7 +13,7 @@ from campaigns.findings.compute.findings import hash_now
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Conclusion, Membership, Team
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.reviews.checklist import checklist
 from campaigns.reviews.deciding import decide
@@ -102,9 +102,9 @@ class Review(RuleBasedStateMachine):
 
         def step():
             if run.exclusions.filter(withdrawn_at=None).exists():
-                life.include(run, self.people["ann"])
+                lifecycle.include(run, self.people["ann"])
             else:
-                life.exclude(run, self.people["ann"], "r")
+                lifecycle.exclude(run, self.people["ann"], "r")
             request_analysis(self.campaign)
 
         if self.take(step):

@@ -7,7 +7,7 @@ import pytest
 from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
 from campaigns.models import Campaign
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.planning.analyses import failure_of, request_analysis, request_outdated
 from campaigns.reviews.bundles import NotReady, write_bundle
 from campaigns.reviews.errors import AnalysisFailed
@@ -25,7 +25,7 @@ def broken(monkeypatch, campaign, author):
 
     with monkeypatch.context() as patched:
         patched.setattr(storing, "leave_out", fail)
-        life.exclude(campaign.runs.get(position=3), author, "The disk was full.")
+        lifecycle.exclude(campaign.runs.get(position=3), author, "The disk was full.")
         request_analysis(campaign)
         with pytest.raises(ZeroDivisionError):
             compute.analyse(campaign)
@@ -81,7 +81,7 @@ def test_once_it_comes_through_nothing_is_said_of_it(
 
 def test_the_run_may_count_again_instead(draft, broken, campaign, author):
     broken()
-    life.include(campaign.runs.get(position=3), author)
+    lifecycle.include(campaign.runs.get(position=3), author)
     request_analysis(campaign)
     compute.analyse(campaign)
 

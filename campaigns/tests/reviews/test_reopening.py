@@ -7,7 +7,7 @@ from campaigns.findings import compute as analysis
 from campaigns.findings.compute import findings as storing
 from campaigns.kit.events import work_waits
 from campaigns.models import Announcement, AuditEvent, Campaign, Conclusion, Finding
-from campaigns.planning import amending, life
+from campaigns.planning import amending, lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.reviews import reopening
 from campaigns.reviews.checklist import checklist, without_word
@@ -27,7 +27,7 @@ def accepted(sent, reviewer):
 
 
 def exclude(campaign, user, position=3):
-    life.exclude(campaign.runs.get(position=position), user, "The disk was full.")
+    lifecycle.exclude(campaign.runs.get(position=position), user, "The disk was full.")
 
 
 def test_nothing_is_re_opened_where_nothing_changed(accepted, campaign):
@@ -60,7 +60,7 @@ def test_a_run_that_counts_again_re_opens(campaign, draft, author, reviewer):
     analysis.analyse(campaign)
     sent = send(draft.pk, author, [reviewer])
 
-    life.include(campaign.runs.get(position=3), author)
+    lifecycle.include(campaign.runs.get(position=3), author)
     request_analysis(campaign)
 
     sent.refresh_from_db()
@@ -88,7 +88,7 @@ def test_a_late_run_re_opens(accepted, campaign):
 
 
 def test_a_campaign_that_is_extended_re_opens_by_dispatch(accepted, campaign):
-    life.extend(campaign, 1, somebody("olga", "operator"))
+    lifecycle.extend(campaign, 1, somebody("olga", "operator"))
 
     work_waits.send(sender=None)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from campaigns.stats import noisy
-from campaigns.stats.cells import CellRuns
 from campaigns.stats.compared import Model
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.multiplicity import holm

@@ -1,12 +1,12 @@
 import pytest
 
 from campaigns.stats.cell_states import CellState
-from campaigns.stats.cells import CellRuns, failed_share
+from campaigns.stats.cell_summary import summarise
+from campaigns.stats.comparison_cells import CellRuns, failed_share
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.logs import ratio_of
 from campaigns.stats.matrix import compose, improvement_pct, rank, ratio_of_improvement, state_of
-from campaigns.stats.summary import summarise
 from campaigns.stats.verdict import Word
 
 MATRICES = [

@@ -6,8 +6,8 @@ import pytest
 from campaigns.stats import noisy
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun, fit_blocks
-from campaigns.stats.cells import CellRuns
 from campaigns.stats.compared import Model
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.noisy import left_of_blocks, left_of_cells, noisy_cells
 from campaigns.stats.verdict import Word

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.labels import advice
 from campaigns.stats.paired import compare_strata
 from campaigns.stats.pairs import Pair, Side, Stratum
-from campaigns.stats.words import advice
 
 MANIFESTS = ["100", "200", "300", "400", "500"]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.stats.cells import failed_share
+from campaigns.stats.comparison_cells import failed_share
 
 
 def test_failed_shares_are_as_published(golden):

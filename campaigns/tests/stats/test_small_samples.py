@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.stats.best import find_best
-from campaigns.stats.cells import CellRuns
+from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.mann_whitney import rank_sum, shift
 from campaigns.stats.paired import compare_strata

@@ -2,7 +2,7 @@ import pytest
 
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.logs import pct_of
-from campaigns.stats.plots import PlotRun, fit_split_plot
+from campaigns.stats.split_plots import PlotRun, fit_split_plot
 from campaigns.stats.verdict import judge, p_value
 
 

@@ -5,9 +5,9 @@ import pytest
 from campaigns.kit.activity.acting import by_request
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import Target, Team
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
-from campaigns.targets import ending, servers
+from campaigns.targets import ending, saving
 from campaigns.targets.forms import as_data
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
@@ -31,7 +31,7 @@ def ann(target):
 
 
 def change(target, **fields):
-    return servers.save_target(as_data(target) | fields, target)
+    return saving.save_target(as_data(target) | fields, target)
 
 
 DOORS = {
@@ -39,7 +39,7 @@ DOORS = {
     "the address": lambda target, user: change(
         target, base_url="http://127.0.0.1:7/", forget_password=True
     ),
-    "retiring": lambda target, user: servers.retire_target(target),
+    "retiring": lambda target, user: saving.retire_target(target),
     "deleting": ending.delete_target,
 }
 
@@ -81,7 +81,7 @@ def test_a_form_that_was_opened_before_the_mark_was_set_does_not_take_it_off(tar
 
 def test_a_target_of_the_same_server_without_the_mark_opens_nothing(target, ann):
     with by_request(lambda: ann):
-        twin = servers.save_target(
+        twin = saving.save_target(
             {"name": "twin", "family": target.family, "base_url": target.base_url}
             | {"confirm_address": True},
             team=target.team,
@@ -89,7 +89,7 @@ def test_a_target_of_the_same_server_without_the_mark_opens_nothing(target, ann)
 
     draft = drafts.create(check(definition(target=twin.pk)), ann)
     assert not twin.is_production
-    assert life.takes_two(draft)
+    assert lifecycle.takes_two(draft)
 
 
 def test_another_teams_own_mark_does_not_hide_the_rule_of_who_marked_it_too(target):
@@ -100,4 +100,4 @@ def test_another_teams_own_mark_does_not_hide_the_rule_of_who_marked_it_too(targ
     )  # fmt: skip
     eve = somebody("eve", "operator", team=others)
 
-    assert life.takes_two(drafts.create(check(definition(target=twin.pk)), eve))
+    assert lifecycle.takes_two(drafts.create(check(definition(target=twin.pk)), eve))

@@ -22,7 +22,7 @@ from campaigns.models import (
     Target,
     Worker,
 )
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.reviews.deciding import approvals
 from campaigns.reviews.reopening import moved_since
 from campaigns.stats.changes import differences
@@ -184,7 +184,7 @@ def test_a_paused_campaign_goes_on_where_it_was(worker, allowed):
     planned = campaign.runs.filter(state=Run.State.PLANNED).order_by("position")
     first = planned[0]
 
-    life.resume(campaign, None)
+    lifecycle.resume(campaign, None)
     dispatch.dispatch()
 
     attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
@@ -196,7 +196,7 @@ def test_a_finished_campaign_can_be_extended(worker, allowed):
     campaign = named("measured")
     last = campaign.runs.order_by("-position")[0]
 
-    life.extend(campaign, 1, None)
+    lifecycle.extend(campaign, 1, None)
     dispatch.dispatch()
 
     attempt = Attempt.objects.get(state=Attempt.State.QUEUED)
@@ -205,7 +205,7 @@ def test_a_finished_campaign_can_be_extended(worker, allowed):
 
 
 def test_a_draft_of_then_can_be_launched(worker, allowed):
-    campaign = life.launch(named("draft"), None)
+    campaign = lifecycle.launch(named("draft"), None)
 
     dispatch.dispatch()
 

@@ -35,7 +35,7 @@ from campaigns.models import (
 )
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
-from campaigns.targets import servers
+from campaigns.targets import saving
 from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.people import somebody
 from campaigns.tests.toy import definition
@@ -56,7 +56,7 @@ class Rows:
 def rows_of(team: Team, number: int) -> Rows:
     """Make one of everything in a team."""
     founder = somebody(f"founder{number}", "admin", team=team)
-    target = servers.save_target(
+    target = saving.save_target(
         {
             "name": "server",
             "family": "http",

@@ -8,7 +8,7 @@ from campaigns.accounts.notifications.messages import HAPPENED
 from campaigns.execution import dispatch
 from campaigns.kit.outbox import announce
 from campaigns.models import Announcement, Attempt, Campaign, Run
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.results.settling import stop_where_too_much_fails
 from campaigns.tests.people import somebody
@@ -23,7 +23,7 @@ def launched(target, monkeypatch) -> Campaign:
     monkeypatch.setattr("campaigns.kit.messages.current_app.send_task", lambda *a, **k: None)
     owner = somebody("owner")
     draft = drafts.create(check(definition(target=target.pk)), owner)
-    life.launch(draft, owner)
+    lifecycle.launch(draft, owner)
     draft.refresh_from_db()
     return draft
 
@@ -67,7 +67,7 @@ def test_one_that_its_budget_ended_has_failed(launched):
 
 
 def test_one_that_somebody_cancelled_is_not_told_of(launched):
-    life.cancel(launched, "enough", somebody("other"))
+    lifecycle.cancel(launched, "enough", somebody("other"))
 
     dispatch.dispatch()
 

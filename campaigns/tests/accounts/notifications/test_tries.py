@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from campaigns.accounts.notifications import beside, claiming, delivering, forget_old
+from campaigns.accounts.notifications import claiming, delivering, delivery_threads, forget_old
 from campaigns.accounts.notifications.backoff import FIRST_SECONDS, LONGEST_SECONDS, wait_seconds
 from campaigns.accounts.notifications.outbox import read_outbox
 from campaigns.kit.encryption import encrypt
@@ -267,9 +267,9 @@ def test_one_that_hangs_holds_up_neither_the_caller_nor_the_others(team, setting
             tell(team, "campaign_finished")
         read_outbox()
 
-        beside.deliver_beside()
+        delivery_threads.deliver_beside()
 
         quick.wait(3)
         assert len(silent.got) == 1
         silent.ended.set()
-        assert beside.messengers.wait(10)
+        assert delivery_threads.messengers.wait(10)

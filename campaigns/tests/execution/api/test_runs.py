@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from campaigns import results
 from campaigns.kinds.base import EffectiveSetting, Health, Measured, Phase, Proof
 from campaigns.models import Attempt, Campaign, Finding, Run, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def campaign(api, target) -> Campaign:
     attempt_of(two, Attempt.State.FAILED, 30.0, "timed out")
     attempt_of(three, Attempt.State.ACCEPTED, 99.0)
     three.refresh_from_db()
-    life.exclude(three, campaign.author, "somebody copied a disk")
+    lifecycle.exclude(three, campaign.author, "somebody copied a disk")
     return campaign
 
 
@@ -115,7 +115,7 @@ def test_runs_are_filtered(api, campaign):
 
 
 def test_a_list_of_many_runs_asks_few_questions(api, campaign, django_assert_max_num_queries):
-    life.extend(campaign, 40, None)
+    lifecycle.extend(campaign, 40, None)
 
     with django_assert_max_num_queries(13):
         _, body = api.get(f"campaigns/{campaign.pk}/runs", limit=500)

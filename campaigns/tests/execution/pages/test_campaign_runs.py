@@ -6,7 +6,7 @@ from django.urls import reverse
 from campaigns import results
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, LogLine, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, launched, outcome, store
@@ -124,7 +124,7 @@ def test_a_saturated_generator_makes_a_bound(browser, campaign):
 def test_an_exclusion_shows_who_and_why(browser, campaign, person):
     store(campaign, lambda run: 10.0)
     run = campaign.runs.get(position=1)
-    life.exclude(run, person, "another <i>sync</i>")
+    lifecycle.exclude(run, person, "another <i>sync</i>")
 
     response = get(browser, run)
 
@@ -141,7 +141,7 @@ def test_the_log_of_a_run_is_there(browser, campaign):
 
 
 def test_try_outs_have_pages_of_their_own(browser, draft, person):
-    run = life.try_one(draft, person)
+    run = lifecycle.try_one(draft, person)
     measured(run)
 
     page = Page(browser.get(reverse("trial", args=[draft.pk, run.position])))

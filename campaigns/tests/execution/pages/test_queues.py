@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from campaigns.execution import dispatch
 from campaigns.models import Attempt, Campaign, Run, Worker
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.browsing import Page
 from campaigns.tests.toy import definition
@@ -25,7 +25,7 @@ def waiting(target, person):
     made = []
     for name in ("a", "b"):
         sent = definition(target=target.pk, name=name, question=f"How fast is {name}?")
-        made.append(life.launch(drafts.create(check(sent), person), person))
+        made.append(lifecycle.launch(drafts.create(check(sent), person), person))
     return made
 
 
@@ -132,7 +132,7 @@ def test_the_holder_and_the_run_that_is_on_are_shown(browser, waiting, worker):
 
 
 def test_a_paused_campaign_is_in_the_queue_and_holds_nobody_back(browser, waiting, worker):
-    life.pause(waiting[0])
+    lifecycle.pause(waiting[0])
 
     page = Page(browser.get(reverse("queue-list"))).text
 
@@ -141,7 +141,7 @@ def test_a_paused_campaign_is_in_the_queue_and_holds_nobody_back(browser, waitin
 
 
 def test_a_try_out_goes_before_all_campaigns(browser, waiting, draft, person):
-    life.try_one(draft, person)
+    lifecycle.try_one(draft, person)
 
     page = Page(browser.get(reverse("queue-list"))).text
 
@@ -189,6 +189,6 @@ def test_the_poll_of_a_campaign_asks_no_more_behind_a_longer_queue(
     before = asked()
     for name in "cdefgh":
         sent = definition(target=target.pk, name=name, question=f"How fast is {name}?")
-        life.launch(drafts.create(check(sent), person), person)
+        lifecycle.launch(drafts.create(check(sent), person), person)
 
     assert asked() == before

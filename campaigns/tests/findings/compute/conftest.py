@@ -10,7 +10,7 @@ from campaigns import results
 from campaigns.findings import compute
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Run, Target
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results.importing import demonstration
 from campaigns.tests.stored import import_run
 
@@ -39,7 +39,7 @@ def interleaved(target):
             "order": order,
             "seed": 1,
         }
-        return life.launch(drafts.create(checking.check(data), None), None)
+        return lifecycle.launch(drafts.create(checking.check(data), None), None)
 
     return make
 
@@ -60,7 +60,7 @@ def paired(target):
             "repetitions": repetitions,
             "seed": 1,
         }
-        return life.launch(drafts.create(checking.check(data), None), None)
+        return lifecycle.launch(drafts.create(checking.check(data), None), None)
 
     return make
 

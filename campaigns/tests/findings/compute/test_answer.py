@@ -6,7 +6,7 @@ import pytest
 from campaigns.findings.compute.cells import summarise_cells
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results.values import observed_runs_by_metric
 from campaigns.stats.criteria import Criteria
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
@@ -80,7 +80,7 @@ def test_where_too_much_failed_everywhere_nothing_is_called_best(interleaved):
 def test_a_cell_of_two_runs_has_neither_verdict_nor_rank(interleaved):
     campaign = interleaved([2, 4, 8, 12])
     store(campaign, noisy({2: 80.0, 4: 40.0, 8: 20.0, 12: 10.0}, sd=0.01))
-    life.exclude(
+    lifecycle.exclude(
         campaign.runs.filter(cell=cells_with(campaign, concurrency=12)[0]).first(),
         somebody("ann"),
         "The disk was full.",

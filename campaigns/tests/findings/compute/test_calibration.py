@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from campaigns.kit.errors import Invalid
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.tests.findings.compute.conftest import findings, store
 
@@ -28,7 +28,7 @@ def calibrating(target):
             "repetitions": 10,
             "seed": 1,
         }
-        return life.launch(drafts.create(checking.check(data | changes), None), None)
+        return lifecycle.launch(drafts.create(checking.check(data | changes), None), None)
 
     return make
 

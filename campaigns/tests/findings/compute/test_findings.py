@@ -10,7 +10,7 @@ from campaigns import results
 from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
 from campaigns.models import Campaign, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import START, findings, store
 from campaigns.tests.people import somebody
 from campaigns.tests.stored import import_run
@@ -138,7 +138,7 @@ def test_an_excluded_run_leaves_the_numbers_and_stays_listed(paired):
     user = somebody("analyst")
     before = findings(campaign)
     hash_before = campaign.findings.first().data_hash
-    life.exclude(campaign.runs.get(position=1), user, "another sync ran on the server")
+    lifecycle.exclude(campaign.runs.get(position=1), user, "another sync ran on the server")
 
     after = findings(campaign)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from campaigns.models import Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
 from campaigns.tests.people import somebody
 
@@ -83,7 +83,7 @@ def test_an_excluded_run_is_shown_with_and_without(interleaved):
     store(campaign, noisy({2: 40.0, 4: 20.0}, sd=0.02))
     assert "with_excluded" not in findings(campaign)
     run = campaign.runs.order_by("position").first()
-    life.exclude(run, somebody("ann"), "The disk was full.")
+    lifecycle.exclude(run, somebody("ann"), "The disk was full.")
 
     found = findings(campaign)
 

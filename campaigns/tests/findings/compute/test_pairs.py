@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.findings.compute.pairs import _name
 from campaigns.models import Attempt, Measurement, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import findings, store
 from campaigns.tests.people import somebody
 
@@ -73,7 +73,7 @@ def test_a_timed_out_side_is_counted_as_failed(six_pairs):
 
 
 def test_an_excluded_side_takes_its_pair_out_without_counting_as_anything(six_pairs):
-    life.exclude(six_pairs.runs.get(position=1), somebody("analyst"), "a backup")
+    lifecycle.exclude(six_pairs.runs.get(position=1), somebody("analyst"), "a backup")
 
     found = comparison_of(six_pairs)
 

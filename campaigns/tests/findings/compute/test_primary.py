@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.stats.stopping import half_width
 from campaigns.stats.verdict import Contrast
 from campaigns.tests.findings.compute.conftest import findings, store
@@ -23,7 +23,7 @@ def make(target, contrast, **changes):
         "seed": 1,
         "primary_contrast": contrast,
     }
-    campaign = life.launch(drafts.create(checking.check(data | changes), None), None)
+    campaign = lifecycle.launch(drafts.create(checking.check(data | changes), None), None)
     rng = np.random.default_rng(3)
 
     def value_of(run):

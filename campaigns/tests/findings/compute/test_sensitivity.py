@@ -5,7 +5,7 @@ import pytest
 from campaigns.findings.compute import sensitivity as trying
 from campaigns.findings.compute.sensitivity import sensitivity
 from campaigns.models import Campaign, Finding
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
 from campaigns.tests.people import somebody
 
@@ -23,7 +23,7 @@ def finished(campaign):
 def spoilt(interleaved):
     """Two levels that differ by 6 %, but for one run: the campaign and its position."""
     campaign = interleaved([5, 10])
-    life.extend(campaign, 5, None)
+    lifecycle.extend(campaign, 5, None)
     usual = noisy({5: 10.0, 10: 9.4}, sd=0.01)
     position = campaign.runs.filter(cell__levels_by_factor={"concurrency": 10})[2].position
 
@@ -45,7 +45,7 @@ def flips(result, part, side="as_judged"):
 
 def test_a_clear_difference_hangs_on_no_run(interleaved):
     campaign = interleaved(list(CLEAR))
-    life.extend(campaign, 5, None)
+    lifecycle.extend(campaign, 5, None)
     store(campaign, noisy(CLEAR))
 
     result = findings(finished(campaign))["sensitivity"]
@@ -66,9 +66,9 @@ def test_each_flip_is_what_excluding_that_run_really_does(spoilt, monkeypatch):
     assert result["status"] == "flips"
     assert position in flips(result, "runs")
     for run in campaign.runs.filter(position__in=[1, 2, position]):
-        life.exclude(run, ann, "tried")
+        lifecycle.exclude(run, ann, "tried")
         changed = words(findings(campaign)) != words(whole)
-        life.include(run, ann)
+        lifecycle.include(run, ann)
         verdicts = [
             flip["without"]
             for flip in result["as_judged"]["runs"]["flips"]
@@ -93,7 +93,7 @@ def test_the_run_that_a_verdict_hangs_on_is_named_with_both_words(spoilt):
 
 def test_a_level_that_is_recommended_for_one_run_alone_is_named(interleaved):
     campaign = interleaved([5, 10, 20])
-    life.extend(campaign, 5, None)
+    lifecycle.extend(campaign, 5, None)
     usual = noisy({5: 10.0, 10: 8.0, 20: 7.8}, sd=0.01)
     position = campaign.runs.filter(cell__levels_by_factor={"concurrency": 20})[4].position
     store(campaign, lambda run: usual(run) * (1.1 if run.position == position else 1.0))
@@ -110,7 +110,7 @@ def test_a_level_that_is_recommended_for_one_run_alone_is_named(interleaved):
 
 def test_with_an_exclusion_both_sides_are_tried(spoilt):
     campaign, position = spoilt
-    life.exclude(campaign.runs.get(position=position), somebody("ann"), "disk full")
+    lifecycle.exclude(campaign.runs.get(position=position), somebody("ann"), "disk full")
 
     result = findings(campaign)["sensitivity"]
 

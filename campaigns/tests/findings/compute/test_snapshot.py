@@ -6,7 +6,7 @@ from campaigns.findings import compute
 from campaigns.findings.compute import findings as storing
 from campaigns.findings.compute.snapshot import changes, snapshot
 from campaigns.models import Finding
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.stats.methods import METHODS
 from campaigns.tests.findings.compute.conftest import noisy, store
 from campaigns.tests.people import somebody
@@ -56,7 +56,7 @@ def test_other_versions_alone_change_nothing(campaign, monkeypatch):
 
 def test_an_excluded_run_changes_the_hash_and_the_numbers(campaign):
     before = snapshot(campaign)
-    life.exclude(campaign.runs.get(position=1), somebody("ann"), "disk full")
+    lifecycle.exclude(campaign.runs.get(position=1), somebody("ann"), "disk full")
     compute.analyse(campaign)
 
     found = changes(before, snapshot(campaign))

@@ -10,7 +10,7 @@ from campaigns import results
 from campaigns.findings import compute
 from campaigns.kit import downloads
 from campaigns.models import Campaign, Measurement, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.measured import begin, finish, launched, outcome, store
 
@@ -99,7 +99,7 @@ def test_exact_values_follow(browser, target, person):
 def test_failed_and_excluded_runs_are_in_the_file_with_their_reasons(browser, target, person):
     campaign = launched(target, person)
     store(campaign, lambda run: 10.0, failing={2})
-    life.exclude(campaign.runs.get(position=3), person, "another sync")
+    lifecycle.exclude(campaign.runs.get(position=3), person, "another sync")
     finish(campaign)
 
     _, rows = lines(browser, campaign)

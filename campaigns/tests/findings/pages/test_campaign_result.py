@@ -8,7 +8,7 @@ from django.urls import reverse
 from campaigns import results as stored_results
 from campaigns.findings import compute
 from campaigns.models import Amendment, Campaign, EnvironmentFact, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, finish, launched, outcome, store
@@ -268,7 +268,7 @@ def store_rest(campaign, but):
 
 
 def test_an_excluded_run_is_crossed_out_with_who_and_why(browser, published, person):
-    life.exclude(published.runs.get(position=3), person, "another sync ran")
+    lifecycle.exclude(published.runs.get(position=3), person, "another sync ran")
     compute.analyse(published)
 
     page = Page(get(browser, published))
@@ -322,7 +322,7 @@ def test_the_axis_of_two_factors_can_be_chosen(browser, target, person):
 
 def test_without_findings_the_page_says_so_and_waits(browser, target, person):
     campaign = launched(target, person)
-    life.cancel(campaign, "no time")
+    lifecycle.cancel(campaign, "no time")
     Campaign.objects.filter(pk=campaign.pk).update(
         state=Campaign.State.CANCELLED, analysis_requested_at="2026-01-01T00:00Z"
     )

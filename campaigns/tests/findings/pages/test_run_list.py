@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.models import Attempt, Measurement, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.results.run_list import WITHOUT_VALUE, RunList
 from campaigns.tests.measured import launched, store
 from campaigns.tests.people import somebody
@@ -26,7 +26,7 @@ def campaign(target, person):
     Attempt.objects.filter(run__position=3).update(state=Attempt.State.FAILED)
     Run.objects.filter(position=4).update(state=Run.State.VOID)
     limits(5).update(bound=True)
-    life.exclude(campaign.runs.get(position=5), somebody("analyst"), "a backup")
+    lifecycle.exclude(campaign.runs.get(position=5), somebody("analyst"), "a backup")
     return campaign
 
 

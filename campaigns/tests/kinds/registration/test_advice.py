@@ -6,7 +6,7 @@ from campaigns.kinds.registration.advice import (
     warnings_of,
     workers_of_installer,
 )
-from campaigns.kinds.registration.settings_told import told_by_operator, typed_in
+from campaigns.kinds.registration.operator_settings import told_by_operator, typed_in
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from campaigns.kinds.api import described
 from campaigns.kinds.registration.driver import driver
 from campaigns.kinds.registration.presets import LEVELS, presets
 from campaigns.models import Campaign, Target
-from campaigns.results.importing import stand_ins
+from campaigns.results.importing import simulated_katello
 from campaigns.tests.browsing import Page, browser, person
 
 __all__ = ["browser", "person"]
@@ -23,7 +23,7 @@ def _sandbox(settings):
 def katello(person, settings):
     """A target with the settings of the sandbox's stand-in."""
     settings.ALLOWED_ADDRESSES = "127.0.0.1:*"
-    assert stand_ins.katello_target("http://127.0.0.1:8399", "", person)
+    assert simulated_katello.katello_target("http://127.0.0.1:8399", "", person)
     return Target.objects.get(family="katello")
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from campaigns.kinds.base import STAND_IN, NotClean, Target, TargetUnavailable
-from campaigns.kinds.sync import making, steps, syncing
+from campaigns.kinds.sync import repositories, steps, syncing
 from campaigns.kinds.sync.driver import driver
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.sync.suite import *  # noqa: F403 - the tests of every Pulp
@@ -90,7 +90,7 @@ def test_a_pulp_that_is_restarted_is_waited_for(pulp, feed):
 
 def test_a_pulp_that_goes_away_before_the_first_look_is_waited_for(pulp, feed, monkeypatch):
     values = begin(pulp, feed)
-    start = making.start_sync
+    start = repositories.start_sync
 
     def start_and_go_away(*arguments):
         href = start(*arguments)

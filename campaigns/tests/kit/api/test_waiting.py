@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.kit.api import waiting
 from campaigns.models import Campaign
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.measured import launched
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def test_what_is_not_so_any_more_is_told_at_once(api, campaign, places, looks):
 
 def test_the_answer_comes_when_the_state_changes(api, campaign, owner, places, looks):
     places(1)
-    looks[1].extend([lambda: None, lambda: life.pause(campaign, owner)])
+    looks[1].extend([lambda: None, lambda: lifecycle.pause(campaign, owner)])
 
     answer = get(api, campaign, wait=30, state="running")
 
@@ -73,7 +73,7 @@ def test_the_answer_comes_when_the_state_changes(api, campaign, owner, places, l
 def test_a_version_that_was_seen_is_waited_for_as_well(api, campaign, owner, places, looks):
     places(1)
     seen = get(api, campaign).json()["version"]
-    looks[1].append(lambda: life.extend(campaign, 1, owner))
+    looks[1].append(lambda: lifecycle.extend(campaign, 1, owner))
 
     answer = get(api, campaign, wait=30, seen=seen)
 
@@ -83,7 +83,7 @@ def test_a_version_that_was_seen_is_waited_for_as_well(api, campaign, owner, pla
 
 def test_who_knows_nothing_waits_for_anything_new(api, campaign, owner, places, looks):
     places(1)
-    looks[1].append(lambda: life.extend(campaign, 1, owner))
+    looks[1].append(lambda: lifecycle.extend(campaign, 1, owner))
 
     get(api, campaign, wait=30)
 

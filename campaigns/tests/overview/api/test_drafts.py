@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.accounts.access import make_token
 from campaigns.models import Campaign, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.rest import ApiClient
 from campaigns.tests.toy import definition
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def launched(draft):
-    return life.launch(Campaign.objects.get(pk=draft), None).pk
+    return lifecycle.launch(Campaign.objects.get(pk=draft), None).pk
 
 
 def test_a_draft_is_replaced_and_what_is_not_sent_is_as_in_a_new_one(api, draft, target):
@@ -86,7 +86,7 @@ def test_a_draft_is_deleted_with_a_try_out_that_waits(api, draft):
 def test_a_try_out_of_the_former_definition_goes(api, draft):
     api.post(f"campaigns/{draft}/try")
     run = Run.objects.get()
-    life.cancel_run(run, "enough")
+    lifecycle.cancel_run(run, "enough")
 
     assert api.patch(f"campaigns/{draft}", {"repetitions": 4})[0] == 200
     assert not Run.objects.exists()

@@ -12,7 +12,7 @@ from campaigns.execution import live, progress
 from campaigns.findings import compute
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.stats.methods import METHODS
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, launched, outcome
@@ -183,7 +183,7 @@ def test_a_campaign_whose_budget_is_over_says_so(browser, campaign, state, words
 
 
 def test_a_campaign_that_somebody_paused_did_not_do_it_by_itself(browser, campaign):
-    life.pause(campaign)
+    lifecycle.pause(campaign)
 
     assert "Paused automatically" not in Page(browser.get(url("campaign", campaign))).text
 
@@ -384,7 +384,7 @@ def test_a_draft_that_cannot_run_any_more_says_why(browser, draft, target):
 
 
 def test_a_try_out_is_watched_until_it_ends(browser, draft, person):
-    run = life.try_one(draft, person)
+    run = lifecycle.try_one(draft, person)
 
     watched = browser.get(url("campaign-trials", draft))
     results.close(begin(run), outcome())
@@ -396,7 +396,7 @@ def test_a_try_out_is_watched_until_it_ends(browser, draft, person):
 
 
 def test_a_paused_campaign_offers_to_resume(browser, campaign):
-    life.pause(campaign)
+    lifecycle.pause(campaign)
 
     text = Page(browser.get(url("campaign", campaign))).text
 

@@ -8,7 +8,7 @@ from campaigns.execution import progress
 from campaigns.findings.pages.sparks import spark
 from campaigns.models import Attempt, Campaign, Finding, Run, Target, TargetLease, Worker
 from campaigns.overview import home as queries
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.targets.holders import target_rows
 from campaigns.tests.browsing import Page
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def launched(draft, person):
-    return life.launch(draft, person)
+    return lifecycle.launch(draft, person)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_demonstration_is_launched_with_one_click(browser, draft):
 def test_a_demonstration_that_is_over_is_run_again_with_one_click(browser, draft, person, worker):
     Campaign.objects.filter(pk=draft.pk).update(tags=["demo"])
     again = reverse("campaign-repeat", args=[draft.pk])
-    life.launch(draft, person)
+    lifecycle.launch(draft, person)
     assert again not in browser.get(reverse("home")).content.decode()
     Campaign.objects.filter(pk=draft.pk).update(state="finished")
     draft.runs.all().update(state="cancelled", reason="over")
@@ -180,7 +180,7 @@ def test_a_campaign_that_waits_says_for_what(launched):
 
 def test_a_campaign_waits_for_the_one_that_holds_its_target(measuring, target, person):
     other = drafts.create(check(definition(target=target.pk, question="Me too?")), person)
-    life.launch(other, person)
+    lifecycle.launch(other, person)
     Worker.objects.create(name="measure@here", host="here", pools=["measure"])
 
     _, waiting = queries.open_campaigns(everywhere().see)
@@ -191,7 +191,7 @@ def test_a_campaign_waits_for_the_one_that_holds_its_target(measuring, target, p
 
 
 def test_a_try_out_of_a_draft_is_shown(draft, person):
-    run = life.try_one(draft, person)
+    run = lifecycle.try_one(draft, person)
     Attempt.objects.create(
         run=run,
         number=1,

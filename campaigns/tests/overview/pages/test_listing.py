@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, Finding
 from campaigns.overview.pages import campaigns
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.browsing import Page
 from campaigns.tests.toy import definition
@@ -25,7 +25,7 @@ def three(target, person):
             ("How many_workers?", []),
         )
     ]
-    life.launch(made[1], person)
+    lifecycle.launch(made[1], person)
     return made
 
 

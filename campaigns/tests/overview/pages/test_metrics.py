@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from campaigns.kit import broker
 from campaigns.models import Attempt, Campaign, Dispatcher, Run, TargetLease, Worker
 from campaigns.overview.pages import metrics
-from campaigns.planning.life import launch
+from campaigns.planning.lifecycle import launch
 
 pytestmark = pytest.mark.django_db
 

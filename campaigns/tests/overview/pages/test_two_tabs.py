@@ -8,8 +8,8 @@ from django.urls import reverse
 from campaigns.accounts.notifications.channels import save_channel
 from campaigns.accounts.teams import create_team
 from campaigns.models import Comment, Conclusion, Membership, Team
-from campaigns.planning import life, templates
-from campaigns.results import keeping
+from campaigns.planning import lifecycle, templates
+from campaigns.results import archive
 from campaigns.reviews.comments import begin, place_on
 from campaigns.reviews.content import Cited, Content
 from campaigns.reviews.drafting import create
@@ -229,12 +229,12 @@ def test_the_rule_of_samples_is_not_overwritten(browser, person):
     team = create_team_of(person)
     page, address = reverse("storage"), reverse("storage-rule", args=[team.pk])
     mine = form_at(browser, page, "keep_samples_days")
-    keeping.keep_samples(team, 30, person)
+    archive.keep_samples(team, 30, person)
 
     refused = browser.post(address, mine | {"keep_samples_days": "7"})
 
     assert refused.status_code == 409
-    assert keeping.kept_days(team) == 30
+    assert archive.kept_days(team) == 30
     text = Page(refused).text
     assert "Keep raw samples for" in text
     assert "30 7" in text
@@ -259,7 +259,7 @@ def test_a_channel_is_not_overwritten(browser, person, settings):
 
 
 def test_a_conclusion_is_not_overwritten(browser, draft, person, worker):
-    campaign = life.launch(draft, person)
+    campaign = lifecycle.launch(draft, person)
     made = create(person, Content("20 wins.", [Cited(campaign.pk)]))
     address = reverse("conclusion-edit", args=[made.pk])
     mine, other = (form_at(browser, address, "claim") for _ in range(2))
@@ -289,7 +289,7 @@ def test_a_comment_is_not_overwritten(browser, draft, person):
 
 
 def test_an_amendment_of_the_same_field_is_not_overwritten(browser, draft, person, worker):
-    campaign = life.launch(draft, person)
+    campaign = lifecycle.launch(draft, person)
     address = reverse("campaign-amend", args=[campaign.pk])
     mine, other, third = (form_at(browser, address, "margin_percent") for _ in range(3))
     why = {"reason": "It was too narrow."}

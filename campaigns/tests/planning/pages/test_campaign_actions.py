@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from campaigns import results
 from campaigns.models import Attempt, Campaign, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin, finish, launched, outcome, store
 
@@ -173,7 +173,7 @@ def test_an_excluded_run_can_count_again(browser, target, person):
     campaign = launched(target, person)
     store(campaign, lambda run: 10.0)
     finish(campaign)
-    life.exclude(campaign.runs.get(position=2), person, "a mistake")
+    lifecycle.exclude(campaign.runs.get(position=2), person, "a mistake")
 
     answer = post(browser, "run-include", campaign.pk, 2)
 
@@ -191,7 +191,7 @@ def test_a_planned_run_is_cancelled_with_its_reason(browser, target, person):
 
 
 def test_a_try_out_is_cancelled(browser, draft, person):
-    run = life.try_one(draft, person)
+    run = lifecycle.try_one(draft, person)
 
     asked = browser.get(reverse("trial-cancel", args=[draft.pk, run.position]))
     post(browser, "trial-cancel", draft.pk, run.position, reason="enough")

@@ -6,7 +6,7 @@ from django.urls import reverse
 from campaigns.kinds.base import DriverError, TargetUnavailable
 from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Run, Target, Worker
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.targets.probing import missing_at
 from campaigns.tests.browsing import Page
@@ -134,7 +134,7 @@ def test_the_server_may_be_probed_again_after_the_look(draft, missing):
 
 @pytest.mark.parametrize("state", ["failed", "void"])
 def test_a_failed_try_out_is_a_warning_beside_the_launch(browser, draft, state):
-    run = life.try_one(draft, None)
+    run = lifecycle.try_one(draft, None)
     before = Page(browser.get(reverse("campaign", args=[draft.pk])))
     assert "Runs of a launch would probably end the same way" not in before.text
     Run.objects.filter(pk=run.pk).update(state=state, reason="/gone answered 404.")
@@ -189,12 +189,12 @@ def test_the_keyboard_comes_to_vary_before_the_levels(browser, target):
 
 
 def test_what_was_cancelled_or_paused_is_corrected_and_repeated(browser, draft, person, worker):
-    campaign = life.launch(draft, person)
+    campaign = lifecycle.launch(draft, person)
     address = reverse("campaign", args=[campaign.pk])
     clone = reverse("campaign-clone", args=[campaign.pk])
     assert clone not in browser.get(address).content.decode()
 
-    life.pause(campaign, person)
+    lifecycle.pause(campaign, person)
     paused = browser.get(address)
     Campaign.objects.filter(pk=campaign.pk).update(state="cancelled", state_reason="wrong path")
     cancelled = browser.get(address)
@@ -205,13 +205,13 @@ def test_what_was_cancelled_or_paused_is_corrected_and_repeated(browser, draft, 
 
 
 def test_a_tab_can_tell_how_far_its_campaign_is_and_how_it_ended(browser, draft, person, worker):
-    campaign = life.launch(draft, person)
+    campaign = lifecycle.launch(draft, person)
     address = reverse("campaign", args=[campaign.pk])
 
     progress = Page(browser.get(address)).by_id("progress")
     assert progress["data-tab"] == "(0/6)"
     assert "icon-running" in str(progress["data-icon"])
-    life.pause(campaign, person)
+    lifecycle.pause(campaign, person)
     assert Page(browser.get(address)).by_id("progress")["data-tab"] == "⏸ (0/6)"
     for state, mark, icon in (("finished", "✓", "icon-done"), ("cancelled", "✕", "icon-stopped")):
         Campaign.objects.filter(pk=campaign.pk).update(state=state, state_reason="enough")

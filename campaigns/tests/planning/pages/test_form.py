@@ -3,7 +3,7 @@ from django.urls import reverse
 
 from campaigns.kinds.base import REFUSED
 from campaigns.models import Attempt, Campaign, Run, Worker
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin
 
@@ -346,7 +346,7 @@ def test_an_edit_replaces_the_draft(browser, draft, sent):
 
 def test_a_launched_campaign_is_not_edited(browser, draft, person, sent):
     path = reverse("campaign-edit", args=[draft.pk])
-    life.launch(draft, person)
+    lifecycle.launch(draft, person)
 
     for answer in (browser.get(path), press(browser, path, sent, "save")):
         assert answer["Location"] == reverse("campaign", args=[draft.pk])
@@ -354,7 +354,7 @@ def test_a_launched_campaign_is_not_edited(browser, draft, person, sent):
 
 
 def test_a_clone_begins_with_the_same_definition(browser, draft, person):
-    life.launch(draft, person)
+    lifecycle.launch(draft, person)
     path = reverse("campaign-clone", args=[draft.pk])
 
     page = browser.get(path)
@@ -367,7 +367,7 @@ def test_a_clone_begins_with_the_same_definition(browser, draft, person):
 
 @pytest.mark.parametrize(("name", "level"), [("workers", 4), ("engine", "old")])
 def test_what_the_target_refused_stands_beside_its_field(browser, draft, person, name, level):
-    attempt = begin(life.launch(draft, person).runs.first())
+    attempt = begin(lifecycle.launch(draft, person).runs.first())
     for asked in (level, "not in the form"):
         attempt.effective_settings.create(
             name=name, asked=asked, in_force=f"{REFUSED}Ensure <this>.", ok=False
@@ -383,7 +383,7 @@ def test_what_the_target_refused_stands_beside_its_field(browser, draft, person,
 
 
 def test_a_clone_is_a_campaign_of_its_own(browser, draft, person, sent):
-    life.launch(draft, person)
+    lifecycle.launch(draft, person)
 
     press(browser, reverse("campaign-clone", args=[draft.pk]), sent, "save")
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Campaign, Run, Target
-from campaigns.planning import drafts, life
+from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import launched
@@ -106,7 +106,7 @@ def test_a_try_out_keeps_the_cell_that_was_chosen(browser, draft):
 
 
 def test_an_extension_keeps_its_repetitions(browser, draft, person):
-    campaign = life.launch(draft, person, "toy server")
+    campaign = lifecycle.launch(draft, person, "toy server")
 
     answer = post(browser, "campaign-extend", campaign, blocks="2")
     (kept,) = Page(answer).named("blocks")
@@ -117,7 +117,7 @@ def test_an_extension_keeps_its_repetitions(browser, draft, person):
 
 
 def test_what_was_paused_goes_on_only_by_name(browser, draft, person):
-    campaign = life.pause(life.launch(draft, person, "toy server"), person)
+    campaign = lifecycle.pause(lifecycle.launch(draft, person, "toy server"), person)
 
     answer = post(browser, "campaign-resume", campaign)
     assert "value" in asked(answer)
@@ -128,7 +128,7 @@ def test_what_was_paused_goes_on_only_by_name(browser, draft, person):
 
 
 def test_a_run_is_made_again_only_by_name(browser, draft, person):
-    campaign = life.launch(draft, person, "toy server")
+    campaign = lifecycle.launch(draft, person, "toy server")
     Run.objects.filter(campaign=campaign, position=1).update(state=Run.State.FAILED)
     path = reverse("run-again", args=[campaign.pk, 1])
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import LaunchRequest, Run, Target, Team
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.browsing import Page
 from campaigns.tests.people import somebody
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def campaign(draft, person):
     """It goes on; its server became one of production, and its team wants two people there."""
-    found = life.launch(draft, person)
+    found = lifecycle.launch(draft, person)
     Target.objects.update(is_production=True)
     Team.objects.update(second_for_production=True)
     return found

@@ -8,7 +8,7 @@ from campaigns import results
 from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Run
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db
@@ -180,7 +180,7 @@ def test_history_has_the_values_of_one_cell_in_columns(api, read, campaign):
 def test_history_has_the_latest_values_of_all_cells_and_says_which_are_excluded(
     read, campaign, owner, django_assert_max_num_queries
 ):
-    life.exclude(Run.objects.get(position=2), owner, "somebody copied a disk")
+    lifecycle.exclude(Run.objects.get(position=2), owner, "somebody copied a disk")
     read("cells")  # the first use of a token is recorded
 
     with django_assert_max_num_queries(6):

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.test import Client
 
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import interleaved, store, target
 
 __all__ = ["interleaved", "target"]
@@ -82,7 +82,7 @@ def test_it_is_sent_again_only_where_something_has_changed(campaign, ask, owner)
 
     same = ask(campaign, query_params={"format": "csv"}, headers=tag)
     other = ask(campaign, query_params={"format": "parquet"}, headers=tag)
-    life.exclude(campaign.runs.get(position=3), owner, "another sync")
+    lifecycle.exclude(campaign.runs.get(position=3), owner, "another sync")
     changed = ask(campaign, query_params={"format": "csv"}, headers=tag)
 
     assert [each.status_code for each in (same, other, changed)] == [304, 200, 200]

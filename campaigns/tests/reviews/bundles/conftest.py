@@ -15,7 +15,7 @@ from campaigns.kinds.downloader import steps
 from campaigns.kinds.downloader.engines.summary import Download
 from campaigns.kinds.programs.manifest import Entry
 from campaigns.models import Attempt, Campaign, Run, Target
-from campaigns.planning import checking, drafts, life
+from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results import storing
 from campaigns.results.importing.demonstration import published_campaign
 from campaigns.reviews.bundles import write_bundle
@@ -123,7 +123,7 @@ def downloads(settings, db):
         "seed": 1,
     }
     ann = somebody("ann")
-    campaign = life.launch(drafts.create(checking.check(data), ann), ann)
+    campaign = lifecycle.launch(drafts.create(checking.check(data), ann), ann)
     for run in campaign.runs.order_by("position"):
         measure(campaign, run)
     Campaign.objects.filter(pk=campaign.pk).update(

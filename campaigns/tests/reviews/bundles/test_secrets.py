@@ -26,7 +26,7 @@ from campaigns.models import (
     SshLogin,
     Target,
 )
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.reviews.bundles import verify, write_bundle
 from campaigns.reviews.bundles.secrets import Redactor
 from campaigns.reviews.bundles.tables import TABLES
@@ -142,7 +142,7 @@ def forbidden(token):
 def test_no_secret_comes_through_wherever_it_was_written(kept, token, written):
     ann = somebody("planter")
     plant(kept, planted(token), ann)
-    life.exclude(kept.runs.get(position=1), ann, f"it said {SSH_PASSWORD}")
+    lifecycle.exclude(kept.runs.get(position=1), ann, f"it said {SSH_PASSWORD}")
     compute.analyse(kept)
 
     path = written(kept)

@@ -11,7 +11,7 @@ from django.db import connection
 from campaigns.findings import compute as analysis
 from campaigns.findings.compute import findings as computing
 from campaigns.models import Attempt, Campaign, Finding, Measurement, Run, Target
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.reviews.bundles import verify, verifying
 from campaigns.tests.people import somebody
 from campaigns.tests.reviews.bundles.conftest import (
@@ -87,7 +87,7 @@ def test_a_bundle_holds(downloads, written):
 
 def test_an_import_holds_with_what_was_excluded_and_amended(published, written):
     ann = somebody("ann")
-    life.exclude(published.runs.get(position=4), ann, "the disk was full")
+    lifecycle.exclude(published.runs.get(position=4), ann, "the disk was full")
     analysis.analyse(published)
 
     found = verify(written(published))

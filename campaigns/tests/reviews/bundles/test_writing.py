@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.findings import compute
 from campaigns.models import Campaign, Measurement
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.reviews.bundles import NotReady, verify, write_bundle
 from campaigns.tests.people import somebody
 from campaigns.tests.reviews.bundles.conftest import MANIFEST, contents, rows
@@ -89,7 +89,7 @@ def test_one_that_goes_on_has_none(downloads):
 
 
 def test_one_whose_findings_are_old_or_missing_has_none_yet(downloads):
-    life.exclude(downloads.runs.get(position=1), somebody("bob"), "disk full")
+    lifecycle.exclude(downloads.runs.get(position=1), somebody("bob"), "disk full")
     not_ready(downloads, "older than its data")
 
     compute.analyse(downloads)

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import AuditEvent, Decision, EnvironmentFact, PublicLink, Setting
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import finish
 from campaigns.tests.people import somebody
@@ -127,7 +127,7 @@ def test_words_that_look_like_machines_are_listed_where_links_are_made(browser, 
 
 def test_a_run_that_somebody_excluded_does_not_name_him(browser, accepted, link):
     campaign = accepted.evidence.get().campaign
-    life.exclude(campaign.runs.get(position=3), somebody("olga", "operator"), "Cold cache.")
+    lifecycle.exclude(campaign.runs.get(position=3), somebody("olga", "operator"), "Cold cache.")
     signed_anew(accepted, finish(campaign))
 
     text = read(link).content.decode()
@@ -166,7 +166,7 @@ def test_what_is_not_accepted_any_more_says_that_it_was_withdrawn_and_nothing_el
 
 def test_a_run_that_is_excluded_kills_the_link_before_anybody_re_opens(accepted, person, link):
     campaign = accepted.evidence.get().campaign
-    life.exclude(campaign.runs.get(position=3), person, "Cold cache.")
+    lifecycle.exclude(campaign.runs.get(position=3), person, "Cold cache.")
 
     assert read(link).status_code == 410
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.models import Team
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.reviews.checklist import checklist
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import finish
@@ -73,7 +73,7 @@ def test_a_reopened_report_has_both_values_of_what_changed(browser, accepted):
 
 def test_an_excluded_run_is_crossed_out_with_its_reason(browser, accepted, person):
     campaign = accepted.evidence.get().campaign
-    life.exclude(campaign.runs.get(position=3), person, "The cache was cold.")
+    lifecycle.exclude(campaign.runs.get(position=3), person, "The cache was cold.")
     finish(campaign)
 
     page = get(browser, accepted).content.decode()
@@ -174,7 +174,7 @@ def test_a_word_on_another_number_is_not_shown(browser, accepted):
 
 def test_a_report_says_that_its_data_have_moved_before_it_re_opens(browser, accepted, person):
     campaign = accepted.evidence.get().campaign
-    life.exclude(campaign.runs.get(position=3), person, "The cache was cold.")
+    lifecycle.exclude(campaign.runs.get(position=3), person, "The cache was cold.")
 
     assert "Its data have changed" in Page(get(browser, accepted)).text
 

@@ -7,7 +7,7 @@ import pytest
 from campaigns.accounts.access import make_token
 from campaigns.kit import encryption
 from campaigns.models import Campaign, Target, Team
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.people import somebody
 from campaigns.tests.rest import ApiClient
 
@@ -99,7 +99,7 @@ def test_a_retired_target_is_left_out_read_and_not_changed(api, target, path):
 
 
 def test_a_target_that_is_measured_is_not_retired(api, draft, target, path):
-    life.launch(Campaign.objects.get(), None)
+    lifecycle.launch(Campaign.objects.get(), None)
 
     status, problem = api.post(f"{path}/retire")
 

@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit import encryption
 from campaigns.models import Target
-from campaigns.targets.servers import retire_target
+from campaigns.targets.saving import retire_target
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from time_machine import travel
 
 from campaigns.models import Attempt, Target, TargetLease
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.tests.browsing import Page
 
 pytestmark = pytest.mark.django_db
@@ -198,7 +198,7 @@ def test_a_name_that_is_taken_is_said(browser, target):
 
 
 def test_the_page_shows_health_proofs_lease_and_campaigns(browser, target, draft, person):
-    launched = life.launch(draft, person)
+    launched = lifecycle.launch(draft, person)
     run = launched.runs.all()[0]
     attempt = Attempt.objects.create(
         run=run, number=1, state="running", pool="measure", token=1, claimed_at=timezone.now()
@@ -279,7 +279,7 @@ def test_a_retired_target_leaves_the_list_but_keeps_its_page(browser, target, dr
 
 
 def test_a_target_that_is_measured_is_not_retired(browser, target, draft, person):
-    life.launch(draft, person)
+    lifecycle.launch(draft, person)
 
     answer = browser.post(reverse("target-retire", args=[target.pk]), follow=True)
 

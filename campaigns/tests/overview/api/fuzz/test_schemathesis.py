@@ -23,7 +23,7 @@ from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
 from campaigns.planning import checking, drafts
-from campaigns.targets.servers import save_target
+from campaigns.targets.saving import save_target
 from campaigns.tests.measured import begin, launched, outcome
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from django.utils.html import conditional_escape
 
 from campaigns.findings.charts import sampling
 from campaigns.models import Campaign, Conclusion, Membership, Team
-from campaigns.planning import life
+from campaigns.planning import lifecycle
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.drafting import create
 from campaigns.reviews.freezing import data_hash_of
@@ -236,7 +236,7 @@ def test_a_page_of_one_that_supersedes_begins_with_its_text(sent, reviewer, auth
 def test_a_run_that_is_excluded_and_let_count_again_before_anybody_looked_changes_nothing(
     sent, campaign, author
 ):
-    life.exclude(campaign.runs.get(position=1), author, "x")
+    lifecycle.exclude(campaign.runs.get(position=1), author, "x")
     browser(author).post(f"/campaigns/{campaign.pk}/runs/1/include/")
 
     sent.refresh_from_db()

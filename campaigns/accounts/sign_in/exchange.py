@@ -1,0 +1,331 @@
+"""OpenID Connect as django-allauth speaks it, and what it leaves out.
+
+The library finds the provider's addresses, leads there with state and PKCE, and changes the code for
+tokens. It sends no nonce, trusts an ID token unread that came over TLS, and takes whatever issuer the
+provider names; here all of that is checked (OpenID Connect Core 1.0, 3.1.3.7).
+"""
+
+import logging
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+import jwt
+import requests
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.base import AuthError, AuthProcess, ProviderException
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from campaigns.accounts import invitations, single_sign_on
+from campaigns.accounts.sign_in.fetching import Fetching
+from campaigns.accounts.sign_in.start_session import refused
+from campaigns.accounts.single_sign_on import LONGEST_SUBJECT, Identity, ours
+from campaigns.kit.pages.people import user_of
+
+log = logging.getLogger(__name__)
+_slots = BoundedSemaphore(3)
+"""So many threads of one web process wait for the provider at a time; the others serve pages."""
+ALGORITHMS: Final = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+"""What an ID token may be signed with: never a shared secret, never nothing."""
+LEEWAY_SECONDS: Final = 30
+LONGEST_CLAIM: Final = 254
+
+
+class ProviderTrouble(ProviderException):
+    """The provider is away, or what it says does not hold; the message is for the log and the page."""
+
+
+class Adapter(DefaultSocialAccountAdapter):
+    """Knows the one provider of the settings, and none of the database; decides who may sign in by it."""
+
+    def get_provider(self, request: HttpRequest, *arguments: Any, **named: Any) -> "Provider":
+        """Return it."""
+        return configured(request)
+
+    def get_requests_session(self) -> Fetching:
+        """Return what requests are sent with."""
+        return Fetching()
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        """Say what is wrong. Raise ImmediateHttpResponse, always."""
+        if exception is not None:
+            raise _trouble(request, exception)
+        if "state_id" in (extra_context or {}):
+            raise refusal(
+                request,
+                "This sign-in did not begin in this browser, was used already, or took more than ten "
+                "minutes. Start again.",
+                400,
+            )
+        if error == AuthError.CANCELLED:
+            raise refusal(request, f"{ours().name} did not let you in, or you stopped there.", 403)
+        sent = request.GET.get("error") or "an answer without a code"
+        log.warning("%s sent back %.100r", ours().name, sent)
+        raise refusal(request, f"{ours().name} could not sign you in. Start again.", 502)
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Find or make the account of whoever the provider vouches for. Raise ImmediateHttpResponse."""
+        state, identity = sociallogin.state, sociallogin.identity
+        if not secrets.compare_digest(sociallogin.nonce.encode(), state["nonce"].encode()):
+            raise _trouble(
+                request,
+                ProviderTrouble(
+                    "sent an ID token of another sign-in: its nonce is a different one"
+                ),
+            )
+        if state["process"] == AuthProcess.CONNECT:
+            raise ImmediateHttpResponse(_connected(request, state["data"]["user"], identity))
+        if request.user.is_authenticated:
+            raise ImmediateHttpResponse(redirect("home"))
+        try:
+            came = single_sign_on.let_in(identity, state["data"]["invitation"])
+        except (single_sign_on.NotLetIn, invitations.InvitationRefused) as reason:
+            log.info("Not let in from %s: %s", ours().name, reason)
+            raise refusal(request, str(reason), 403) from None
+        if came.taken_over:
+            messages.warning(
+                request,
+                f"{ours().name} vouches for the e-mail address of this account, so it was connected. "
+                "Its password was taken away, and its other sessions have ended.",
+            )
+        sociallogin.user = came.user
+
+
+class Exchange(OpenIDConnectOAuth2Adapter):
+    """The steps with the provider. What goes wrong there becomes a page."""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """What the provider publishes of itself, checked."""
+        if not hasattr(self, "_checked"):
+            try:
+                published = super().openid_config
+            except AttributeError:  # the library takes it as an object unseen
+                raise ProviderTrouble("publishes no object") from None
+            self._checked = checked(published)
+        return self._checked
+
+    def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
+        """Where the provider sends people back to."""
+        path = reverse("oidc-callback")
+        base = settings.BASE_URL.rstrip("/")
+        return f"{base}{path}" if base else request.build_absolute_uri(path)
+
+    def get_client(self, request: HttpRequest, app: SocialApp) -> Any:
+        """Return what asks for tokens. Raise ImmediateHttpResponse."""
+        with _asking(request):
+            return super().get_client(request, app)
+
+    def get_access_token_data(self, request: HttpRequest, *arguments: Any, **named: Any) -> Any:
+        """Return the tokens, once it is known whom they vouch for. Raise ImmediateHttpResponse."""
+        with _asking(request):
+            if request.GET.get("iss", ours().issuer).rstrip("/") != ours().issuer:
+                raise ProviderTrouble("answered as another issuer")
+            tokens = super().get_access_token_data(request, *arguments, **named)
+            self.claims, self.identity = self._read(tokens)
+        return tokens
+
+    def parse_token(self, data: Any) -> SocialToken:
+        """Return an empty token: nothing is asked in somebody's name later."""
+        return SocialToken()
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **named: Any
+    ) -> SocialLogin:
+        """Return who signs in; `Adapter.pre_social_login` decides what comes of it."""
+        account = SocialAccount(provider=self.identity.issuer, uid=self.identity.subject)
+        found = SocialLogin(user=User(), account=account, provider=self.get_provider())
+        found.identity, found.nonce = self.identity, str(self.claims.get("nonce", ""))
+        return found
+
+    def _read(self, tokens: Any) -> tuple[dict[str, Any], Identity]:
+        """Return the claims of the ID token, and whom they vouch for. Raise one of TROUBLES."""
+        id_token = tokens.get("id_token")
+        if not isinstance(id_token, str):
+            raise ProviderTrouble("sent no ID token")
+        claims = self._verified(id_token)
+        if "email" not in claims and "userinfo_endpoint" in self.openid_config:
+            more = self._fetch_user_info(str(tokens["access_token"]))
+            if not isinstance(more, dict) or more.get("sub") != claims["sub"]:
+                raise ProviderTrouble("told of another person than the ID token does")
+            claims = {**more, **claims}
+        return claims, _identity(claims)
+
+    def _verified(self, id_token: str) -> dict[str, Any]:
+        """Read an ID token: signature, issuer, audience and times. Raise ProviderTrouble."""
+        provider = ours()
+        try:
+            claims = jwt.decode(
+                id_token,
+                key=self._key(id_token),
+                algorithms=list(ALGORITHMS),
+                issuer=self.openid_config["issuer"],
+                audience=provider.client_id,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+            )
+        except jwt.PyJWTError as error:
+            raise ProviderTrouble(f"sent an ID token that does not hold: {error}") from error
+        audience, party = claims["aud"], claims.get("azp")
+        many = isinstance(audience, list) and len(audience) > 1
+        if (many or party is not None) and party != provider.client_id:
+            raise ProviderTrouble("sent an ID token that was issued for another program")
+        return claims
+
+    def _key(self, id_token: str) -> Any:
+        """The provider's public key that a token names; its only one where it names none."""
+        with Fetching() as session:
+            answer = session.get(self.openid_config["jwks_uri"])
+        answer.raise_for_status()
+        found = answer.json()
+        keys = jwt.PyJWKSet.from_dict(found if isinstance(found, dict) else {}).keys
+        header = jwt.get_unverified_header(id_token)
+        if header.get("alg") not in ALGORITHMS:
+            raise jwt.InvalidAlgorithmError("its algorithm is not one of a public key")
+        named = header.get("kid")
+        fitting = [key for key in keys if named is None or key.key_id == named]
+        if len(fitting) != 1:
+            raise jwt.InvalidKeyError("no single published key fits it")
+        return fitting[0].key
+
+
+class Provider(OpenIDConnectProvider):
+    """The provider of the settings; PKCE always."""
+
+    oauth2_adapter_class = Exchange
+    pkce_enabled_default = True
+
+
+def begin(
+    request: HttpRequest, process: str, data: dict[str, Any], then: str | None
+) -> HttpResponse:
+    """Return the redirection to the provider, with state and nonce. Raise ImmediateHttpResponse."""
+    nonce = secrets.token_urlsafe(24)
+    answer: HttpResponse = configured(request).redirect(
+        request, process, next_url=then, data=data, nonce=nonce, auth_params={"nonce": nonce}
+    )
+    return answer
+
+
+def configured(request: HttpRequest) -> Provider:
+    """Give the provider of the settings."""
+    found = ours()
+    app = SocialApp(
+        provider=Provider.id,
+        provider_id=found.issuer,
+        name=found.name,
+        client_id=found.client_id,
+        secret=found.client_secret,
+        settings={"server_url": found.issuer},
+    )
+    return Provider(request, app=app)
+
+
+def checked(config: Any) -> dict[str, Any]:
+    """Refuse metadata of another issuer, or addresses that are less safe than the issuer's own."""
+    issuer_of_ours = ours().issuer
+    issuer = config.get("issuer") if isinstance(config, dict) else None
+    if not isinstance(issuer, str) or issuer.rstrip("/") != issuer_of_ours:
+        raise ProviderTrouble(
+            f"calls itself {str(issuer)[:200]!r}; PERFDASH_OIDC_ISSUER is {issuer_of_ours!r}"
+        )
+    schemes = ("https",) if ours().encrypted else ("https", "http")
+    for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
+        if urlsplit(str(config.get(name, ""))).scheme not in schemes:
+            raise ProviderTrouble(f"publishes no safe {name}")
+    return cast(dict[str, Any], config)
+
+
+def _identity(claims: dict[str, Any]) -> Identity:
+    subject = claims["sub"]
+    if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
+        raise ProviderTrouble(f"names nobody, or by more than {LONGEST_SUBJECT} letters")
+    email, name = (str(claims.get(word) or "") for word in ("email", "preferred_username"))
+    return Identity(
+        issuer=ours().issuer,
+        subject=subject,
+        email=email if len(email) <= LONGEST_CLAIM else "",
+        email_verified=claims.get("email_verified") in (True, "true"),
+        username=name[:LONGEST_CLAIM],
+    )
+
+
+TROUBLES = (
+    ProviderTrouble,
+    OAuth2Error,
+    requests.RequestException,
+    ValueError,
+    KeyError,
+    TypeError,
+)
+"""All that may come of a provider that is away, broken or hostile."""
+
+
+@contextmanager
+def _asking(request: HttpRequest) -> Iterator[None]:
+    """Hold one of the few threads that may wait for the provider. Raise ImmediateHttpResponse."""
+    if not _slots.acquire(blocking=False):
+        raise refusal(request, "Many sign in at this moment. Try again in a few seconds.", 503)
+    try:
+        yield
+    except TROUBLES as trouble:
+        raise _trouble(request, trouble) from None
+    finally:
+        _slots.release()
+
+
+def refusal(request: HttpRequest, message: str, status: int) -> ImmediateHttpResponse:
+    """Say something on the sign-in page, or on the account page to whoever is signed in."""
+    if request.user.is_authenticated:
+        messages.error(request, message)
+        return ImmediateHttpResponse(redirect("account"))
+    return ImmediateHttpResponse(refused(request, message, status))
+
+
+def _trouble(request: HttpRequest, trouble: Exception) -> ImmediateHttpResponse:
+    """Write down what was wrong, without what was sent; tell people that it is not their fault."""
+    why = str(trouble) if isinstance(trouble, ProviderTrouble) else type(trouble).__name__
+    log.warning("%s %s", ours().name, why)
+    return refusal(
+        request,
+        f"{ours().name} does not answer, or what it answers does not hold. Nothing is wrong with "
+        "your account; try again in a moment. Who has a password can use it.",
+        502,
+    )
+
+
+def _connected(request: HttpRequest, key: int, identity: Identity) -> HttpResponse:
+    """Connect the account of this key, if it is still the one that is signed in. Raise ImmediateHttpResponse."""
+    if not request.user.is_authenticated or request.user.pk != key:
+        raise refusal(
+            request, "Somebody else is signed in now. Sign in, and connect once more.", 403
+        )
+    try:
+        single_sign_on.connect(user_of(request), identity)
+    except single_sign_on.NotLetIn as reason:
+        raise refusal(request, str(reason), 403) from None
+    messages.success(request, f"{ours().name} lets you into this account from now on.")
+    return redirect("account")

@@ -1,0 +1,148 @@
+"""Invitations: an admin makes the link on a page of the team; whoever opens it makes an account, or joins."""
+
+from typing import Any
+
+from allauth.account.utils import perform_login
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from campaigns.accounts import invitations
+from campaigns.accounts.own_account import NewAccount, new_user
+from campaigns.accounts.sign_in.start_session import refused
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import add_errors
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
+from campaigns.models import Invitation, Role, Team
+
+STATES = {
+    invitations.WAITING: ("info", "dots"),
+    invitations.USED: ("pass", "check"),
+    invitations.REVOKED: ("thin", "no"),
+    invitations.EXPIRED: ("thin", "clock"),
+}
+"""Tone and icon of each state of an invitation."""
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+@takes(Right.MANAGE, Team)
+def team_invitations(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the invitations of a team; make one, and show its link, this once."""
+    user, team = user_of(request), Team.objects.get(pk=pk)
+    if request.method != "POST":
+        offered = [role for role in Role if role in request.GET.getlist("role")]
+        form = invitations.InvitationForm(initial={"roles": offered} if offered else None)
+        return _list_page(request, team, form)
+    form = invitations.InvitationForm(request.POST)
+    sent = {name: request.POST.get(name, "") for name in ("note", "days")}
+    try:
+        made = invitations.make(user, team, roles=request.POST.getlist("roles"), **sent)
+    except Invalid as invalid:
+        add_errors(form, invalid)
+        return _list_page(request, team, form, status=422)
+    address = request.build_absolute_uri(reverse("invitation", args=[made.text]))
+    return _list_page(request, team, invitations.InvitationForm(), made=made, address=address)
+
+
+@require_POST
+@takes(Right.MANAGE, Invitation)
+def invitation_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """End an invitation that nobody used."""
+    invitation = Invitation.objects.select_related("team").get(pk=pk)
+    invitations.revoke(user_of(request), invitation)
+    return redirect("team-invitations", invitation.team_id)
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """What somebody is invited to; an account is made here, or the one that is signed in joins."""
+    try:
+        found = invitations.find(token)
+        if request.method != "POST":
+            return _invitation_page(request, found, token)
+        if isinstance(request.user, User):
+            return _join(request, request.user, found)
+        return _make_account(request, found, token)
+    except invitations.InvitationRefused as refusal:
+        if request.user.is_authenticated:
+            messages.error(request, str(refusal))
+            return redirect("home")
+        return refused(request, str(refusal))
+
+
+def _join(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
+    invitations.accept(user, found.pk)
+    messages.success(request, f"You are now in the team “{found.team}”.")
+    return redirect("home")
+
+
+def _make_account(request: HttpRequest, found: Invitation, token: str) -> HttpResponse:
+    form = NewAccount(request.POST)
+    if not form.is_valid():
+        return _invitation_page(request, found, token, form)
+    data = form.cleaned_data
+    try:
+        with transaction.atomic():
+            user = new_user(data["name"], data["email"], data["password"])
+            invitations.accept(user, found.pk)
+    except Invalid as invalid:
+        form.add_error("name", invalid.errors["name"])
+        return _invitation_page(request, found, token, form)
+    answer: HttpResponse = perform_login(request, user)
+    return answer
+
+
+def _invitation_page(
+    request: HttpRequest, found: Invitation, token: str, form: NewAccount | None = None
+) -> HttpResponse:
+    context = {
+        "invitation": found,
+        "token": token,
+        "may": _may(found),
+        "provider": settings.OIDC,
+        "form": form or NewAccount(),
+    }
+    return render(request, "accounts/invitation.html", context, status=422 if form else 200)
+
+
+def _may(found: Invitation) -> str:
+    """What its roles let somebody do, in words."""
+    rights = frozenset().union(*(RIGHTS[Role(role)] for role in found.roles))
+    return ", ".join(IN_WORDS[right] for right in Right if right in rights)
+
+
+def _list_page(
+    request: HttpRequest,
+    team: Team,
+    form: invitations.InvitationForm,
+    *,
+    status: int = 200,
+    **made: Any,
+) -> HttpResponse:
+    rows = [_row(found) for found in invitations.of(team)]
+    context = {"team": team, "rows": rows, "form": form, **made}
+    return render(request, "accounts/invitations.html", context, status=status)
+
+
+def _row(found: Any) -> dict[str, Any]:
+    """What the page says of an invitation. `open`: it still lets somebody in."""
+    tone, icon = STATES[found.state]
+    return {
+        "invitation": found,
+        "roles": ", ".join(Role(role).label for role in found.roles),
+        "word": found.state,
+        "tone": tone,
+        "icon": icon,
+        "open": found.state == invitations.WAITING,
+    }

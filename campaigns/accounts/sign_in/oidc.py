@@ -1,0 +1,111 @@
+"""To the OpenID Connect provider and back: sign in, join by an invitation, connect an account.
+
+What speaks with it is loaded at the first sign-in: nobody waits for it at the start.
+"""
+
+from typing import Any, Final
+
+from allauth.account.decorators import reauthentication_required
+from allauth.account.utils import get_next_redirect_url
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from campaigns.accounts import invitations, single_sign_on
+from campaigns.accounts.single_sign_on import ours
+from campaigns.kit import rates
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
+from perfdash.clients import client_address
+
+TRIES: Final = rates.Rate(30, 60)
+"""So often may an address begin a sign-in with the provider."""
+
+
+@login_not_required
+@never_cache
+@require_GET
+def begin(request: HttpRequest) -> HttpResponse:
+    """Lead to the provider. `next`: where to go then; `invitation`: what its link ends with."""
+    _refuse_without_provider()
+    if request.user.is_authenticated:
+        return redirect("home")
+    data = {"invitation": _opened(request)}
+    return _to_provider(request, "login", data, get_next_redirect_url(request))
+
+
+@require_POST
+@takes(Right.SEE)
+@reauthentication_required  # type: ignore[untyped-decorator]
+def connect(request: HttpRequest) -> HttpResponse:
+    """Show the link that connects the account. No redirection: the policy lets no form lead elsewhere."""
+    _refuse_without_provider()
+    answer = _to_provider(request, "connect", {"user": user_of(request).pk})
+    context = {"address": answer["Location"], "provider": ours()}
+    return render(request, "accounts/connect.html", context)
+
+
+@require_POST
+@takes(Right.SEE)
+@reauthentication_required  # type: ignore[untyped-decorator]
+def disconnect(request: HttpRequest) -> HttpResponse:
+    """Take sign-in by the provider away."""
+    _refuse_without_provider()
+    try:
+        single_sign_on.disconnect(user_of(request))
+    except single_sign_on.NotLetIn as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, f"{ours().name} lets nobody into this account any more.")
+    return redirect("account")
+
+
+@login_not_required
+@never_cache
+@require_GET
+def callback(request: HttpRequest) -> HttpResponse:
+    """Where the provider sends people back to: with a code that is good once, or with a refusal."""
+    from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+
+    from campaigns.accounts.sign_in.exchange import Exchange
+
+    _refuse_without_provider()
+    answer: HttpResponse = OAuth2CallbackView.adapter_view(Exchange(request, ours().issuer))(
+        request
+    )
+    return answer
+
+
+def _to_provider(
+    request: HttpRequest, process: str, data: dict[str, Any], then: str | None = None
+) -> HttpResponse:
+    """Return the redirection to the page where the provider asks people who they are."""
+    from campaigns.accounts.sign_in import exchange
+
+    taken = rates.take(f"oidc:{client_address(request)}", TRIES)
+    if taken is not None and not taken.allowed:
+        message = "Too many sign-ins from where you are. Wait a minute."
+        raise exchange.refusal(request, message, 429)
+    return exchange.begin(request, process, data, then)
+
+
+def _refuse_without_provider() -> None:
+    if settings.OIDC is None:
+        raise Http404
+
+
+def _opened(request: HttpRequest) -> int | None:
+    """Return the key of the invitation that somebody has opened."""
+    from campaigns.accounts.sign_in.exchange import refusal
+
+    text = request.GET.get("invitation", "")
+    if not text:
+        return None
+    try:
+        return int(invitations.find(text).pk)
+    except invitations.InvitationRefused as reason:
+        raise refusal(request, str(reason), 403) from None

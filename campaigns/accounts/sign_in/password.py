@@ -1,0 +1,107 @@
+"""The sign-in page, what stands on it when somebody is refused, and one-time links."""
+
+from collections.abc import Callable
+from functools import wraps
+from math import ceil
+from typing import Any
+
+from allauth.account.views import LoginView
+from axes.models import AccessAttempt
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db.models import Max
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+from django_htmx.http import HttpResponseClientRefresh
+
+from campaigns.accounts import access
+from campaigns.accounts.notifications import mail
+from campaigns.accounts.sign_in.forms import SignInForm
+from campaigns.accounts.sign_in.methods import LINK
+from campaigns.accounts.sign_in.start_session import begin_session
+from perfdash.clients import client_address
+
+
+@method_decorator(login_not_required, name="dispatch")
+class SignIn(LoginView):
+    """The page of django-allauth. A poll of a page whose session ended makes that page load again."""
+
+    def dispatch(self, request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if request.headers.get("HX-Request") and not request.user.is_authenticated:
+            return HttpResponseClientRefresh()
+        answer: HttpResponseBase = super().dispatch(request, *arguments, **named)
+        return answer
+
+    def get_context_data(self, **named: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**named)
+        return context | {"provider": settings.OIDC, "by_mail": mail.is_offered()}
+
+
+def by_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorator: answer 404 where no mail server is configured."""
+
+    @wraps(view)
+    def offered(*arguments: Any, **named: Any) -> HttpResponseBase:
+        if not mail.is_offered():
+            raise Http404
+        return view(*arguments, **named)
+
+    return offered
+
+
+def locked_out(
+    request: HttpRequest, answer: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """Say how long this name has to wait at this address. Everybody else, and every link, gets in."""
+    seconds = _seconds_locked(request, credentials)
+    minutes = max(1, ceil(seconds / 60))
+    message = (
+        f"Too many wrong passwords for this name from where you are. Wait {minutes} "
+        f"minute{'' if minutes == 1 else 's'}, or use a sign-in link, which works at once."
+    )
+    # A form that is not bound: to check this one would be the next try.
+    form = SignInForm(request=request, initial={"login": request.POST.get("login", "")})
+    page = sign_in_page(request, message, 429, form=form)
+    page.headers["Retry-After"] = str(max(1, ceil(seconds)))
+    return page
+
+
+def sign_in_page(
+    request: HttpRequest, message: str, status: int, form: SignInForm | None = None
+) -> HttpResponse:
+    """The form to sign in, with what there is to say first."""
+    view = SignIn()
+    view.setup(request)
+    form = form or SignInForm(request=request)
+    context = view.get_context_data(form=form) | {"message": message}
+    return render(request, view.template_name, context, status=status)
+
+
+def _seconds_locked(request: HttpRequest, credentials: dict[str, Any] | None) -> float:
+    """Until the failures of this name at this address are too old to count."""
+    latest = AccessAttempt.objects.filter(
+        username=(credentials or {}).get("username"), ip_address=client_address(request)
+    ).aggregate(latest=Max("attempt_time"))["latest"]
+    if latest is None:
+        return 0.0
+    return float((latest + settings.AXES_COOLOFF_TIME - timezone.now()).total_seconds())
+
+
+@login_not_required
+@never_cache
+@require_GET
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Use a one-time link up. HEAD is refused, so that nothing looks a link to death."""
+    if request.user.is_authenticated:
+        return redirect("home")
+    try:
+        user = access.redeem(token)
+    except access.LinkRefused as refusal:
+        return sign_in_page(request, str(refusal), 403)
+    begin_session(request, user, LINK)
+    return redirect("home")

@@ -1,0 +1,322 @@
+"""The runs of a campaign as the statistics take them, and what is said of a group of cells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from campaigns.findings.compute.groups import Group
+from campaigns.findings.compute.runs_of_cell import taken
+from campaigns.findings.compute.sessions import split_sessions, standing_of
+from campaigns.findings.compute.verdict_labels import displayed
+from campaigns.findings.compute.whole_plots import hard_factors, places_of
+from campaigns.findings.compute.withheld_verdicts import Reserve, with_reserve
+from campaigns.kinds.base import Metric
+from campaigns.models import Campaign, Cell
+from campaigns.results.values import ObservedRun
+from campaigns.stats.best import find_best
+from campaigns.stats.blocks import BlockRun, fit_blocks
+from campaigns.stats.compared import Comparison, Comparisons, Model
+from campaigns.stats.comparison_cells import CellRuns, too_many_failures
+from campaigns.stats.comparisons import compare_cells
+from campaigns.stats.criteria import Criteria
+from campaigns.stats.knee import FEWEST_LEVELS, find_knee, levels_of
+from campaigns.stats.labels import advice
+from campaigns.stats.log_means import Fit
+from campaigns.stats.resamples import Resampler, of_blocks, of_levels
+from campaigns.stats.rounding import is_too_coarse
+from campaigns.stats.verdict import Word
+
+SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
+"""Within so much of the best a setting is looked for."""
+
+
+class Family:
+    """The runs of a campaign as the statistics take them."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        metric: Metric,
+        criteria: Criteria,
+        cells: Sequence[Cell],
+        runs: Sequence[ObservedRun],
+        hard: Sequence[str] | None = None,
+    ) -> None:
+        """hard: the factors that are hard to change, where somebody has read them."""
+        self.metric, self.criteria, self.cells = metric, criteria, cells
+        self.hard = hard_factors(campaign) if hard is None else hard
+        self.places = places_of(self.hard, cells)
+        self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
+        self.cancelled = campaign.state == Campaign.State.CANCELLED
+        self.place = {cell.pk: place for place, cell in enumerate(cells)}
+        self.sessions = split_sessions(runs)
+        self.taken = self._taken(runs)
+        self.reserve = Reserve(campaign, metric, criteria, self._by_cell(runs))
+        self.usable = [not too_many_failures(cell, criteria) for cell in self.taken]
+
+    def compare(
+        self, wanted: Sequence[tuple[int, int]], together: Sequence[tuple[int, int]] = ()
+    ) -> Comparisons:
+        """Judge the wanted pairs; the mean of some, too. What the runs cannot show is taken back."""
+        compared = self._compared(self.taken, wanted, together)
+        return with_reserve(compared, self.reserve, together)
+
+    def described(
+        self,
+        group: Group,
+        rows: Mapping[tuple[int, int], Comparison],
+        compared: Comparisons,
+    ) -> dict[str, Any]:
+        """Write one group as JSON holds it."""
+        return {
+            "levels": dict(group.levels),
+            "values": list(group.values),
+            "cells": [self.cells[place].pk for place in group.cells],
+            "numeric": group.numeric,
+            "reading": self._readings(group, compared),
+            "comparisons": [self.row(pair, rows[pair]) for pair in group.pairs],
+            "best": self.best_of(group, compared),
+            "best_of_each": self._best_of_each(group),
+            "few": self._few(group),
+            "knee": self._knee(group, compared),
+        }
+
+    def display(self, word: Word) -> dict[str, Any]:
+        """Write a word of the closed list as this metric says it."""
+        return asdict(displayed(word, self.metric, self.criteria))
+
+    def _taken(self, runs: Sequence[ObservedRun]) -> list[CellRuns]:
+        return [taken(members) for members in self._by_cell(runs)]
+
+    def _by_cell(self, runs: Sequence[ObservedRun]) -> list[list[ObservedRun]]:
+        by_cell: list[list[ObservedRun]] = [[] for _ in self.cells]
+        for run in runs:
+            by_cell[self.place[run.cell]].append(run)
+        return by_cell
+
+    def _compared(
+        self,
+        taken: Sequence[CellRuns],
+        wanted: Sequence[tuple[int, int]],
+        together: Sequence[tuple[int, int]] = (),
+    ) -> Comparisons:
+        return compare_cells(
+            taken,
+            wanted,
+            interleaved=self.interleaved,
+            lower_is_better=self.metric.lower_is_better,
+            criteria=self.criteria,
+            together=together,
+            places=self.places if len(taken) == len(self.cells) else None,
+        )
+
+    def row(self, pair: tuple[int, int], comparison: Comparison) -> dict[str, Any]:
+        """Write one comparison as JSON holds it; of the mean of several pairs, one of them."""
+        in_blocks = comparison.model in (Model.BLOCKS, Model.PAIRED, Model.SPLIT_PLOT)
+        noun, where = ("block", "") if in_blocks else ("run", " of each level")
+        if comparison.sessions and comparison.sessions.by_session:
+            noun, where = "session", ""
+        return {
+            "baseline": self.cells[pair[0]].pk,
+            "candidate": self.cells[pair[1]].pk,
+            "comparison": asdict(replace(comparison, sessions=None)),
+            "display": self.display(comparison.verdict.word),
+            "advice": advice(comparison.verdict, self.criteria, noun, where),
+            "standing": standing_of(comparison.sessions, len(self.sessions)),
+        }
+
+    def _readings(self, group: Group, compared: Comparisons) -> list[list[float] | None]:
+        """Bounds for comparing levels on the chart, in the unit of the metric."""
+        if compared.fit is None:
+            return [None for _ in group.cells]
+        members = [place for place in group.cells if place in compared.fitted]
+        fit = self._fit_of(members, compared)
+        bounds: dict[int, list[float]] = {}
+        for index, place in enumerate(members):
+            if fit and (interval := fit.reading_interval(index, self.criteria.alpha)):
+                bounds[place] = list(interval)
+        return [bounds.get(place) for place in group.cells]
+
+    def _fit_of(self, members: Sequence[int], compared: Comparisons) -> Fit | None:
+        """The fit of some cells; in a split plot by their own runs, which have one kind of noise.
+
+        From three sessions on it is that of one value a session.
+        """
+        if compared.fit is None or not members:
+            return None
+        places = [compared.fitted.index(place) for place in members]
+        if compared.between:
+            return compared.between.blocks.fit.part(places)
+        if self.places is None:
+            return compared.fit.part(places)
+        blocks = self._compared([self.taken[place] for place in members], []).blocks
+        return blocks.fit if blocks else None
+
+    def _members(self, group: Group, compared: Comparisons) -> list[int]:
+        """The places of the group's cells that have a number, in the order of the levels."""
+        return [place for place in group.cells if place in compared.fitted and self.usable[place]]
+
+    def _few(self, group: Group) -> list[int]:
+        """Cells that are not ranked because they have fewer runs than any statement takes."""
+        return [
+            self.cells[place].pk
+            for place in group.cells
+            if self.usable[place] and not self._is_enough(self.taken[place])
+        ]
+
+    def _is_enough(self, cell: CellRuns) -> bool:
+        return len(cell.values) >= self.criteria.minimum_n
+
+    def best_of(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+        """What each cell of a group costs against the best; None where none can be the best.
+
+        Cells with too few runs are left out. A cancelled campaign has no best cell: it did not end by
+        its stop rule, and may have been cancelled because of what it showed. A step of rounding is added
+        to each bound, and who is nearer than it may be the best.
+        """
+        if self.cancelled:
+            return None
+        members = [
+            place for place in self._members(group, compared) if self._is_enough(self.taken[place])
+        ]
+        if compared.fit is None or len(members) < 2 or self.reserve.confounds(members):
+            return None
+        fit = self._fit_of(members, compared)
+        if fit is None:
+            return None
+        best = find_best(
+            fit, lower_is_better=self.metric.lower_is_better, alpha=self.criteria.alpha
+        )
+        if best is None:
+            return None
+
+        step = 0.0 if self.reserve.exact else max(self.reserve.steps[place] for place in members)
+        if not is_too_coarse(step, self.criteria):
+            step = 0.0
+        possibly = [
+            cell
+            for cell, cost in enumerate(best.cost_pct)
+            if cell in best.possibly or cost < 100 * step
+        ]
+
+        upper = [
+            bound if possibly == [cell] else 100 * ((1 + bound / 100) * (1 + step) - 1)
+            for cell, bound in enumerate(best.upper_pct)
+        ]
+
+        def within(share: float) -> int | None:
+            if not step:
+                return next(iter(cells(best.within(share))), None)
+            near = (cell for cell, bound in enumerate(upper) if bound <= 100 * share)
+            return next(iter(cells([*near])), None)
+
+        def cells(found: Sequence[int]) -> list[int]:
+            return [self.cells[members[cell]].pk for cell in found]
+
+        return {
+            "cells": cells(range(len(members))),
+            "seen": self.cells[members[best.seen]].pk,
+            "at_edge": best.at_edge and group.numeric and members[-1] == group.cells[-1],
+            "possibly": cells(possibly),
+            "cost_pct": list(best.cost_pct),
+            "upper_pct": upper,
+            "smallest_share": best.smallest_share,
+            "critical": list(best.critical),
+            "df": best.df,
+            "within": [
+                {
+                    "share": share,
+                    "cell": within(share),
+                    "blocks_needed": best.blocks_needed(share),
+                }
+                for share in SHARES
+            ],
+        }
+
+    def _best_of_each(self, group: Group) -> list[int]:
+        """The best cell by the mean of each session, of two that hold the whole group; else empty.
+
+        Empty, too, where a session has too few runs of a cell to rank it.
+        """
+        if len(self.sessions) != 2 or self.cancelled:
+            return []
+        if not all(self.usable[place] for place in group.cells):
+            return []
+        found = []
+        for runs in self.sessions:
+            cells = self._taken(runs)
+            if not all(
+                cells[place].has_logs and self._is_enough(cells[place]) for place in group.cells
+            ):
+                return []
+            means = {place: float(np.log(cells[place].array).mean()) for place in group.cells}
+            choose = min if self.metric.lower_is_better else max
+            found.append(self.cells[choose(means, key=means.__getitem__)].pk)
+        return found
+
+    def _knee(self, group: Group, compared: Comparisons) -> dict[str, Any] | None:
+        members = self._members(group, compared)
+        values = [group.values[group.cells.index(place)] for place in members]
+        positive = group.numeric and all(value > 0 for value in values)
+        if compared.fit is None or len(members) < FEWEST_LEVELS or not positive:
+            return None
+        places = [compared.fitted.index(place) for place in members]
+        cells = compared.between.cells if compared.between else self.taken
+        logs = [np.log(cells[place].array) for place in members]
+        fitted = compared.between.blocks if compared.between else compared.blocks
+        adjusted = fitted.fit.means[places] if fitted else None
+        means = (
+            np.exp(adjusted)
+            if adjusted is not None
+            else np.array([self.taken[place].array.mean() for place in members])
+        )
+        knee = find_knee(
+            levels_of(values, logs, adjusted),
+            means,
+            resampler=self._resampler([cells[place] for place in members], bool(fitted)),
+            seed=self.criteria.seed,
+            alpha=self.criteria.alpha,
+        )
+        if knee is None:
+            return None
+        found = asdict(knee)
+        if found["uncertainty"]:
+            breaks = np.array(found["uncertainty"].pop("breaks"))
+            found["uncertainty"]["between"] = _between(breaks, values)
+        return found
+
+    def _resampler(self, cells: Sequence[CellRuns], in_blocks: bool) -> Resampler:
+        """Draw from the group's own runs, in whole blocks (or sessions) where there are any."""
+        logs = [np.log(cell.array) for cell in cells]
+        if not in_blocks:
+            return of_levels(logs)
+        runs = [
+            BlockRun(place, block, value)
+            for place, cell in enumerate(cells)
+            for block, value in zip(cell.blocks, cell.values, strict=True)
+        ]
+        fitted = fit_blocks(runs, len(cells))
+        return of_blocks(fitted, runs) if fitted else of_levels(logs)
+
+
+def _between(breaks: NDArray[np.float64], levels: Sequence[float]) -> list[dict[str, float]]:
+    """The share of resamples whose break lies strictly between two neighbouring levels.
+
+    A break at an end of where it was looked for lies there or beyond: that is between the two levels
+    outside of it.
+    """
+    first, last = levels[1] * (1 + 1e-9), levels[-2] * (1 - 1e-9)
+    inner = (breaks > first) & (breaks < last)
+    shares = [(levels[0], levels[1], breaks <= first)]
+    shares += [
+        (low, high, inner & (breaks >= low) & (breaks < high))
+        for low, high in pairwise(levels[1:-1])
+    ]
+    shares.append((levels[-2], levels[-1], breaks >= last))
+    return [
+        {"low": low, "high": high, "share": float(inside.mean())} for low, high, inside in shares
+    ]

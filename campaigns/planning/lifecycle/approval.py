@@ -1,0 +1,82 @@
+"""Whether loading a production server needs approval by a second person, and asking for it."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models.functions import Now
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.outbox import announce
+from campaigns.kit.rights import Right, people_with
+from campaigns.models import Announcement, Campaign, LaunchRequest
+from campaigns.planning.drafts import as_data
+from campaigns.planning.lifecycle.rows import log, name_of
+from campaigns.targets.allowed import same_server
+
+State = LaunchRequest.State
+
+
+def takes_two(campaign: Campaign) -> bool:
+    """Whether one person alone may not load the server: by the rule of the team, or of one that marks it."""
+    if campaign.target is None:
+        return False
+    marks = [row for row in same_server(campaign.target) if row.is_production]
+    teams = [row.team for row in marks] + [campaign.team] * bool(marks)
+    return any(team.second_for_production for team in teams)
+
+
+def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any) -> LaunchRequest:
+    """Ask the other operators of the team. The campaign must be locked. Raise NotPossible.
+
+    Who asks again for the same keeps the request that waits.
+    """
+    wanted = definition_hash(campaign)
+    waiting = waiting_of(campaign)
+    if waiting is not None and waiting.definition_hash != wanted:
+        outdate(campaign)
+    elif waiting is not None:
+        if (waiting.asked_by_id, waiting.step, waiting.options) == (user.pk, step, options):
+            return waiting
+        raise NotPossible(
+            f"“{name_of(waiting.asked_by)}” asked for the {waiting.get_step_display()} already, and it "
+            "waits for approval by a second person. Decide on that request first."
+        )
+    made = LaunchRequest.objects.create(
+        campaign=campaign, step=step, options=options, definition_hash=wanted, asked_by=user
+    )
+    word = made.get_step_display()
+    log(campaign, f"{word} asked for by {name_of(user)}; it waits for approval by a second person")
+    record(Action.LAUNCH_ASKED, user=user, campaign=campaign, step=step, **options)
+    announce(
+        Announcement.Kind.LAUNCH_ASKED,
+        campaign.team,
+        campaign=campaign,
+        to=people_with(campaign.team, Right.OPERATE).exclude(pk=user.pk),
+        by=user,
+        what=f"{name_of(user)} asks for the {word} of “{campaign.name}” on a production server.",
+        to_do="Look at its definition, and approve or reject it on its page.",
+    )
+    return made
+
+
+def waiting_of(campaign: Campaign) -> LaunchRequest | None:
+    """The request that nobody has decided on; None where none waits."""
+    rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
+    return rows.select_related("asked_by").first()
+
+
+def definition_hash(campaign: Campaign) -> str:
+    """Hash of what is asked for: the definition, and where its load would go."""
+    target = campaign.target
+    where = target and {"url": target.base_url, "address": target.address}
+    text = json.dumps([as_data(campaign), where], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def outdate(campaign: Campaign) -> None:
+    """A request for another definition than this one is void. The campaign must be locked."""
+    rows = LaunchRequest.objects.filter(campaign=campaign, state=State.WAITING)
+    rows.update(state=State.OUTDATED, decided_at=Now())

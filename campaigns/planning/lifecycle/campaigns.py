@@ -1,0 +1,257 @@
+"""The life of a campaign: try, launch, pause, resume, extend, cancel."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Max
+from django.db.models.functions import Now
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.rights import Right
+from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
+from campaigns.planning.design import MOST_REPETITIONS
+from campaigns.planning.drafts import require_draft
+from campaigns.planning.lifecycle import approval
+from campaigns.planning.lifecycle.guards import require_confirmed, require_executable
+from campaigns.planning.lifecycle.planning import (
+    design_of,
+    new_session,
+    planned_sessions,
+    store_plan,
+)
+from campaigns.planning.lifecycle.rows import (
+    counted_anew,
+    lock_open_runs,
+    locked,
+    log,
+    name_of,
+    open_for_dispatch,
+    stop_everything,
+)
+from campaigns.planning.plan import plan_runs
+
+MOST_RUNS_EVER = 20_000
+
+
+@transaction.atomic
+def launch(
+    campaign: Campaign,
+    user: User | None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
+) -> Campaign:
+    """Lock the definition, plan the runs and open the campaign for dispatch.
+
+    Where that takes two people and `second` is no second one's yes, it is asked for: then the campaign
+    that comes back still is a draft.
+    """
+    campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
+    require_draft(campaign)
+    require_executable(campaign)
+    require_confirmed(campaign, confirmed_name)
+    lock_open_runs(campaign)
+    if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
+        raise NotPossible("A try-out run is going on; launch when it has ended.")
+    if user is not None and second is None and approval.takes_two(campaign):
+        approval.ask(campaign, LaunchRequest.Step.LAUNCH, user)
+        return _fresh(campaign)
+    campaign.runs.filter(state=Run.State.PLANNED).update(
+        state=Run.State.CANCELLED, reason="launched before it began", finished_at=Now()
+    )
+    session = new_session(campaign, Session.Kind.LAUNCH, user)
+    plan = plan_runs(design_of(campaign), session=planned_sessions(campaign))
+    store_plan(campaign, session, plan)
+    campaign.launched_at = Now()
+    campaign.save(update_fields=["launched_at"])
+    open_for_dispatch(campaign)
+    log(
+        campaign,
+        f"launched: {len(plan.runs)} runs, order {campaign.order}, seed {campaign.seed}, "
+        f"by {name_of(user)}",
+    )
+    record(
+        Action.CAMPAIGN_LAUNCHED,
+        user=user,
+        campaign=campaign,
+        runs=len(plan.runs),
+        seed=campaign.seed,
+        confirmed_name=confirmed_name,
+    )
+    return _fresh(campaign)
+
+
+@transaction.atomic
+def extend(
+    campaign: Campaign,
+    blocks: int,
+    user: User | None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
+) -> Campaign:
+    """Add repetitions to a launched campaign, in a session of their own; `second`: as for `launch`."""
+    campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
+    possible = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
+    if campaign.state not in possible:
+        raise NotPossible(
+            f"Only a launched campaign can be extended; this one is {campaign.state}."
+        )
+    require_executable(campaign)
+    require_confirmed(campaign, confirmed_name)
+    if not 1 <= blocks <= MOST_REPETITIONS:
+        raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
+    if user is not None and second is None and approval.takes_two(campaign):
+        approval.ask(campaign, LaunchRequest.Step.EXTEND, user, blocks=blocks)
+        return _fresh(campaign)
+    last = campaign.runs.exclude(purpose=Run.Purpose.TRIAL).aggregate(
+        last_position=Max("position"),
+        last_block=Max("block__number"),
+        last_repetition=Max("block__repetition"),
+    )
+    session = new_session(campaign, Session.Kind.EXTENSION, user)
+    design = design_of(campaign, repetitions=blocks, warm_ups=0)
+    plan = plan_runs(
+        design,
+        session=planned_sessions(campaign),
+        first_repetition=(last["last_repetition"] or 0) + 1,
+        first_position=(last["last_position"] or 0) + 1,
+        first_block=(last["last_block"] or 0) + 1,
+    )
+    if (last["last_position"] or 0) + len(plan.runs) > MOST_RUNS_EVER:
+        raise NotPossible(f"A campaign has at most {MOST_RUNS_EVER:,} runs.")
+    store_plan(campaign, session, plan)
+    campaign.repetitions = F("repetitions") + blocks
+    campaign.save(update_fields=["repetitions"])
+    if campaign.state == Campaign.State.FINISHED:
+        open_for_dispatch(campaign)
+    log(
+        campaign,
+        f"extended by {name_of(user)}: {blocks} more repetitions, {len(plan.runs)} more runs",
+    )
+    record(
+        Action.CAMPAIGN_EXTENDED,
+        user=user,
+        campaign=campaign,
+        repetitions=blocks,
+        runs=len(plan.runs),
+        confirmed_name=confirmed_name,
+    )
+    return _fresh(campaign)
+
+
+@transaction.atomic
+def try_one(
+    campaign: Campaign, user: User | None, cell: Cell | None = None, confirmed_name: str = ""
+) -> Run:
+    """Plan one run of a draft that no analysis will ever see. Raise NotPossible where it takes two."""
+    made = try_or_ask(campaign, user, cell, confirmed_name)
+    if isinstance(made, LaunchRequest):
+        raise NotPossible("A try-out on this server needs approval by a second person.")
+    return made
+
+
+@transaction.atomic
+def try_or_ask(
+    campaign: Campaign,
+    user: User | None,
+    cell: Cell | None = None,
+    confirmed_name: str = "",
+    *,
+    second: LaunchRequest | None = None,
+) -> Run | LaunchRequest:
+    """Plan one run of a draft, or ask for a second person's yes; `second`: as for `launch`."""
+    campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
+    require_draft(campaign)
+    require_executable(campaign)
+    require_confirmed(campaign, confirmed_name)
+    if campaign.runs.filter(state__in=Run.OPEN).exists():
+        raise NotPossible("A try-out run is waiting or going on already.")
+    if cell is None:
+        cell = campaign.cells.order_by("position")[0]
+    if user is not None and second is None and approval.takes_two(campaign):
+        return approval.ask(campaign, LaunchRequest.Step.TRY, user, cell=cell.position)
+    last = campaign.runs.aggregate(Max("position"))["position__max"] or 0
+    session = campaign.sessions.filter(kind=Session.Kind.TRIAL).first()
+    if session is None:
+        session = new_session(campaign, Session.Kind.TRIAL, user)
+    number = (campaign.blocks.aggregate(Max("number"))["number__max"] or 1_000_000) + 1
+    block = Block.objects.create(campaign=campaign, session=session, number=number, repetition=0)
+    run = Run.objects.create(
+        campaign=campaign,
+        cell=cell,
+        block=block,
+        position=last + 1,
+        purpose=Run.Purpose.TRIAL,
+        attempts_allowed=1,
+    )
+    log(campaign, f"try-out of {str(cell) or 'the only cell'} asked for by {name_of(user)}", run)
+    record(
+        Action.CAMPAIGN_TRIED, user=user, campaign=campaign, run=run.position, cell=cell.position
+    )
+    return run
+
+
+@transaction.atomic
+def pause(campaign: Campaign, user: User | None = None, reason: str = "") -> Campaign:
+    """Begin no further run; the one that is going on ends as planned. reason: of a pause by itself."""
+    require_right(user, campaign, Right.OPERATE)
+    text = reason or f"paused by {name_of(user)}; the current run ends as planned"
+    why = {"state_reason": reason} if reason else {}
+    moved = _move(campaign, Campaign.State.RUNNING, Campaign.State.PAUSED, text, **why)
+    record(Action.CAMPAIGN_PAUSED, user=user, campaign=moved)
+    return moved
+
+
+@transaction.atomic
+def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "") -> Campaign:
+    """Go on after a pause; time budget and failures count anew."""
+    campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
+    if campaign.state == Campaign.State.PAUSED:
+        require_confirmed(campaign, confirmed_name)
+    text = f"resumed by {name_of(user)}"
+    anew = counted_anew(campaign) | {"state_reason": ""}
+    moved = _move(campaign, Campaign.State.PAUSED, Campaign.State.RUNNING, text, **anew)
+    record(Action.CAMPAIGN_RESUMED, user=user, campaign=moved, confirmed_name=confirmed_name)
+    return moved
+
+
+@transaction.atomic
+def cancel(campaign: Campaign, reason: str, user: User | None = None) -> Campaign:
+    """End a campaign: what is planned is cancelled, what is going on is told to stop."""
+    campaign = locked(campaign)
+    require_right(user, campaign, Right.OPERATE)
+    if campaign.state not in (Campaign.State.RUNNING, Campaign.State.PAUSED):
+        raise NotPossible(
+            f"Only a running or paused campaign can be cancelled; it is {campaign.state}."
+        )
+    reason = reason.strip() or "no reason given"
+    campaign.state = Campaign.State.CANCELLING
+    campaign.state_reason = reason
+    campaign.save(update_fields=["state", "state_reason"])
+    lock_open_runs(campaign)
+    stop_everything(campaign, reason)
+    log(campaign, f"cancelled by {name_of(user)}: {reason}", tone=LogLine.Tone.BAD)
+    record(Action.CAMPAIGN_CANCELLED, user=user, campaign=campaign, reason=reason)
+    return _fresh(campaign)
+
+
+def _fresh(campaign: Campaign) -> Campaign:
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+def _move(
+    campaign: Campaign, before: Campaign.State, after: Campaign.State, text: str, **more: Any
+) -> Campaign:
+    if not Campaign.objects.filter(pk=campaign.pk, state=before).update(state=after, **more):
+        now = _fresh(campaign)
+        raise NotPossible(f"The campaign is {now.state}, not {before.value}.")
+    log(campaign, text)
+    return _fresh(campaign)

@@ -1,0 +1,131 @@
+"""The second person's yes or no, and the first one's change of mind."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Now
+
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_right
+from campaigns.kit.errors import NotPossible
+from campaigns.kit.outbox import announce
+from campaigns.kit.rights import NotAllowed, NotVisible, Right, may
+from campaigns.models import Announcement, Campaign, LaunchRequest
+from campaigns.planning.lifecycle import approval
+from campaigns.planning.lifecycle.campaigns import extend, launch, try_or_ask
+from campaigns.planning.lifecycle.rows import locked, log, name_of
+from campaigns.planning.lifecycle.runs import run_again
+
+LONGEST_WORDS = 2000
+State, Step = LaunchRequest.State, LaunchRequest.Step
+
+
+@transaction.atomic
+def approve(request: LaunchRequest, user: User, words: str = "") -> LaunchRequest:
+    """Say yes to what somebody else asked for, and do it, once.
+
+    What was asked for of another definition is void then: look at the state of what comes back. Raise
+    NotPossible, NotAllowed.
+    """
+    campaign, row = _locked(request, user)
+    if row.asked_by_id == user.pk:
+        raise NotAllowed(
+            "You requested it yourself, so another person has to approve it: another operator of "
+            f"“{campaign.team}”."
+        )
+    if row.definition_hash != approval.definition_hash(campaign):
+        return _decided(row, campaign, State.OUTDATED, None, "The definition was changed since.")
+    if not may(row.asked_by, campaign.team, Right.OPERATE):
+        return _decided(
+            row,
+            campaign,
+            State.OUTDATED,
+            None,
+            "The person who requested it may not launch any more.",
+        )
+    decided = _decided(row, campaign, State.APPROVED, user, words)
+    _act(decided, campaign)
+    return decided
+
+
+@transaction.atomic
+def refuse(request: LaunchRequest, user: User, words: str = "") -> LaunchRequest:
+    """Say no. Raise NotPossible, NotAllowed."""
+    campaign, row = _locked(request, user)
+    if row.asked_by_id == user.pk:
+        raise NotAllowed("You requested it yourself: withdraw it instead.")
+    return _decided(row, campaign, State.REFUSED, user, words)
+
+
+@transaction.atomic
+def withdraw(request: LaunchRequest, user: User) -> LaunchRequest:
+    """Take back what one asked for. Raise NotPossible, NotAllowed."""
+    campaign, row = _locked(request, user)
+    if row.asked_by_id != user.pk:
+        raise NotAllowed("Only the person who requested it can withdraw it; reject it instead.")
+    return _decided(row, campaign, State.WITHDRAWN, user, "")
+
+
+def _locked(request: LaunchRequest, user: User) -> tuple[Campaign, LaunchRequest]:
+    """Lock campaign and request: of two who decide at once, the second one comes too late."""
+    campaign = locked(request.campaign)
+    require_right(user, campaign, Right.OPERATE)
+    row = LaunchRequest.objects.select_for_update(of=("self",), no_key=True).get(pk=request.pk)
+    if row.state != State.WAITING:
+        by = f" by {name_of(row.decided_by)}" if row.decided_by else ""
+        raise NotPossible(f"It does not wait any more: {row.get_state_display()}{by}.")
+    return campaign, row
+
+
+ACTIONS = {
+    State.APPROVED: Action.LAUNCH_APPROVED,
+    State.REFUSED: Action.LAUNCH_REFUSED,
+    State.WITHDRAWN: Action.LAUNCH_WITHDRAWN,
+}
+
+
+def _decided(
+    row: LaunchRequest,
+    campaign: Campaign,
+    state: LaunchRequest.State,
+    user: User | None,
+    words: str,
+) -> LaunchRequest:
+    row.state, row.decided_by, row.words = state, user, words.strip()[:LONGEST_WORDS]
+    row.decided_at = Now()
+    row.save(update_fields=["state", "decided_by", "words", "decided_at"])
+    by = f" by {name_of(user)}" if user else ""
+    why = f": {row.words}" if row.words else ""
+    log(campaign, f"{row.get_step_display()} that waited for a second yes: {state.label}{by}{why}")
+    if state in ACTIONS:
+        said: dict[str, Any] = {"step": row.step, "asked_by": name_of(row.asked_by)}
+        record(ACTIONS[state], user=user, campaign=campaign, words=row.words, **said)
+    if state != State.WITHDRAWN:
+        announce(
+            Announcement.Kind.LAUNCH_DECIDED,
+            campaign.team,
+            campaign=campaign,
+            to=[row.asked_by],
+            by=user,
+            what=f"The {row.get_step_display()} of “{campaign.name}”: {state.label}{by}.",
+            words=row.words,
+        )
+    return LaunchRequest.objects.select_related("asked_by", "decided_by", "campaign").get(pk=row.pk)
+
+
+def _act(row: LaunchRequest, campaign: Campaign) -> None:
+    """Do what was asked for, in the name of whoever asked. Raise NotPossible."""
+    name = campaign.target.name if campaign.target else ""
+    try:
+        if row.step == Step.LAUNCH:
+            launch(campaign, row.asked_by, name, second=row)
+        elif row.step == Step.EXTEND:
+            extend(campaign, row.options["blocks"], row.asked_by, name, second=row)
+        elif row.step == Step.AGAIN:
+            run_again(campaign.runs.at(row.options["run"]), row.asked_by, name, second=row)
+        else:
+            cell = campaign.cells.filter(position=row.options.get("cell")).first()
+            try_or_ask(campaign, row.asked_by, cell, name, second=row)
+    except (NotVisible, NotAllowed):
+        raise NotPossible("The person who requested it may not launch any more.") from None

@@ -1,0 +1,115 @@
+"""Stop what is on where a time budget is over or quiet hours begin.
+
+Dispatch does it for everybody, and each keeper for its own attempt, so that a limit holds while the
+broker is away. Both lock like everybody, campaign, run, attempt, but wait for no row: what somebody
+else is changing is looked at the next time.
+"""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from campaigns.kit.database_clock import database_now
+from campaigns.kit.team_names import target_name
+from campaigns.kit.units import written
+from campaigns.models import Attempt, Campaign, LogLine, Run
+from campaigns.planning.expected import budget_seconds_left
+from campaigns.planning.lifecycle.rows import log, stop_everything
+from campaigns.targets import quiet
+
+
+@transaction.atomic
+def heed_limits(attempt_pk: int) -> None:
+    """Have one attempt stopped where it must be; whoever keeps it sees that like a cancel."""
+    attempt = measuring().filter(pk=attempt_pk).first()
+    if attempt is None:
+        return
+    now = database_now()
+    heed_budget(attempt.run.campaign, now)
+    heed_quiet_hours(attempt, now)
+
+
+def measuring() -> QuerySet[Attempt]:
+    """Attempts that are on, and that nobody has told to stop."""
+    return Attempt.objects.filter(
+        state=Attempt.State.RUNNING, interrupted_at=None, cancel_requested_at=None
+    ).select_related("run__campaign__target")
+
+
+def heed_quiet_hours(attempt: Attempt, now: datetime) -> None:
+    """Stop an attempt where quiet hours have begun; its run goes on afterwards."""
+    target = attempt.run.campaign.target
+    silent = quiet.on_by(target, now) if target else None
+    if target is not None and silent is not None:
+        _give_back(attempt, f"the quiet hours of {target_name(silent, target.team_id)} began")
+
+
+def heed_budget(campaign: Campaign, now: datetime) -> None:
+    """Stop what goes on in a campaign whose time budget is over.
+
+    One that a person has paused, or that paused by itself, stays so: a resumption brings a budget of
+    its own, and what is given back goes on then.
+    """
+    if budget_seconds_left(campaign, now) > 0:
+        return
+    if campaign.state == Campaign.State.RUNNING:
+        end_budget(campaign)
+    elif campaign.state == Campaign.State.PAUSED:
+        _give_back_what_is_on(campaign)
+
+
+def end_budget(campaign: Campaign, details: str = "") -> None:
+    """Let nothing more of a campaign begin; it is finished when what is on has stopped."""
+    if not _lock(campaign, Campaign.State.RUNNING):
+        return
+    open_runs = campaign.runs.filter(state__in=Run.OPEN)
+    free = open_runs.select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True)
+    if len(free) < open_runs.count():
+        return
+    open_attempts = Attempt.objects.filter(run__campaign=campaign, state=Attempt.State.RUNNING)
+    if open_attempts.filter(cancel_requested_at__isnull=False).exists():
+        return
+    reason = f"{_over(campaign)}{details}"
+    Campaign.objects.filter(pk=campaign.pk).update(state_reason=reason)
+    stopped = open_attempts.exists()
+    cancelled = stop_everything(campaign, reason)
+    text = f"{reason}; {cancelled} planned runs are cancelled"
+    if stopped:
+        text += ", the current run is stopped"
+    log(campaign, text, tone=LogLine.Tone.BAD)
+
+
+def _give_back_what_is_on(campaign: Campaign) -> None:
+    if not _lock(campaign, Campaign.State.PAUSED):
+        return
+    for attempt in measuring().filter(run__campaign=campaign):
+        if _give_back(attempt, _over(campaign)):
+            text = (
+                f"{_over(campaign)}; the current run is stopped, and waits until the campaign is "
+                "resumed"
+            )
+            log(campaign, text, attempt.run, LogLine.Tone.BAD)
+
+
+def _give_back(attempt: Attempt, reason: str) -> bool:
+    """Have an attempt stopped; like that of a worker that is shut down it does not count as a try."""
+    runs = Run.objects.filter(pk=attempt.run_id, state=Run.State.RUNNING)
+    if runs.select_for_update(no_key=True, skip_locked=True).first() is None:
+        return False
+    mine = measuring().filter(pk=attempt.pk)
+    if not mine.update(interrupted_at=Now()):
+        return False
+    runs.update(reason=reason)
+    return True
+
+
+def _lock(campaign: Campaign, state: Campaign.State) -> bool:
+    """Lock a campaign that is in this state, unless somebody else is changing it."""
+    found = Campaign.objects.filter(pk=campaign.pk, state=state)
+    return found.select_for_update(no_key=True, skip_locked=True).first() is not None
+
+
+def _over(campaign: Campaign) -> str:
+    return f"time budget of {written(campaign.time_budget_seconds or 0)} is over"

@@ -1,0 +1,105 @@
+"""The stand-in of Katello as a target, where the sandbox is one: over TLS, so that hosts can register."""
+
+import re
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from campaigns.models import Campaign, Target
+from campaigns.planning import lifecycle
+from campaigns.targets import saving
+from campaigns.targets.actions import PLACE
+from campaigns.targets.forms import as_data
+from campaigns.targets.settings import save_setting
+
+KATELLO = "Sandbox Katello (TLS)"
+_LOGIN = {"username": "admin", "password": "password"}  # what every stand-in starts with
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_SETTINGS = {
+    "puma_workers": ("Puma workers", 1, 100),
+    "puma_threads": ("Puma threads", 1, 128),
+    "db_pool": ("Connections of a worker", 0, 1000),
+    "cpus": ("CPUs of the server", 1, 256),
+    "memory_gib": ("Memory of the server", 1, 4096),
+}
+_NOTES = (
+    "A simulated Foreman with Katello that comes with perfdash: its numbers say nothing about "
+    "a real one. Hosts register with the activation key bench-ak of the organization ACME."
+)
+
+WHAT_TO_DO = "End what has the port, start perfdash again, and resume the campaign; or cancel it."
+
+
+def certificates_in(text: str) -> str:
+    """Take the certificates out of PEM that may hold a key too."""
+    return "\n".join(_CERTIFICATE.findall(text))
+
+
+@transaction.atomic
+def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
+    """Make the target with its settings, or bring address and CA up to date. Say what was done.
+
+    As with the sandbox itself: it is made once, stays while a campaign is measuring it, and is left
+    alone where somebody gave its name to a server of their own. Raise Invalid.
+    """
+    found = Target.objects.filter(name=KATELLO, retired_at=None).first()
+    if found is None:
+        if Target.objects.filter(name__startswith=f"{KATELLO} (retired ").exists():
+            return ""
+        target = saving.save_target(_server(base_url, ca_bundle))
+        for name in _SETTINGS:
+            save_setting(_setting(name), target, owner)
+        return f"Made the target {KATELLO} at {base_url}."
+    taken_over = found.family != "katello" or found.username != _LOGIN["username"]
+    same = found.base_url == base_url and found.ca_bundle.split() == ca_bundle.split()
+    if taken_over or same:
+        return ""
+    if said := paused_where_it_was(found, base_url):
+        return said
+    saving.save_target(as_data(found) | _server(base_url, ca_bundle, found.notes), found)
+    return f"The target {KATELLO} is at {base_url} now."
+
+
+def paused_where_it_was(target: Target, base_url: str) -> str:
+    """Pause what is measured at a stand-in that listens at another address now, and say so.
+
+    Its address cannot change meanwhile, and every run there would be void. Empty where nothing is measured.
+    """
+    active = Campaign.objects.filter(target=target, state__in=Campaign.ACTIVE)
+    if not active.exists():
+        return ""
+    why = (
+        f"The target {target.name} stays at {target.base_url}, where a campaign is measuring it; "
+        f"it listens at {base_url} now, since something else has the port"
+    )
+    for campaign in active.filter(state=Campaign.State.RUNNING):
+        lifecycle.pause(campaign, reason=f"stopped automatically: {why}. {WHAT_TO_DO}")
+    return f"{why}. {WHAT_TO_DO}"
+
+
+def _setting(name: str) -> dict[str, object]:
+    label, least, most = _SETTINGS[name]
+    url = f"/stand-in/settings/{name}"
+    return {
+        "name": name,
+        "label": label,
+        "unit": "GiB" if name == "memory_gib" else "",
+        "type": "number" if name == "memory_gib" else "integer",
+        "minimum": least,
+        "maximum": most,
+        "hard_to_change": False,
+        "apply": {"way": "http", "method": "PUT", "url": url, "body": {"value": PLACE}},
+        "read_back": {"way": "http", "method": "GET", "url": url, "at": "value"},
+    }
+
+
+def _server(base_url: str, ca_bundle: str, notes: str = "") -> dict[str, object]:
+    return {
+        "name": KATELLO,
+        "family": "katello",
+        "base_url": base_url,
+        "ca_bundle": ca_bundle,
+        "notes": notes or _NOTES,
+        "confirm_address": True,
+        **_LOGIN,
+    }

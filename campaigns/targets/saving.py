@@ -1,0 +1,215 @@
+"""Save targets, and say where workers may connect for them."""
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from campaigns.kinds.base import Target as TargetView
+from campaigns.kit import encryption, network, redaction
+from campaigns.kit.activity import Action, record
+from campaigns.kit.allowing import require_of_asker
+from campaigns.kit.errors import Invalid
+from campaigns.kit.form_errors import messages_of
+from campaigns.kit.http.tls import Tls
+from campaigns.kit.own_services import installation_rules
+from campaigns.kit.revisions import Seen, require_seen
+from campaigns.kit.rights import Right
+from campaigns.kit.team_names import TARGET
+from campaigns.models import Target, Team
+from campaigns.targets.allowed import names_beside
+from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
+from campaigns.targets.production import require_to_unmark
+from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_address
+
+SSH_SECRETS = ("ssh__password", "ssh__key")
+NAMED = (*SECRETS, "client_certificate", "ca_bundle")
+"""Columns of which a record of changes names only that they changed."""
+COLUMNS = (*TYPED, "verify_tls", *SECRETS)
+"""What people change of a target."""
+
+
+def rules_for(target: Target) -> network.Rules:
+    """Where workers may connect for this target."""
+    rules = installation_rules()
+    if settings.OWNER_CONFIRMS and target.confirmed_rule:
+        rules = rules.allowing(target.confirmed_rule)
+    return rules
+
+
+def as_driver_sees_it(target: Target, wanted: Mapping[str, Any] | None = None) -> TargetView:
+    """The target with its password opened: for drivers only. Raise SecretUnreadable.
+
+    wanted: values of its settings that a run puts in force.
+    """
+    return TargetView(
+        name=target.name,
+        family=target.family,
+        base_url=target.base_url,
+        username=target.username,
+        password=encryption.decrypt(target.password),
+        settings=dict(target.settings),
+        tls=Tls(
+            verify=target.verify_tls,
+            ca_bundle=target.ca_bundle,
+            certificate=target.client_certificate,
+            key=encryption.decrypt(target.client_key),
+        ),
+        dedicated=target.is_dedicated,
+        hardware=target.hardware,
+        wanted=dict(wanted or {}),
+    )
+
+
+def unreadable_targets(database: str = "default") -> list[str]:
+    """Names of the targets that hold a secret which no key opens."""
+    targets = Target.objects.using(database).order_by("name")
+    stored = targets.values_list("name", *SECRETS, *SSH_SECRETS)
+    return [
+        name for name, *held in stored if not all(map(encryption.is_readable, filter(None, held)))
+    ]
+
+
+def revised(target: Target) -> dict[str, Any]:
+    """Give what the revision of a target is made of, with its secrets as they are stored."""
+    return as_data(target) | {name: getattr(target, name) for name in SECRETS}
+
+
+def save_target(
+    data: Mapping[str, Any],
+    target: Target | None = None,
+    team: Team | None = None,
+    seen: Seen = None,
+) -> Target:
+    """Create a target of a team (the default one unless given), or change one. Raise as `save` does.
+
+    Where that is refused, `target` stays as it is.
+    """
+    if target is None:
+        return save(TargetForm(data, target=Target(team=team) if team else Target()), seen)
+    save(TargetForm(data, target=copy(target)), seen)
+    target.refresh_from_db()
+    return target
+
+
+def save(form: TargetForm, seen: Seen = None) -> Target:
+    """Store what a form says of a target, and return the target.
+
+    seen: the revision that was changed, of `revised`. Raise Invalid with messages by field, Changed,
+    NotAllowed where production would lose its mark.
+    The address of a target that a campaign is measuring does not change. One that is found to be
+    the same server as another shares its address.
+    """
+    if not form.is_valid():
+        raise Invalid(messages_of(form))
+    hosts = Hosts()
+    url = form.instance.base_url
+    hosts.ask_beside(url, form.stored.pk)  # before anything is locked: it takes its time
+    with transaction.atomic():
+        require_of_asker(form.stored, Right.OPERATE)
+        address = share_address(form.stored, url, hosts)
+        before = None if form.stored._state.adding else _locked(form.stored, seen)
+        if form.moved or not form.instance.is_production:
+            require_to_unmark(form.stored)
+        target = _filled(form, address)
+        try:
+            with transaction.atomic():
+                target.save(update_fields=None if before is None else _written(form))
+        except IntegrityError:
+            raise Invalid({"name": [f"There is a target “{target.name}” already."]}) from None
+        _record_saved(target, before)
+    return target
+
+
+def _locked(target: Target, seen: Seen) -> Target:
+    """Lock a target and return it as it is stored. Raise Changed where that is not what was seen."""
+    rows = Target.objects.all()
+    if seen is not None:
+        rows = rows.select_for_update(of=("self",), no_key=True)
+    now = rows.get(pk=target.pk)
+    require_seen(now, revised(now), seen)
+    return now
+
+
+def _filled(form: TargetForm, address: str) -> Target:
+    """Fill what the form does not fill by itself."""
+    target, clean = form.instance, form.cleaned_data
+    target.address, target.confirmed_rule = address, form.rule
+    target.verify_tls = not clean["skip_verification"]
+    if form.moved:
+        target.health, target.health_message, target.proofs = Target.Health.UNKNOWN, "", []
+        target.probed_at = target.probe_began_at = None
+    if not clean["client_certificate"]:
+        target.client_key = ""
+    elif clean["client_key"]:
+        target.client_key = encryption.encrypt(clean["client_key"])
+    if clean["password"]:
+        target.password = encryption.encrypt(clean["password"])
+    elif clean.get("forget_password"):
+        target.password = ""
+    return target
+
+
+def _written(form: TargetForm) -> list[str]:
+    """Return the columns that a change writes.
+
+    What a probe writes meanwhile stays, unless it was at another address.
+    """
+    probed = ["health", "health_message", "proofs", "probed_at", "probe_began_at"]
+    columns = [*COLUMNS, "address", "confirmed_rule"]
+    return [*columns, *probed] if form.moved else columns
+
+
+def _record_saved(target: Target, before: Target | None) -> None:
+    """Record that a target was made or changed: every change, and of secrets that they changed."""
+    if before is None:
+        record(Action.TARGET_CREATED, subject=target)
+        return
+    now = {name: getattr(target, name) for name in COLUMNS}
+    moved = {name: value for name, value in now.items() if getattr(before, name) != value}
+    record(
+        Action.TARGET_EDITED,
+        subject=target,
+        changes={
+            name: {"before": getattr(before, name), "after": value}
+            for name, value in moved.items()
+            if name not in NAMED
+        },
+        credentials_changed=[name for name in NAMED if name in moved],
+    )
+
+
+def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
+    """What whoever saved a target should know of it, in sentences."""
+    told = []
+    if names := names_beside([target])[target.pk]:
+        known = ", ".join(name if name == TARGET else f"“{name}”" for name in names)
+        told.append(
+            f"This is the same server as {known}: they share one queue, one run at a time, and the "
+            "limits, quiet hours and production mark of each."
+        )
+    if 0 < len(str(data.get("password") or "")) < redaction.SHORTEST:
+        told.append(
+            f"The password is shorter than {redaction.SHORTEST} letters: it is encrypted and never "
+            "shown, but not taken out of error messages and logs that quote it, since something so "
+            "short is found in ordinary words."
+        )
+    if target.base_url.startswith("https:") and not target.verify_tls:
+        told.append("Its certificate is not verified: whoever answers there gets the password.")
+    return told
+
+
+@transaction.atomic
+def retire_target(target: Target) -> None:
+    """Take a target out of the lists, with its limits. Raise Invalid while its server is measured, NotAllowed."""
+    require_of_asker(target, Right.OPERATE)
+    require_to_unmark(target)
+    if campaigns := measuring(target.address):
+        raise Invalid({"": [f"{is_measuring(target, campaigns)} Retire it afterwards."]})
+    record(Action.TARGET_RETIRED, subject=target)
+    target.retired_at = timezone.now()
+    target.name = f"{target.name[:70]} (retired {target.pk})"
+    target.save(update_fields=["retired_at", "name"])
