@@ -171,7 +171,7 @@ TEMPLATES = [
     },
 ]
 
-FORM_RENDERER = "campaigns.kit.pages.form_renderer.Renderer"
+FORM_RENDERER = "campaigns.kit.pages.forms.Renderer"
 ROOT_URLCONF = "perfdash.urls"
 WSGI_APPLICATION = "perfdash.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

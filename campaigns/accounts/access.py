@@ -10,8 +10,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.encryption import new_token, token_hash
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
-from campaigns.kit.forms import Text
+from campaigns.kit.forms import Text, messages_of
 from campaigns.models import ApiToken, Scope, SignInLink
 
 MAY = {

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q, QuerySet
 
-from campaigns.kit.activity.acting import BROWSER, COMMAND, SYSTEM
+from campaigns.kit.activity import BROWSER, COMMAND, SYSTEM
 from campaigns.kit.rights import teams_with
 from campaigns.models import AuditEvent
 

@@ -15,8 +15,7 @@ from campaigns.kit import activity
 from campaigns.kit.activity import Action
 from campaigns.kit.encryption import new_token, token_hash
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
-from campaigns.kit.forms import Text
+from campaigns.kit.forms import Text, messages_of
 from campaigns.kit.rights import Right, may, require
 from campaigns.models import Invitation, Membership, Role, Team
 

@@ -9,8 +9,7 @@ from django.db.models.functions import Now
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from campaigns.kit.activity.actions import Action
-from campaigns.kit.activity.recording import record
+from campaigns.kit.activity import Action, record
 from campaigns.models import AuditEvent
 from perfdash.clients import client_address
 

@@ -9,9 +9,7 @@ from django.db import IntegrityError, transaction
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
-from campaigns.kit.forms import Text
-from campaigns.kit.model_forms import form_field
+from campaigns.kit.forms import Text, form_field, messages_of
 from campaigns.kit.rights import NotAllowed, Right, require
 from campaigns.models import Membership, Role, Team
 

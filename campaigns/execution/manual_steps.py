@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, FoundSetting, HandRequest, Run, Setting, TargetStep
 from campaigns.planning.lifecycle.rows import log, name_of
@@ -35,7 +35,7 @@ def confirm(request: HandRequest, user: User | None) -> HandRequest:
     HandRequest.objects.filter(pk=row.pk).update(done_at=Now(), done_by=user)
     if row.campaign is not None:
         log(row.campaign, f"manual step done, confirmed by {name_of(user)}: {row.words}", row.run)
-    record(Action.HAND_DONE, user=user, subject=row, target=row.target.name)
+    record(Action.MANUAL_STEP_DONE, user=user, subject=row, target=row.target.name)
     return HandRequest.objects.get(pk=row.pk)
 
 

@@ -9,10 +9,9 @@ from django.db import transaction
 from campaigns.execution.queue_order import ORDER
 from campaigns.execution.queues import WAITING
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.owners import quoted_campaign, require_right
 from campaigns.kit.rights import Right
-from campaigns.kit.team_names import quoted_campaign
 from campaigns.models import Campaign, LogLine
 from campaigns.planning.lifecycle.rows import name_of
 

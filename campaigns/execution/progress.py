@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.kit.redis_link import RedisLink
+from campaigns.kit.broker import RedisLink
 
 KEPT_SECONDS = 60
 

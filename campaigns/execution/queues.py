@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from campaigns.execution.live import seconds_left
 from campaigns.execution.queue_order import ORDER
 from campaigns.execution.waiting import Wait, waiting_for
+from campaigns.kit.owners import CAMPAIGN, quoted_campaign
 from campaigns.kit.rights import May
-from campaigns.kit.team_names import CAMPAIGN, quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool

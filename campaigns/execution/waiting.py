@@ -7,7 +7,7 @@ from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.queue_order import ORDER
 from campaigns.execution.restorations import addresses_held
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.team_names import quoted_campaign
+from campaigns.kit.owners import quoted_campaign
 from campaigns.models import Attempt, Campaign, Run, TargetLease
 from campaigns.planning import analyses
 from campaigns.planning.expected import expected_seconds

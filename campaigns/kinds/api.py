@@ -15,8 +15,7 @@ from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable, picked, selected
-from campaigns.kit.api.shapes import Part, text
+from campaigns.kit.api.outputs import Part, Selectable, picked, selected, text
 from campaigns.kit.api.views import Api
 
 

@@ -1,11 +1,18 @@
 """Form fields that every room uses."""
 
+import json
 import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from campaigns.kit.errors import Invalid
+from campaigns.kit.units import SPANS
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -34,3 +41,94 @@ class Text(forms.CharField):
     """One line or paragraph without control characters, of a stated longest length."""
 
     default_validators = [no_control_characters]
+
+
+def form_field(field: "models.Field[Any, Any]", **named: Any) -> forms.Field | None:
+    """Return the form field of a model field; for `formfield_callback` of a ModelForm.
+
+    Text has no control characters. Limits of numbers are those of the model's validators: Django's own
+    form field of a PositiveIntegerField allows 0.
+    """
+    if isinstance(field, models.CharField | models.TextField) and not field.choices:
+        named.setdefault("form_class", Text)
+    if isinstance(field, models.IntegerField | models.FloatField):
+        for validator in field.validators:
+            if isinstance(validator, MinValueValidator):
+                named.setdefault("min_value", validator.limit_value)
+            elif isinstance(validator, MaxValueValidator):
+                named.setdefault("max_value", validator.limit_value)
+    return field.formfield(**named)
+
+
+class SecretArea(forms.Textarea):
+    """A text of several lines that is never sent back to the browser."""
+
+    def format_value(self, value: Any) -> str:
+        """Return nothing, whatever was typed or is stored."""
+        return ""
+
+
+class SecretInput(forms.TextInput):
+    """The same of one line."""
+
+    def format_value(self, value: Any) -> str:
+        """Return nothing, whatever was typed or is stored."""
+        return ""
+
+
+def messages_of(form: forms.BaseForm) -> dict[str, list[str]]:
+    """Messages of a checked form, by field."""
+    return {
+        name: [problem["message"] for problem in problems]
+        for name, problems in json.loads(form.errors.as_json()).items()
+    }
+
+
+def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
+    """Add messages to a form: beside its fields, and above it what is about none of them."""
+    for path, texts in invalid.errors.items():
+        name = path if path in form.fields else None
+        known: Sequence[Any] = form.errors.get(name or NON_FIELD_ERRORS, [])
+        for text in [text for text in texts if text not in known]:
+            form.add_error(name, text)
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Whether a value is a list of texts, such as tags."""
+    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+
+
+def many_for_one(
+    data: Mapping[str, Any], known: Mapping[str, forms.Field], prefix: str = ""
+) -> dict[str, list[str]]:
+    """Messages for what holds several values where one belongs; a form would take it as text."""
+    return {
+        f"{prefix}{name}": ["Give one value, not a list or an object."]
+        for name, field in known.items()
+        if isinstance(data.get(name), list | tuple | dict)
+        and not isinstance(field, forms.MultipleChoiceField)
+        and not (name == "tags" and is_list_of_texts(data[name]))
+    }
+
+
+SECONDS = dict(SPANS)
+PART = r"(\d+(?:\.\d+)?)\s*(d|h|min|s)(?![a-z])"
+WHOLE = re.compile(rf"(?:{PART}[\s,]*)+", re.IGNORECASE)
+
+
+class DurationField(forms.FloatField):
+    """A number of seconds that may be typed with units."""
+
+    def to_python(self, value: Any) -> Any:
+        """Give seconds. Raise ValidationError."""
+        if isinstance(value, str) and WHOLE.fullmatch(value.strip()):
+            return sum(
+                float(number) * SECONDS[unit.lower()]
+                for number, unit in re.findall(PART, value, re.IGNORECASE)
+            )
+        try:
+            return super().to_python(value)
+        except ValidationError:
+            raise ValidationError(
+                f"“{str(value)[:40]}” is no span of time; write 90 min, 1 h 30 min or 8 h."
+            ) from None

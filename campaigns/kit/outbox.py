@@ -26,7 +26,7 @@ def announce(
     data: JSON values, not secret. The message shows `what` (one sentence: what happened), `words` (what
     somebody wrote, quoted) and `to_do` (one sentence), where they are given, and leads to `path` (an
     absolute path of a page), else to the page of the conclusion or the campaign. `comment` is the primary
-    key of the one that `words` are of: they go with it, see `unsay`.
+    key of the one that `words` are of: they go with it, see `forget_comment`.
     """
     return Announcement.objects.create(
         kind=kind,
@@ -39,7 +39,7 @@ def announce(
     )
 
 
-def unsay(comment: Comment) -> None:
+def forget_comment(comment: Comment) -> None:
     """Take out of the outbox what a comment said, in the transaction that deletes it."""
     rows = Announcement.objects.select_for_update(of=("self",), no_key=True)
     for row in rows.filter(kind=Announcement.Kind.MENTIONED, data__comment=comment.pk):

@@ -7,23 +7,28 @@ from typing import Any, TypeVar, cast
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import F, Model, OuterRef, QuerySet, Subquery
 
+from campaigns.kit.activity import current_user
+from campaigns.kit.errors import Invalid
 from campaigns.kit.rights import (
     NOTHING,
     NotAllowed,
     NotVisible,
     Right,
     refusal_anywhere,
+    require,
     require_rights,
     rights_by,
     teams_with,
     without_hidden,
 )
 from campaigns.models import (
+    Campaign,
     Comment,
     Conclusion,
     HandRequest,
     LaunchRequest,
     Membership,
+    Target,
     Team,
     Thread,
 )
@@ -100,3 +105,58 @@ def for_everybody(view: View) -> View:
     """Say of a view that it is for whoever is signed in, and shows nothing of any team."""
     cast(Any, view).takes = Takes(Right.SEE)
     return view
+
+
+Owned = Campaign | Target
+
+
+def require_right(user: User | None, row: Owned, right: Right) -> None:
+    """Raise NotVisible, or NotAllowed. Without a user perfdash acts by itself, and may."""
+    if user is not None:
+        require(user, row.team, right)
+
+
+def require_right_of_sender(row: Owned, right: Right) -> None:
+    """The same of whoever sends the request; commands and tasks may."""
+    require_right(current_user(), row, right)
+
+
+def team_for(user: User, given: object = None, right: Right = Right.WRITE) -> Team:
+    """The team that something new belongs to: the one that is named, by key or name, else one's only one.
+
+    Raise Invalid, NotAllowed where somebody has the right in no team.
+    """
+    teams = list(teams_with(user, right))
+    if not teams:
+        raise NotAllowed(refusal_anywhere(right))
+    known = ", ".join(f"{team.pk} ({team.name})" for team in teams)
+    if given not in (None, ""):
+        found = [team for team in teams if str(given) in (str(team.pk), team.name)]
+        if len(found) == 1:
+            return found[0]
+        raise Invalid({"team": [f"You write in no team “{str(given)[:100]}”; there are {known}."]})
+    own = set(Membership.objects.filter(user=user).values_list("team", flat=True))
+    mine = [team for team in teams if team.pk in own] if user.is_superuser else teams
+    mine = mine or teams
+    if len(mine) == 1:
+        return mine[0]
+    raise Invalid({"team": [f"Say whose it is, since you write in several teams: {known}."]})
+
+
+TARGET = "a target of another team"
+CAMPAIGN = "a campaign of another team"
+
+
+def target_name(row: Target, team: int | None) -> str:
+    """The name of a target, for a team."""
+    return row.name if row.team_id == team else TARGET
+
+
+def quoted_target(row: Target, team: int | None) -> str:
+    """The same within a sentence."""
+    return f"“{row.name}”" if row.team_id == team else TARGET
+
+
+def quoted_campaign(row: Campaign, team: int | None) -> str:
+    """The name of a campaign within a sentence, for a team."""
+    return f"“{row.name}”" if row.team_id == team else CAMPAIGN

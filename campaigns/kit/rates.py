@@ -8,7 +8,7 @@ away, everybody may.
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kit.redis_link import RedisLink
+from campaigns.kit.broker import RedisLink
 
 PREFIX = "perfdash:rate:"
 # KEYS: whose. ARGV: how many, in how many seconds. Stored: the instant when the bucket is full again.

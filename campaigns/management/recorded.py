@@ -4,8 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from campaigns.kit.activity import by_means
-from campaigns.kit.activity.acting import COMMAND
+from campaigns.kit.activity import COMMAND, by_means
 
 
 class RecordedCommand(BaseCommand):

@@ -25,7 +25,7 @@ class Announcement(models.Model):
         REVIEW_DECIDED = "review_decided", "a review was decided"
         REVIEW_REOPENED = "review_reopened", "a conclusion was re-opened or taken back"
         MENTIONED = "mentioned", "somebody mentioned you"
-        LAUNCH_ASKED = "launch_asked", "a launch waits for approval"
+        LAUNCH_REQUESTED = "launch_asked", "a launch waits for approval"
         LAUNCH_DECIDED = "launch_decided", "a launch was decided on"
         TRIAL = "trial", "a trial of a channel"
 

@@ -10,10 +10,9 @@ from django.db import transaction
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.form_errors import many_for_one
-from campaigns.kit.forms import Text
+from campaigns.kit.forms import Text, many_for_one
+from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Amendment, Campaign
 from campaigns.planning.contrasts import read_contrast

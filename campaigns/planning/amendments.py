@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Amendment, Campaign
 from campaigns.planning.design import FIELDS, label_of
 
@@ -73,7 +73,7 @@ def _words(column: str, value: Any) -> str:
     if value in (None, ""):
         return "none"
     if column == "primary_contrast":
-        return contrast_words(value)
+        return contrast_label(value)
     if column in BY_COLUMN:
         return FIELDS[BY_COLUMN[column]].in_words(value)
     return str(value).replace("_", " ")

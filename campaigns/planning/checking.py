@@ -12,7 +12,7 @@ from campaigns.kinds.base.values import told_to_driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
+from campaigns.kit.forms import is_list_of_texts, many_for_one, messages_of
 from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Target
 from campaigns.planning import design as declared
@@ -140,7 +140,7 @@ def check(data: Mapping[str, Any], targets: QuerySet[Target] | None = None) -> D
 
 def _for_form(data: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: data[name] for name in DesignForm.base_fields if name in data}
-    if is_list_of_words(values.get("tags")):
+    if is_list_of_texts(values.get("tags")):
         values["tags"] = ", ".join(values["tags"])
     return values
 

@@ -14,8 +14,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.utils import pretty_name
 
-from campaigns.kit.durations import DurationField
-from campaigns.kit.forms import Text
+from campaigns.kit.forms import DurationField, Text
 from campaigns.models import Campaign
 from campaigns.planning.pools import MEASURE, check_measuring_pool
 

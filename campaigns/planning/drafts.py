@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_of_asker, require_right
 from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Cell, Factor, LaunchRequest, Level, Team
@@ -106,7 +106,7 @@ def require_draft(campaign: Campaign) -> None:
 def _locked_with_runs(campaign: Campaign) -> Campaign:
     """Lock a draft and its try-outs, so that nothing begins meanwhile. Raise NotADraft."""
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    require_of_asker(locked, Right.WRITE)
+    require_right_of_sender(locked, Right.WRITE)
     require_draft(locked)
     list(locked.runs.select_for_update())
     return locked

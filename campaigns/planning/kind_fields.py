@@ -8,8 +8,7 @@ from django.db.models import QuerySet
 
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
-from campaigns.kit.form_errors import is_list_of_words, many_for_one, messages_of
-from campaigns.kit.forms import CONTROL, plain
+from campaigns.kit.forms import CONTROL, is_list_of_texts, many_for_one, messages_of, plain
 from campaigns.models import Campaign, Target
 from campaigns.planning.levels import check_lengths, read_levels, same_level
 from campaigns.planning.plan import number_of_cells
@@ -190,7 +189,7 @@ def read_hard(
     in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
     if given is None:
         return tuple(name for name in factors if in_blocks and name in variables.hard)
-    if not is_list_of_words(given):
+    if not is_list_of_texts(given):
         errors["hard_to_change"] = ["Give a list of factors, such as [“puma_workers”]."]
         return ()
     if unknown := [name for name in given if name not in factors and not _is_wrong(name, errors)]:

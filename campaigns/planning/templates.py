@@ -11,8 +11,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
-from campaigns.kit.model_forms import form_field
+from campaigns.kit.forms import form_field, messages_of
 from campaigns.models import Campaign, Target, Template
 from campaigns.planning import drafts
 from campaigns.planning.checking import check

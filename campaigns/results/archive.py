@@ -9,8 +9,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.form_errors import messages_of
-from campaigns.kit.model_forms import form_field
+from campaigns.kit.forms import form_field, messages_of
 from campaigns.models import Campaign, Retention, Team
 from campaigns.planning.lifecycle.rows import log, name_of
 

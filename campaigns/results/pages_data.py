@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
 from campaigns.planning.outline import FactorOutline, _label, factors_of
@@ -135,11 +135,11 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
     if campaign.paired_factor == BLIND_LABEL:
         return ""
     if campaign.primary_contrast or campaign.order != Campaign.Order.PAIRED:
-        return contrast_words(campaign.primary_contrast) if campaign.primary_contrast else ""
+        return contrast_label(campaign.primary_contrast) if campaign.primary_contrast else ""
     levels = next((f.levels for f in factors if f.name == campaign.paired_factor), ())
     candidate = next((level for level in levels if level != campaign.baseline), None)
     pair: dict[str, Any] = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
-    return contrast_words(pair | {"baseline": campaign.baseline})
+    return contrast_label(pair | {"baseline": campaign.baseline})
 
 
 def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Findings:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from campaigns.kit.charts import formats
-from campaigns.kit.charts.labels import told_apart
-from campaigns.kit.pages.fields import as_text
+from campaigns.kit.charts.labels import short_labels
+from campaigns.kit.forms import as_text
 from campaigns.planning.outline import FactorOutline
 from campaigns.results.rows import RunRow, Standing
 
@@ -71,7 +71,7 @@ class Levels:
     def __init__(self, factors: Sequence[FactorOutline], block: str = "block") -> None:
         self.factors, self.block = tuple(factors), block
         self._short = {
-            factor.name: told_apart([level_text(level) for level in factor.levels])
+            factor.name: short_labels([level_text(level) for level in factor.levels])
             for factor in factors
         }
         self._labels = {factor.name: factor.label for factor in factors}

@@ -204,5 +204,9 @@ def _write_words(conclusion: Conclusion, user: User, words: Mapping[str, str]) -
                 },
             )
             record(
-                Action.WORD_GIVEN, user=user, subject=conclusion, check=key, text=text.strip()[:500]
+                Action.WARNING_JUSTIFIED,
+                user=user,
+                subject=conclusion,
+                check=key,
+                text=text.strip()[:500],
             )

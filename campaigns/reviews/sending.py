@@ -113,7 +113,7 @@ def withdraw(key: int, user: User, reason: str = "", revision: int | None = None
     conclusion.decided_at, conclusion.changed_at = None, Now()
     conclusion.save(update_fields=["state", "reason", "decided_at", "changed_at"])
     record(
-        Action.CONCLUSION_TAKEN_BACK,
+        Action.CONCLUSION_WITHDRAWN,
         user=user,
         subject=conclusion,
         was=was,
@@ -178,7 +178,7 @@ def _ask(conclusion: Conclusion, user: User, reviewers: Sequence[User]) -> None:
         )
     gone.delete()
     for each in reviewers:
-        record(Action.REVIEWER_ASKED, user=user, subject=conclusion, reviewer=each.get_username())
+        record(Action.REVIEW_REQUESTED, user=user, subject=conclusion, reviewer=each.get_username())
         Reviewer.objects.update_or_create(
             conclusion=conclusion, user=each, defaults={"asked_by": user, "asked_at": Now()}
         )

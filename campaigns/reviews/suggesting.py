@@ -6,7 +6,7 @@ from typing import Any
 
 from campaigns.findings.compared import sides_of
 from campaigns.findings.recommended import favoured_by
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Campaign, Finding
 from campaigns.results.pages_data import findings_of, shown_findings
 from campaigns.reviews.content import Cited, Content
@@ -42,7 +42,7 @@ def contrasts_of(campaign: Campaign) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for contrast in _contrasts(campaign):
         if len(found) < MOST_CONTRASTS:
-            found.setdefault(json.dumps(contrast, sort_keys=True), contrast_words(contrast))
+            found.setdefault(json.dumps(contrast, sort_keys=True), contrast_label(contrast))
     return list(found.items())
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from campaigns.kit.team_names import quoted_target, target_name
+from campaigns.kit.owners import quoted_target, target_name
 from campaigns.models import Target
 
 

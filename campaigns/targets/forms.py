@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit import encryption, network
-from campaigns.kit.http.tls import BadCertificate, Tls, context_of
-from campaigns.kit.model_forms import SecretArea, form_field
+from campaigns.kit.forms import SecretArea, form_field
+from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
 from campaigns.kit.own_services import own_addresses
 from campaigns.models import Target
 from campaigns.targets import quiet_hours

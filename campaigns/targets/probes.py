@@ -6,7 +6,7 @@ from datetime import datetime
 
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import CONTROL, send
-from campaigns.kit.team_names import quoted_target
+from campaigns.kit.owners import quoted_target
 from campaigns.models import Attempt, Target, TargetLease
 
 

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 
-from campaigns.kit.activity import acting
+from campaigns.kit.activity import current_user
 from campaigns.kit.rights import NotAllowed, Right, may
 from campaigns.models import Target
 from campaigns.targets.allowed import same_server
@@ -13,7 +13,7 @@ def require_to_unmark(target: Target, user: User | None = None) -> None:
 
     user: who does so; None: whoever sends the request. Commands and tasks may.
     """
-    user = user or acting.who()
+    user = user or current_user()
     held = Target.objects.select_related("team").filter(pk=target.pk).first()
     if user is None or held is None or not is_kept(held) or may(user, held.team, Right.MANAGE):
         return

@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from campaigns.kit.team_names import target_name
+from campaigns.kit.owners import target_name
 from campaigns.kit.units import roughly
 from campaigns.models import Target
 from campaigns.targets.allowed import same_server

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from campaigns.kit import encryption
-from campaigns.kit.http.login import Login
+from campaigns.kit.http.credentials import Login
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import Action, Door, Role, Server, SshAccess, parse
 from campaigns.targets.saving import as_driver_sees_it, rules_for

@@ -11,14 +11,13 @@ from django.utils import timezone
 from campaigns.kinds.base import Target as TargetView
 from campaigns.kit import encryption, network, redaction
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_of_asker
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
-from campaigns.kit.http.tls import Tls
+from campaigns.kit.forms import messages_of
+from campaigns.kit.http.credentials import Tls
 from campaigns.kit.own_services import installation_rules
+from campaigns.kit.owners import TARGET, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
-from campaigns.kit.team_names import TARGET
 from campaigns.models import Target, Team
 from campaigns.targets.allowed import names_beside
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
@@ -109,7 +108,7 @@ def save(form: TargetForm, seen: Seen = None) -> Target:
     url = form.instance.base_url
     hosts.ask_beside(url, form.stored.pk)  # before anything is locked: it takes its time
     with transaction.atomic():
-        require_of_asker(form.stored, Right.OPERATE)
+        require_right_of_sender(form.stored, Right.OPERATE)
         address = share_address(form.stored, url, hosts)
         before = None if form.stored._state.adding else _locked(form.stored, seen)
         if form.moved or not form.instance.is_production:
@@ -205,7 +204,7 @@ def to_be_told(target: Target, data: Mapping[str, Any]) -> list[str]:
 @transaction.atomic
 def retire_target(target: Target) -> None:
     """Take a target out of the lists, with its limits. Raise Invalid while its server is measured, NotAllowed."""
-    require_of_asker(target, Right.OPERATE)
+    require_right_of_sender(target, Right.OPERATE)
     require_to_unmark(target)
     if campaigns := measuring(target.address):
         raise Invalid({"": [f"{is_measuring(target, campaigns)} Retire it afterwards."]})

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kinds.registry import all_kinds
-from campaigns.kit.model_forms import SecretArea, form_field
+from campaigns.kit.forms import SecretArea, form_field
 from campaigns.models import Setting, SshLogin, TargetStep
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")

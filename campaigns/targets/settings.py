@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from campaigns.kit import activity, network
 from campaigns.kit.activity import record
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import messages_of
 from campaigns.models import Campaign, FoundSetting, Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import COMMAND, HAND, Action, BadAction, Role, parse
 from campaigns.targets.saving import rules_for

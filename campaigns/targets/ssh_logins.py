@@ -12,7 +12,7 @@ from django.db import transaction
 from campaigns.kit import encryption, network
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import messages_of
 from campaigns.models import SshLogin, Target
 from campaigns.targets.actions import COMMAND, fingerprint_of, wrong_key
 from campaigns.targets.forms import rule_to_confirm

@@ -10,10 +10,10 @@ from campaigns.accounts import activity_export
 from campaigns.accounts.activity_list import events_for
 from campaigns.accounts.filters import EventFilters
 from campaigns.kit.activity import Action
-from campaigns.kit.api.filters import narrowed
 from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.lists import narrowed
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import ByQuery, Selectable
+from campaigns.kit.api.outputs import ByQuery, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.models import AuditEvent
 

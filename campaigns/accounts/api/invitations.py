@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from campaigns.accounts import invitations
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right
@@ -75,7 +75,7 @@ class Invitations(Api):
     of = Team
     takes = {"get": Right.MANAGE, "post": Right.MANAGE}
 
-    def to_keep(self, body: bytes) -> bytes:
+    def to_store(self, body: bytes) -> bytes:
         """Leave the link out: only its hash is stored."""
         return json.dumps(json.loads(body) | {"address": None}).encode()
 

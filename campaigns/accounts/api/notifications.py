@@ -13,7 +13,7 @@ from campaigns.accounts.notifications import channels, defaults
 from campaigns.accounts.notifications.sent_messages import deliveries_of, told
 from campaigns.kit.api.inputs import Flag, Input, Text
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
 from campaigns.models import Announcement, Channel, Delivery
@@ -109,7 +109,7 @@ class DeliveryOutput(Selectable):
 class TellsSecret(Api):
     """A view whose answer holds a secret: nothing keeps that, and repeated it is null."""
 
-    def to_keep(self, body: bytes) -> bytes:
+    def to_store(self, body: bytes) -> bytes:
         """Leave the secret out."""
         return json.dumps(json.loads(body) | {"secret": None}).encode()
 

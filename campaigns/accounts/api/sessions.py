@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from campaigns.accounts import sessions
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.rights import Right
 

@@ -14,7 +14,7 @@ from campaigns.accounts.queries import members_of
 from campaigns.accounts.teams import RULES
 from campaigns.kit.api.inputs import Flag, Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import ModelOutput, OfModel, Selectable
+from campaigns.kit.api.outputs import ModelOutput, OfModel, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.owners import find

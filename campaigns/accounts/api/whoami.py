@@ -5,10 +5,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.kit.api.authentication import scopes_of
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.scopes import scopes_of
-from campaigns.kit.api.selection import Selectable, picked, selected
+from campaigns.kit.api.outputs import Selectable, picked, selected
 from campaigns.kit.api.views import Api
 from campaigns.kit.database_clock import database_now
 from campaigns.models import ApiToken, Scope

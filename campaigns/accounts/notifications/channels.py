@@ -17,8 +17,7 @@ from campaigns.kit import chat_services, encryption, network, redaction
 from campaigns.kit.activity import Action, record
 from campaigns.kit.chat_services.services import BadAddress
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.form_errors import many_for_one, messages_of
-from campaigns.kit.forms import Text
+from campaigns.kit.forms import Text, many_for_one, messages_of
 from campaigns.kit.rights import teams_with
 from campaigns.models import Announcement, Channel, Delivery
 

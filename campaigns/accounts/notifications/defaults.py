@@ -14,7 +14,7 @@ KINDS = [
     Kind.REVIEW_DECIDED,
     Kind.REVIEW_REOPENED,
     Kind.MENTIONED,
-    Kind.LAUNCH_ASKED,
+    Kind.LAUNCH_REQUESTED,
     Kind.LAUNCH_DECIDED,
 ]
 """What is addressed to somebody; what happens to campaigns is told only to those who ask for it."""

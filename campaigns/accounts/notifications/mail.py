@@ -19,7 +19,7 @@ from django.template.loader import render_to_string
 from campaigns.accounts.notifications.errors import DeliveryFailed
 from campaigns.accounts.notifications.messages import Message
 from campaigns.kit.encryption import decrypt
-from campaigns.kit.guarded import Opened
+from campaigns.kit.http.guarded import Opened
 from campaigns.models import Channel, Delivery
 
 TOTAL_SECONDS = 20.0

@@ -36,7 +36,7 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
         "Read what changed; it is not valid until it is reviewed again.",
     ),
     Kind.MENTIONED: ("You were mentioned", "Read it, and answer where it was written."),
-    Kind.LAUNCH_ASKED: (
+    Kind.LAUNCH_REQUESTED: (
         "A launch waits for approval",
         "Look at the plan and the target, then approve or reject it.",
     ),

@@ -13,7 +13,7 @@ from campaigns.kit.rights import Right, may, people_with
 from campaigns.models import Announcement, Channel, Delivery, Team
 
 MOST_AT_ONCE = 100
-RIGHTS = {Announcement.Kind.LAUNCH_ASKED: Right.OPERATE}
+RIGHTS = {Announcement.Kind.LAUNCH_REQUESTED: Right.OPERATE}
 """What somebody must be able to do to be asked, beside seeing it, where nobody is named."""
 KEPT_DAYS = 30
 

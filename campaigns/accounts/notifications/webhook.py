@@ -14,10 +14,11 @@ from campaigns.accounts.notifications.backoff import asked_seconds
 from campaigns.accounts.notifications.errors import DeliveryFailed, Unwanted
 from campaigns.accounts.notifications.messages import Message
 from campaigns.accounts.notifications.network_rules import notification_rules
-from campaigns.kit import guarded, redaction
+from campaigns.kit import redaction
 from campaigns.kit.encryption import decrypt
+from campaigns.kit.http import guarded
+from campaigns.kit.http.failures import FAILURES, FileFailed
 from campaigns.kit.network import NetworkError
-from campaigns.kit.network.http import FAILURES, FileFailed
 from campaigns.models import Channel, Delivery
 
 CONNECT_SECONDS = 5.0

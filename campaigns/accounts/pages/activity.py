@@ -9,7 +9,7 @@ from campaigns.accounts import activity_export
 from campaigns.accounts.activity_list import events_for
 from campaigns.accounts.filters import EventPageFilters
 from campaigns.accounts.pages.activity_labels import lines_of
-from campaigns.kit.pages.fields import is_key
+from campaigns.kit.forms import is_key
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign

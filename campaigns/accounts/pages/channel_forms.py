@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from campaigns.accounts.notifications import channels
 from campaigns.kit.chat_services import LABELS
-from campaigns.kit.model_forms import SecretInput
+from campaigns.kit.forms import SecretInput
 from campaigns.kit.pages.moved import HIDDEN, Moved, of_texts
 from campaigns.kit.revisions import Changed, revision_of
 from campaigns.models import Channel

@@ -12,7 +12,7 @@ from campaigns.accounts.notifications import channels, confirming, defaults
 from campaigns.accounts.notifications.sent_messages import deliveries_of, told
 from campaigns.accounts.pages.channel_forms import ChannelForm
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.form_errors import add_errors
+from campaigns.kit.forms import add_errors
 from campaigns.kit.marks import DELIVERIES
 from campaigns.kit.pages.moved import seen_in
 from campaigns.kit.pages.people import takes, user_of

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.accounts import queries as queries
 from campaigns.accounts import teams
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
+from campaigns.kit.forms import add_errors
 from campaigns.kit.owners import find
 from campaigns.kit.pages.moved import Difference, Moved, moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, user_of

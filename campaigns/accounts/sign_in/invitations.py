@@ -18,7 +18,7 @@ from campaigns.accounts import invitations
 from campaigns.accounts.own_account import NewAccount, new_user
 from campaigns.accounts.sign_in.start_session import refused
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
+from campaigns.kit.forms import add_errors
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import IN_WORDS, RIGHTS, Right
 from campaigns.models import Invitation, Role, Team

@@ -12,7 +12,7 @@ from campaigns.execution import manual_steps
 from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.outputs import Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right

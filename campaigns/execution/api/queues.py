@@ -9,8 +9,7 @@ from rest_framework.reverse import reverse
 
 from campaigns.execution import move_in_queue, queues
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable
-from campaigns.kit.api.shapes import Part
+from campaigns.kit.api.outputs import Part, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import May, Right

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import selected
+from campaigns.kit.api.outputs import selected
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right
 from campaigns.models import LaunchRequest, Run

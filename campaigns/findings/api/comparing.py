@@ -18,10 +18,10 @@ from campaigns.findings.compare_choice import (
     why_unusable,
 )
 from campaigns.findings.compared import Side, sides_of
-from campaigns.kit.api import shapes
+from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import CONFLICT, operation
-from campaigns.kit.api.selection import ByQuery, Selectable, picked, selected
+from campaigns.kit.api.outputs import ByQuery, Selectable, picked, selected
 from campaigns.kit.api.views import READING, Api, checked
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.errors import NotPossible
@@ -62,15 +62,15 @@ def number() -> serializers.FloatField:
     return serializers.FloatField(allow_null=True)
 
 
-class DifferingField(shapes.Part):
+class DifferingField(outputs.Part):
     """A field with both of its values."""
 
     label: Any = serializers.CharField()
-    baseline = shapes.text()
-    candidate = shapes.text()
+    baseline = outputs.text()
+    candidate = outputs.text()
 
 
-class ComparedCampaign(shapes.Part):
+class ComparedCampaign(outputs.Part):
     """A campaign of a comparison; the first one is the baseline."""
 
     id = serializers.IntegerField()
@@ -79,7 +79,7 @@ class ComparedCampaign(shapes.Part):
     stand_in = serializers.ListField(child=serializers.CharField())
 
 
-class Overall(shapes.Part):
+class Overall(outputs.Part):
     """The geometric mean of the changes of all cells; `sample_`: for cells as a sample of others."""
 
     cells = serializers.IntegerField()
@@ -92,37 +92,37 @@ class Overall(shapes.Part):
     sample_high_percent = number()
 
 
-class Candidate(shapes.Part):
+class Candidate(outputs.Part):
     """A campaign against the baseline as a whole. `refused`: why none of its cells is compared."""
 
     campaign = serializers.IntegerField()
     refused = DifferingField(many=True)
     factors_apart = DifferingField(many=True)
-    only_here = serializers.ListField(child=shapes.text())
-    only_in_baseline = serializers.ListField(child=shapes.text())
+    only_here = serializers.ListField(child=outputs.text())
+    only_in_baseline = serializers.ListField(child=outputs.text())
     overall = Overall(allow_null=True)
 
 
-class ComparedCell(shapes.Part):
+class ComparedCell(outputs.Part):
     """A cell with the mean of its runs, geometric where there is one."""
 
     campaign = serializers.IntegerField()
     position = serializers.IntegerField(allow_null=True)
     levels = serializers.DictField(child=serializers.JSONField())
     mean = number()
-    unit = shapes.text()
+    unit = outputs.text()
     runs = serializers.IntegerField()
     failed = serializers.IntegerField()
 
 
-class ComparedPair(shapes.Part):
+class ComparedPair(outputs.Part):
     """A cell against one of the baseline. `verdict`: stored word; `word`: as the metric calls it."""
 
     baseline = ComparedCell()
     candidate = ComparedCell()
     verdict = serializers.CharField()
     word = serializers.CharField()
-    reason = shapes.text()
+    reason = outputs.text()
     badges = serializers.ListField(child=serializers.CharField())
     change_percent = number()
     low_percent = number()
@@ -133,18 +133,18 @@ class ComparedPair(shapes.Part):
     model = serializers.CharField()
     n = serializers.IntegerField()
     df = number()
-    standing = shapes.text()
-    advice = shapes.text()
+    standing = outputs.text()
+    advice = outputs.text()
     refused = DifferingField(many=True)
     settings = DifferingField(many=True)
 
 
-class DifferingFact(shapes.Part):
+class DifferingFact(outputs.Part):
     """A fact over all campaigns. `differs`: from the first one; `changed`: while it was measured."""
 
     group = serializers.CharField()
     label: Any = serializers.CharField()
-    values = serializers.ListField(child=shapes.text())
+    values = serializers.ListField(child=outputs.text())
     differs = serializers.ListField(child=serializers.BooleanField())
     weight = serializers.ChoiceField(choices=["cause", "design", "time"])
     changed = serializers.ListField(child=serializers.BooleanField())
@@ -154,9 +154,9 @@ class ComparisonOutput(Selectable):
     """Campaigns, or cells, against the first of them. `left_out`: further pairs, not compared."""
 
     sentence = serializers.CharField()
-    caveat = shapes.text()
+    caveat = outputs.text()
     metric = serializers.CharField()
-    unit = shapes.text()
+    unit = outputs.text()
     lower_is_better = serializers.BooleanField(allow_null=True)
     confidence = serializers.FloatField()
     smallest_effect_percent = serializers.FloatField()

@@ -16,7 +16,7 @@ from campaigns.findings.compute.verdict_labels import bound_of
 from campaigns.findings.compute.withheld_verdicts import said_of_drift
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, counted, percent, span_pct
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.work_factors import work_of
@@ -359,7 +359,7 @@ def _strongest(
 def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """Put the verdict of the primary contrast before everything else of an answer."""
     verdict, shown = primary["comparison"]["verdict"], primary["display"]
-    words = contrast_words(primary)
+    words = contrast_label(primary)
     if primary["over"] > 1:
         words += f", over {primary['over']} combinations"
     change = verdict["pct_change"]
@@ -369,7 +369,7 @@ def led_by(primary: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any
         bounds = span_pct(verdict["ci_pct"]) if verdict["ci_pct"] else ""
         sentence += f", {percent(change)}" + (f" ({bounds} %)" if bounds else "")
         facts.insert(
-            0, {"label": contrast_words(primary), "value": percent(change), "note": bounds}
+            0, {"label": contrast_label(primary), "value": percent(change), "note": bounds}
         )
     advice = f" {primary['advice']}" if primary["advice"] else ""
     return {

@@ -5,7 +5,7 @@ from typing import Any
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.comparability import Cell, label_of, text_of, values_of
-from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.charts.labels import short_labels
 
 
 class Names:
@@ -23,7 +23,7 @@ class Names:
         ]
         varied = dict.fromkeys(factor for side in sides for factor in side.factors)
         self._short = {
-            factor: told_apart(
+            factor: short_labels(
                 list(
                     dict.fromkeys(
                         text_of(value) for side in sides for value in values_of(side, factor)

@@ -31,7 +31,7 @@ from campaigns.findings.compute.sensitivity import leave_out
 from campaigns.findings.compute.session_sentences import sessions_told
 from campaigns.findings.compute.sessions import Begun, in_sessions
 from campaigns.kinds.base import Metric
-from campaigns.kit.network.urls import normalised_address
+from campaigns.kit.network import normalised_address
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
 from campaigns.planning import drafts
 from campaigns.planning.amendments import was_adaptive

@@ -6,7 +6,7 @@ from typing import Any
 from campaigns.findings.compute.verdict_labels import superlative
 from campaigns.kinds.base import Metric
 from campaigns.kit.charts.formats import amount, bracketed, counted, number, percent, span_pct
-from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.charts.labels import short_labels
 
 Finding = Mapping[str, Any]
 MOST_FACTS, FEWEST_RUNS = 4, 3
@@ -18,7 +18,7 @@ def names_of(cells: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     for cell in cells:
         for factor, level in cell["levels"].items():
             levels.setdefault(factor, []).append(str(level))
-    short = {factor: told_apart(texts) for factor, texts in levels.items()}
+    short = {factor: short_labels(texts) for factor, texts in levels.items()}
     return {
         cell["cell"]: ", ".join(
             f"{factor} {short[factor][str(level)]}" for factor, level in cell["levels"].items()

@@ -9,7 +9,7 @@ from campaigns.findings.compute.sessions import noun_of, same_session, split_ses
 from campaigns.findings.compute.verdict_labels import displayed
 from campaigns.findings.compute.withheld_verdicts import Reserve, reserved
 from campaigns.kinds.base import Metric
-from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.charts.labels import short_labels
 from campaigns.models import Campaign, Cell
 from campaigns.planning.work_factors import work_of
 from campaigns.results.values import ObservedRun
@@ -38,7 +38,7 @@ def compare(
         if (level := cell.levels_by_factor[campaign.paired_factor]) != campaign.baseline
     )
     blocks, strata, family = family_of(campaign, metric, runs, criteria)
-    labels = told_apart(list(blocks))
+    labels = short_labels(list(blocks))
     primary = strata_of(campaign, [levels for levels, _ in blocks.values()])
     sessions = len(split_sessions(runs))
     described = primary_of_pairs(campaign, metric, family, primary, criteria, sessions)

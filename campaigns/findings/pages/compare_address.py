@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from campaigns.findings.compare_choice import MOST_CAMPAIGNS, MOST_CELLS, Choice
-from campaigns.kit.pages.fields import is_key
+from campaigns.kit.forms import is_key
 
 MOST_READ = 100
 """Of an address that somebody made; the rest of it is not looked at."""

@@ -206,7 +206,7 @@ def _runs(
         for cell in (findings.cells["cells"] if findings.cells else ())
     }
     levels = {f"level-{index}": factor for index, factor in enumerate(words.factors, start=1)}
-    sort = Sort.asked(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))
+    sort = Sort.parse(request.GET.get("sort", ""), (*COLUMNS, *levels, "change"))
     ordered = _sorted(found, sort, runs, levels, means) if sort.by else found
     shown, failed = (
         ordered[first : first + PAGE_SIZE],

@@ -13,6 +13,7 @@ from campaigns.kinds.base.errors import (
 from campaigns.kinds.base.values import Context, Target
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.credentials import BadCertificate, Login
 from campaigns.kit.http.errors import (
     Answered,
     ClientError,
@@ -22,8 +23,6 @@ from campaigns.kit.http.errors import (
     Strange,
     Unavailable,
 )
-from campaigns.kit.http.login import Login
-from campaigns.kit.http.tls import BadCertificate
 from campaigns.kit.network import BadUrl, Refused, Rules
 
 

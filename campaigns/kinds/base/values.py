@@ -9,7 +9,7 @@ from typing import Any
 from campaigns.kinds.base.errors import Cancelled, GeneratorFailed
 from campaigns.kinds.base.generating import Gather
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
-from campaigns.kit.http.tls import Tls
+from campaigns.kit.http.credentials import Tls
 from campaigns.kit.network import Rules
 
 

@@ -15,8 +15,8 @@ from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.downloading import KEPT_CHARACTERS
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
+from campaigns.kit.http.failures import ANONYMOUS, FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused, Rules
-from campaigns.kit.network.http import ANONYMOUS, FAILURES, FileFailed
 
 PROBE = Limits(
     connect_timeout_seconds=3.0, read_timeout_seconds=5.0, total_seconds=8.0, follow=False

@@ -50,9 +50,9 @@ from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.health import is_here, judge, percentile
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kit import histogram
+from campaigns.kit.http.failures import FAILURES
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import Rules, normalised_address, parse_url
-from campaigns.kit.network.http import FAILURES
 
 SANDBOX = "perfdash-sandbox"
 """What the sandbox calls itself: it waits as long as it is told to, as no real server does."""

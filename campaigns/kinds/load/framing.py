@@ -12,7 +12,7 @@ from typing import cast
 import httptools
 
 from campaigns.kinds.load.failures import LoadFailed, of_error
-from campaigns.kit.network.http import in_our_words
+from campaigns.kit.http.failures import normalised_message
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 64 * 1024 * 1024
@@ -118,7 +118,7 @@ class Line(asyncio.Protocol):
     def unparsable(self, data: bytes, error: Exception) -> None:
         """Fail because of what has come."""
         said = (self._head + data)[:80]
-        self.fail(LoadFailed("protocol", in_our_words(f"no HTTP answer ({error}): {said!r}")))
+        self.fail(LoadFailed("protocol", normalised_message(f"no HTTP answer ({error}): {said!r}")))
 
     def take(self, data: bytes) -> None:
         """Finish where the parser has seen the whole answer; otherwise see to its bounds."""

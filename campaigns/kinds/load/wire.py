@@ -16,8 +16,7 @@ from typing import Protocol, TypeVar
 from campaigns.kinds.load.failures import LoadFailed, of_error
 from campaigns.kinds.load.framing import Line
 from campaigns.kit import name_service
-from campaigns.kit.network import Refused, Rules
-from campaigns.kit.network.addresses import Address
+from campaigns.kit.network import Address, Refused, Rules
 
 TICK_SECONDS = 0.001
 """By which a timer of uvloop may ring too early."""

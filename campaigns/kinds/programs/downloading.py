@@ -17,9 +17,9 @@ from urllib.parse import quote, urljoin
 from campaigns.kinds.programs import health, processes
 from campaigns.kinds.programs.lifeline import Lifeline
 from campaigns.kinds.programs.transfers import Item, Tally
+from campaigns.kit.http.failures import ANONYMOUS, FileFailed
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import NetworkError, Refused, Rules, check_url, normalised_address
-from campaigns.kit.network.http import ANONYMOUS, FileFailed
 
 MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from campaigns.kinds.programs.downloading import MOST_REDIRECTS, REDIRECTS, next_url
-from campaigns.kit.guarded import LOOK_SECONDS, Answer, TooLate, ask, location_of
+from campaigns.kit.http.failures import ANONYMOUS, FileFailed
+from campaigns.kit.http.guarded import LOOK_SECONDS, Answer, TooLate, ask, location_of
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import Rules, check_url
-from campaigns.kit.network.http import ANONYMOUS, FileFailed
 
 __all__ = ["Answer", "Limits", "fetch"]
 

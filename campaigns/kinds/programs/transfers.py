@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from campaigns.kit.network.http import FileFailed
+from campaigns.kit.http.failures import FileFailed
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})

@@ -21,7 +21,7 @@ from campaigns.kinds.base.clock import clock_proof
 from campaigns.kinds.base.servers import connected, while_leased
 from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
 from campaigns.kinds.servers.candlepin import Candlepin
-from campaigns.kit.http.login import Login
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.network import Rules
 
 NORMAL = "NORMAL"

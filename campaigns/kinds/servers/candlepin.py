@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 
 from campaigns.kinds.servers.katello import words_of
 from campaigns.kit.http.connection import Answer, Connection, refusal
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Strange
-from campaigns.kit.http.login import Login
 
 PLACE = "/candlepin"
 PAGE = 100

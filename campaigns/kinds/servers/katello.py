@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
 from campaigns.kit.http.connection import Answer, Connection, refusal
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Answered, ClientError, Strange
-from campaigns.kit.http.login import Login
 
 SESSION = "_session_id"
 ENDINGS = ("/katello/api/v2", "/katello/api", "/api/v2", "/api", "/katello")

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from campaigns.kinds.servers.pulp_tasks import StillAtIt, Task, TaskFailed, read_task
 from campaigns.kit.http.connection import Answer, Connection, refusal
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Answered, Strange
-from campaigns.kit.http.login import Login
 
 API = "/pulp/api/v3/"
 PAGE = 100

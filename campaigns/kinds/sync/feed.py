@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUnavailable
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.fetch import Limits, fetch
+from campaigns.kit.http.failures import FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused
-from campaigns.kit.network.http import FAILURES, FileFailed
 
 REPO = "{http://linux.duke.edu/metadata/repo}"
 COMMON = "{http://linux.duke.edu/metadata/common}"

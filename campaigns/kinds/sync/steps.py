@@ -32,8 +32,8 @@ from campaigns.kinds.sync.foreign_tasks import none_meanwhile
 from campaigns.kinds.sync.parts import phases_of
 from campaigns.kinds.sync.repositories import Pair, in_force, made_pairs, make_pairs, start_sync
 from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, distribution_of, samples_of, sync_all
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import ClientError
-from campaigns.kit.http.login import Login
 from campaigns.kit.network import Rules
 
 TREE = "rpm.distribution_tree"

@@ -1,12 +1,17 @@
 """Who sends a request: the owner of an API token, or of a browser's session."""
 
+from collections import OrderedDict
 from datetime import datetime, timedelta
+from threading import Lock
+from time import monotonic
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.http import HttpRequest, QueryDict
+from rest_framework import status
 from rest_framework.authentication import (
     BaseAuthentication,
     SessionAuthentication,
@@ -15,11 +20,11 @@ from rest_framework.authentication import (
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from campaigns.kit.activity import set_means, token_means
-from campaigns.kit.activity.tokens import note_use
+from campaigns.kit.activity import Action, record, set_means, token_means
+from campaigns.kit.api.problems import Refusal
 from campaigns.kit.api.throttling import count_failure
 from campaigns.kit.encryption import token_hash
-from campaigns.models import ApiToken
+from campaigns.models import ApiToken, AuditEvent, Scope
 from perfdash.clients import client_address
 
 WORDS = (b"bearer", b"token")
@@ -103,3 +108,68 @@ def _note_use(token: ApiToken, now: datetime) -> None:
 
 def _when(instant: datetime) -> str:
     return f"{instant:%Y-%m-%d at %H:%M} UTC"
+
+
+class ScopeMissing(Refusal):
+    """The token is good, but not for this."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+    type_ = "urn:perfdash:scope"
+
+    def __init__(self, token: ApiToken, needed: Scope) -> None:
+        super().__init__(
+            f"This takes a token with the scope {needed}; “{token.name}” has "
+            f"{' and '.join(token.scopes)}. Make one that has it, on the page Account.",
+            headers={
+                "WWW-Authenticate": 'Bearer realm="perfdash", error="insufficient_scope", '
+                f'scope="{needed}"'
+            },
+            members={"needs": needed, "scopes": scopes_of(token)},
+        )
+
+
+def scopes_of(token: ApiToken | None) -> list[str]:
+    """Every scope that it has, and those that these take in; without a token all, as in a browser."""
+    if token is None or Scope.OPERATE in token.scopes:
+        return list(Scope.values)
+    return [scope for scope in Scope.values if scope in token.scopes]
+
+
+def require_scope(request: Request, needed: Scope | None) -> None:
+    """Raise ScopeMissing where the request's token is not good for it."""
+    token = request.auth
+    if needed and isinstance(token, ApiToken) and needed not in scopes_of(token):
+        raise ScopeMissing(token, needed)
+
+
+EVERY = timedelta(days=1)
+KNOWN = 10_000
+"""Pairs of token and address that a process remembers: of these it asks the database nothing."""
+
+_noted: OrderedDict[tuple[int, str], float] = OrderedDict()
+_lock = Lock()
+
+
+def note_use(token: ApiToken, address: str) -> None:
+    """Record the use of a token, unless that was done within a day."""
+    pair = (token.pk, address)
+    now = monotonic()
+    with _lock:
+        if now - _noted.get(pair, -EVERY.total_seconds()) < EVERY.total_seconds():
+            return
+    with transaction.atomic():
+        ApiToken.objects.select_for_update(no_key=True, of=("self",)).get(pk=token.pk)
+        rows = AuditEvent.objects.filter(
+            subject_kind="apitoken",
+            subject_key=token.pk,
+            action=Action.TOKEN_USED,
+            at__gt=Now() - EVERY,
+            details__address=address,
+        )
+        if not rows.exists():
+            record(Action.TOKEN_USED, user=token.user, subject=token, address=address)
+    with _lock:
+        _noted[pair] = now
+        _noted.move_to_end(pair)
+        while len(_noted) > KNOWN:
+            _noted.popitem(last=False)

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit import idempotency
-from campaigns.kit.api.bodies import Readable
-from campaigns.kit.api.refusals import Refusal
+from campaigns.kit.api.parsing import Readable
+from campaigns.kit.api.problems import Refusal
 from campaigns.kit.messages import messages_after_commit
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def once(
             transaction.set_rollback(True)
             return response
         answer = _answer_of(view, response, _identity(view.request, digest()))
-        idempotency.keep(view.user, key, replace(answer, body=view.to_keep(answer.body)))
+        idempotency.keep(view.user, key, replace(answer, body=view.to_store(answer.body)))
         return _answer(answer)
 
 

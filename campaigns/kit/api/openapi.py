@@ -18,10 +18,10 @@ from msgspec import Struct, json
 from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 
-from campaigns.kit.api import idempotency, paging
+from campaigns.kit.api import idempotency, lists
 from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.outputs import Selectable, names_of
 from campaigns.kit.api.problems import MEDIA_TYPE
-from campaigns.kit.api.selection import Selectable, names_of
 from campaigns.kit.filters import Filter, FilterSet
 from campaigns.models import Scope
 
@@ -321,9 +321,9 @@ def _filter(name: str, each: Filter) -> OpenApiParameter:
 def _paging() -> list[OpenApiParameter]:
     limit = {
         "type": "integer",
-        "minimum": paging.FEWEST,
-        "maximum": paging.MOST,
-        "default": paging.USUAL,
+        "minimum": lists.FEWEST,
+        "maximum": lists.MOST,
+        "default": lists.USUAL,
     }
     cursor = "Where the page begins: taken from `next` or `previous` of an answer."
     return [

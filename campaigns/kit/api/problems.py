@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
-from campaigns.kit.api.refusals import Refusal
 from campaigns.kit.errors import BadFile, Differs, Invalid, NotConfirmed, NotPossible
 from campaigns.kit.revisions import Changed
 
@@ -132,3 +131,20 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
             yield from _flat(inner, f"{path}.{index}".strip("."))
     else:
         yield path, [str(message) for message in (detail if isinstance(detail, list) else [detail])]
+
+
+class Refusal(APIException):
+    """An error whose answer has a type, headers or members of its own."""
+
+    type_: ClassVar[str] = "about:blank"
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        members: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.headers = dict(headers or {})
+        self.members = dict(members or {})

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from campaigns.kit import rates
-from campaigns.kit.api.refusals import Refusal
+from campaigns.kit.api.problems import Refusal
 from campaigns.models import ApiToken
 from perfdash.clients import client_address
 

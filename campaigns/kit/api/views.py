@@ -20,12 +20,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from campaigns.kit import owners
-from campaigns.kit.api import idempotency, paging, problems, scopes
-from campaigns.kit.api.authentication import BrowserAuthentication, TokenAuthentication
-from campaigns.kit.api.filters import narrowed, refuse_unknown
+from campaigns.kit.api import idempotency, lists, problems
+from campaigns.kit.api.authentication import (
+    BrowserAuthentication,
+    TokenAuthentication,
+    require_scope,
+)
 from campaigns.kit.api.inputs import Input, NoQuery
+from campaigns.kit.api.lists import narrowed, refuse_unknown
+from campaigns.kit.api.outputs import Selectable, picked, selected
 from campaigns.kit.api.parsing import StrictJSONParser
-from campaigns.kit.api.selection import Selectable, picked, selected
 from campaigns.kit.api.throttling import Standing, Throttle
 from campaigns.kit.filters import FilterSet
 from campaigns.kit.revisions import Data, Seen, held, revision_of
@@ -75,7 +79,7 @@ class Api(APIView):
         handler = getattr(self, name, None)
         if handler is None:
             return
-        scopes.require(request, self.scope_needed())
+        require_scope(request, self.scope_needed())
         keyed = request.method == "POST" and idempotency.key_of(request) is not None
         right = self.right_needed(name)
         if self.of is not None or right != Right.SEE:
@@ -120,7 +124,7 @@ class Api(APIView):
         asked = {name: query[name] for name in query if name not in READING}
         return checked(shape(data=asked, context={"query": True}))
 
-    def to_keep(self, body: bytes) -> bytes:
+    def to_store(self, body: bytes) -> bytes:
         """Give what is kept of an answer for whoever repeats the request: without what is told once."""
         return body
 
@@ -132,8 +136,8 @@ class Api(APIView):
         filters: type[FilterSet] | None = None,
     ) -> Response:
         """One page of a list in the order of a column, narrowed by the query. Raise ValidationError."""
-        found = narrowed(rows, self.request, filters, beside=READING | paging.NAMES)
-        pages = paging.Pages(order)
+        found = narrowed(rows, self.request, filters, beside=READING | lists.NAMES)
+        pages = lists.Pages(order)
         page = pages.paginate_queryset(found, self.request, view=self)
         return pages.get_paginated_response(self.shown(page, output, many=True))
 

@@ -32,7 +32,7 @@ def _clipped(text: str) -> str:
     return text if len(text) <= 2 * LONG else f"{text[: LONG - 1]}…{text[-LONG:]}"
 
 
-def contrast_words(contrast: Mapping[str, Any]) -> str:
+def contrast_label(contrast: Mapping[str, Any]) -> str:
     """Name a primary contrast: “concurrency 7 against 5, at engine asyncio”."""
 
     def named(factor: str, level: Any) -> str:

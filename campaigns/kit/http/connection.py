@@ -12,7 +12,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from campaigns.kit import guarded
+from campaigns.kit.http import guarded
+from campaigns.kit.http.credentials import Tls, context_of
 from campaigns.kit.http.errors import (
     Answered,
     LoginRefused,
@@ -21,10 +22,9 @@ from campaigns.kit.http.errors import (
     Strange,
     Unavailable,
 )
+from campaigns.kit.http.failures import FAILURES, FileFailed, classified
 from campaigns.kit.http.pacing import Pacer
-from campaigns.kit.http.tls import Tls, context_of
 from campaigns.kit.network import Rules, check_url
-from campaigns.kit.network.http import FAILURES, FileFailed, classified
 
 REST_SLICE_SECONDS = 0.2
 CONNECT_SECONDS = 10.0

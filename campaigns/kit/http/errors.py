@@ -8,7 +8,7 @@ class ClientError(Exception):
 
 
 class NoAnswer(ClientError):
-    """No answer came. `failure` is a class of `campaigns.kit.network.http.FAILURES`."""
+    """No answer came. `failure` is a class of `campaigns.kit.http.failures.FAILURES`."""
 
     def __init__(self, failure: str, message: str) -> None:
         super().__init__(message)

@@ -7,11 +7,11 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.allowing import team_for
 from campaigns.kit.api.inputs import CancelInput, ConfirmInput
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
+from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign

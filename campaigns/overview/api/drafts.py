@@ -10,8 +10,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.api import waiting
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import selected
-from campaigns.kit.api.shapes import Part
+from campaigns.kit.api.outputs import Part, selected
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.rights import Right

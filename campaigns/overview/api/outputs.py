@@ -9,8 +9,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.execution import live
-from campaigns.kit.api.selection import Selectable, all_of
-from campaigns.kit.api.shapes import Part, text
+from campaigns.kit.api.outputs import Part, Selectable, all_of, text
 from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of

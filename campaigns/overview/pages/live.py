@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 
 from campaigns.execution import live
 from campaigns.execution.pages.run import STOP_POLLING
-from campaigns.kit.pages.fields import is_key
+from campaigns.kit.forms import is_key
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign

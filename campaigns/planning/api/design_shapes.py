@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from campaigns.kit.api.shapes import Part, text
+from campaigns.kit.api.outputs import Part, text
 from campaigns.models import Campaign
 from campaigns.planning import design
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import FormInput
 from campaigns.kit.api.openapi import NOT_FOUND, operation
-from campaigns.kit.api.selection import ModelOutput
+from campaigns.kit.api.outputs import ModelOutput
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.filters import LARGEST

@@ -49,9 +49,9 @@ def ask(campaign: Campaign, step: LaunchRequest.Step, user: User, **options: Any
     )
     word = made.get_step_display()
     log(campaign, f"{word} asked for by {name_of(user)}; it waits for approval by a second person")
-    record(Action.LAUNCH_ASKED, user=user, campaign=campaign, step=step, **options)
+    record(Action.LAUNCH_REQUESTED, user=user, campaign=campaign, step=step, **options)
     announce(
-        Announcement.Kind.LAUNCH_ASKED,
+        Announcement.Kind.LAUNCH_REQUESTED,
         campaign.team,
         campaign=campaign,
         to=people_with(campaign.team, Right.OPERATE).exclude(pk=user.pk),

@@ -8,8 +8,8 @@ from django.db.models import F, Max
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Block, Campaign, Cell, LaunchRequest, LogLine, Run, Session
 from campaigns.planning.design import MOST_REPETITIONS

@@ -4,7 +4,7 @@ from campaigns.kinds.base.values import told_to_driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit import network
 from campaigns.kit.errors import NotConfirmed, NotPossible
-from campaigns.kit.team_names import quoted_target
+from campaigns.kit.owners import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.planning.limits import excess_at
 from campaigns.targets.allowed import allowed_on

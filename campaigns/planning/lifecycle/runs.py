@@ -5,8 +5,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
 from campaigns.planning.lifecycle import approval

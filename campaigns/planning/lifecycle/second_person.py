@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.outbox import announce
+from campaigns.kit.owners import require_right
 from campaigns.kit.rights import NotAllowed, NotVisible, Right, may
 from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.planning.lifecycle import approval

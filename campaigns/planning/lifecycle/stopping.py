@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.team_names import target_name
+from campaigns.kit.owners import target_name
 from campaigns.kit.units import written
 from campaigns.models import Attempt, Campaign, LogLine, Run
 from campaigns.planning.expected import budget_seconds_left

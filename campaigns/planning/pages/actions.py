@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.forms import is_key
 from campaigns.kit.pages.confirming import Step, ask_for_name, ask_reason, typed_name
-from campaigns.kit.pages.fields import is_key
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.forms import as_text
 from campaigns.kit.pages.confirming import typed_name
-from campaigns.kit.pages.fields import as_text
-from campaigns.kit.pages.form_renderer import with_errors
+from campaigns.kit.pages.forms import with_errors
 from campaigns.kit.pages.moved import of_form
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, changed

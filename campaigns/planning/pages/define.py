@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
+from campaigns.kit.forms import is_key
 from campaigns.kit.pages import moved
-from campaigns.kit.pages.fields import is_key
 from campaigns.kit.pages.moved import Moved, opened_on, seen_in
 from campaigns.kit.pages.people import campaign_of, may, takes, user_of
 from campaigns.kit.revisions import Changed

@@ -7,8 +7,7 @@ from django import forms
 
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL
-from campaigns.kit.pages.form_renderer import with_errors
-from campaigns.kit.pages.widgets import Cards
+from campaigns.kit.pages.forms import Cards, with_errors
 from campaigns.models import Campaign
 from campaigns.planning.design import FIELDS, DesignForm, in_group, label_of
 from campaigns.planning.pages import limits

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kit.charts.labels import told_apart
+from campaigns.kit.charts.labels import short_labels
 from campaigns.kit.formats import about
-from campaigns.kit.pages.fields import as_text
+from campaigns.kit.forms import as_text
 from campaigns.models import Campaign
 from campaigns.planning.checking import Definition
 from campaigns.planning.plan import Levels, PlannedRun
@@ -150,7 +150,7 @@ def _words(cell: Mapping[str, Any]) -> str:
 def _shorten(definition: Definition) -> dict[str, dict[str, str]]:
     """What of each factor's levels tells them apart."""
     return {
-        name: told_apart([as_text(level) for level in levels])
+        name: short_labels([as_text(level) for level in levels])
         for name, levels in definition.factors.items()
     }
 

@@ -11,8 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
-from campaigns.kit.pages.fields import is_key
+from campaigns.kit.forms import add_errors, is_key
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.revisions import Changed, held

@@ -14,8 +14,7 @@ from rest_framework.reverse import reverse
 
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable
-from campaigns.kit.api.shapes import Part, text
+from campaigns.kit.api.outputs import Part, Selectable, text
 from campaigns.kit.filters import FilterSet
 from campaigns.kit.histogram import SHARES, summarise
 from campaigns.models import (

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import ByQuery
+from campaigns.kit.api.outputs import ByQuery
 from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.planning.api.base import TAG, CampaignApi

@@ -9,10 +9,10 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.api import shapes
+from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Input, Word
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import Selectable, picked, selected
+from campaigns.kit.api.outputs import Selectable, picked, selected
 from campaigns.models import Campaign, Run
 from campaigns.planning.api.base import CampaignApi
 from campaigns.results.history import history_of
@@ -35,7 +35,7 @@ class HistoryOutput(Selectable):
     """Columns of equal length, the oldest value first. `at`: when its run began."""
 
     metric = serializers.CharField()
-    unit = shapes.text(allow_null=True)
+    unit = outputs.text(allow_null=True)
     lower_is_better = serializers.BooleanField(allow_null=True)
     at = column(serializers.DateTimeField(allow_null=True))
     value = column(serializers.FloatField())

@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from campaigns.kit.api import shapes
+from campaigns.kit.api import outputs
 from campaigns.kit.api.inputs import Flag, Input, Percentiles
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api.outputs import Selectable
 from campaigns.models import (
     Attempt,
     Cell,
@@ -58,14 +58,14 @@ class ExclusionNote(serializers.ModelSerializer[Exclusion]):
         fields = ["by", "reason", "at"]
 
 
-class ProofCounts(shapes.Part):
+class ProofCounts(outputs.Part):
     """How many proofs hold, of how many."""
 
     total = serializers.IntegerField()
     ok = serializers.IntegerField()
 
 
-class Health(shapes.Part):
+class Health(outputs.Part):
     """How the generator did."""
 
     verdict = serializers.CharField()

@@ -19,18 +19,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from campaigns.kit.allowing import team_for
-from campaigns.kit.api.bodies import unpacked
+from campaigns.kit.api.authentication import scopes_of
 from campaigns.kit.api.idempotency import Hashed
 from campaigns.kit.api.inputs import Flag, Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.parsing import TooLarge, strict_json
-from campaigns.kit.api.scopes import scopes_of
-from campaigns.kit.api.selection import Selectable
-from campaigns.kit.api.shapes import text
+from campaigns.kit.api.outputs import Selectable, text
+from campaigns.kit.api.parsing import TooLarge, strict_json, unpacked
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
+from campaigns.kit.owners import team_for
 from campaigns.kit.rights import Right
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
 from campaigns.planning.analyses import request_analysis, request_analysis_of_received

@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 
 from campaigns import results
 from campaigns.kit.activity import Action, record
-from campaigns.kit.allowing import require_right
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Differs, Invalid, NotPossible
+from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, DeclaredMetric, LogLine, Session, Submission, Team
 from campaigns.models.teams import default_team

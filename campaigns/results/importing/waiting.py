@@ -51,7 +51,7 @@ def keep(
     while piece := content.read(PIECE):
         SubmissionPart.objects.create(submission=kept, number=number, content=piece)
         number += 1
-    record(Action.RESULTS_KEPT, user=author, subject=kept, filename=kept.filename)
+    record(Action.RESULTS_QUEUED, user=author, subject=kept, filename=kept.filename)
     return kept
 
 

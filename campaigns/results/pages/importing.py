@@ -13,11 +13,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import BadFile, Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.formats import direction
 from campaigns.kit.forms import Text
+from campaigns.kit.owners import team_for
 from campaigns.kit.pages.people import takes, team_form, user_of
 from campaigns.kit.rights import Right, visible
 from campaigns.models import Campaign, Submission

@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from campaigns.kit.api.openapi import CONFLICT, operation
-from campaigns.kit.api.selection import ByQuery
+from campaigns.kit.api.outputs import ByQuery
 from campaigns.kit.api.views import Api
 from campaigns.models import Conclusion
 from campaigns.planning.api.base import TAG, CampaignApi

@@ -8,8 +8,8 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.findings.api.comparing import ComparisonOutput
-from campaigns.kit.api import shapes
-from campaigns.kit.api.selection import Selectable
+from campaigns.kit.api import outputs
+from campaigns.kit.api.outputs import Selectable
 from campaigns.models import Conclusion, Decision, Evidence
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.deciding import approvals
@@ -18,20 +18,20 @@ from campaigns.reviews.queries import asked_of
 from campaigns.reviews.rows import possible_reviewers
 
 
-class EvidencePart(shapes.Part):
+class EvidencePart(outputs.Part):
     """What it rests on. `data_hash`, `versions`, `sessions`: as frozen when it was sent to review."""
 
     campaign = serializers.IntegerField()
     url = serializers.URLField()
     contrast = serializers.JSONField(allow_null=True)
-    finding = shapes.text()
-    view = shapes.text()
-    data_hash = shapes.text()
+    finding = outputs.text()
+    view = outputs.text()
+    data_hash = outputs.text()
     versions = serializers.DictField(child=serializers.CharField())
     sessions = serializers.IntegerField()
 
 
-class CheckPart(shapes.Part):
+class CheckPart(outputs.Part):
     """One check of one campaign. `word`: of the author; `missing`: it takes one, on what it says now."""
 
     name = serializers.CharField(help_text="By which a word is sent.")
@@ -40,31 +40,31 @@ class CheckPart(shapes.Part):
     state = serializers.ChoiceField(choices=["pass", "warn", "fail"])
     number = serializers.CharField()
     words = serializers.CharField()
-    word = shapes.text()
+    word = outputs.text()
     missing = serializers.BooleanField()
 
 
-class DecisionPart(shapes.Part):
+class DecisionPart(outputs.Part):
     """What somebody decided on a revision. Of former revisions it counts no more."""
 
     by = serializers.CharField()
     decision = serializers.ChoiceField(choices=Decision.Word.choices)
-    reason = shapes.text()
+    reason = outputs.text()
     revision = serializers.IntegerField()
     data_hash = serializers.CharField()
     at = serializers.DateTimeField()
 
 
-class AskedPart(shapes.Part):
+class AskedPart(outputs.Part):
     """Somebody who is asked to decide."""
 
     reviewer = serializers.CharField()
-    asked_by = shapes.text()
+    asked_by = outputs.text()
     asked_at = serializers.DateTimeField()
     decided = serializers.BooleanField()
 
 
-class ChangePart(shapes.Part):
+class ChangePart(outputs.Part):
     """What re-opened it, with both values where there are two. `kind`: data or finding."""
 
     campaign = serializers.IntegerField()
@@ -224,9 +224,9 @@ class BaselineOutput(Selectable):
 
     conclusion = ConclusionOutput(allow_null=True)
     campaign = serializers.IntegerField(allow_null=True)
-    kinship = shapes.text()
+    kinship = outputs.text()
     stands = serializers.BooleanField()
-    reason = shapes.text()
+    reason = outputs.text()
     comparison = ComparisonOutput(allow_null=True)
 
 

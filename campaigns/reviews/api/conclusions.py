@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from campaigns.kit.api.inputs import Flag, Input, NoQuery
 from campaigns.kit.api.openapi import NOT_FOUND, operation
-from campaigns.kit.api.selection import picked, selected
+from campaigns.kit.api.outputs import picked, selected
 from campaigns.kit.api.views import Api
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right

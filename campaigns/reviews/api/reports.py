@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
-from campaigns.kit.api.selection import ByQuery, Selectable
+from campaigns.kit.api.outputs import ByQuery, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import Right

@@ -12,7 +12,7 @@ from django.urls import reverse
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import Text
-from campaigns.kit.outbox import announce, unsay
+from campaigns.kit.outbox import announce, forget_comment
 from campaigns.models import Announcement, Comment, Mention, Thread
 from campaigns.reviews.comments.mentions import mentioned
 from campaigns.reviews.comments.places import Place, words_of
@@ -85,7 +85,7 @@ def delete(comment: Comment, user: User) -> None:
     row = _own(comment, user)
     Comment.objects.filter(pk=row.pk).update(text="", deleted_at=Now())
     row.mentions.all().delete()
-    unsay(row)
+    forget_comment(row)
     _record(Action.COMMENT_DELETED, row.thread, user)
 
 

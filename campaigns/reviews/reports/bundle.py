@@ -28,6 +28,6 @@ def attachment(conclusion: Conclusion) -> str:
 def answered(subject: Campaign | Conclusion, name: str, ready: Ready) -> FileResponse:
     """Send a bundle, and write down who took it."""
     campaign = subject if isinstance(subject, Campaign) else None
-    activity.record(Action.BUNDLE_TAKEN, subject=subject, campaign=campaign, seal=ready.seal)
+    activity.record(Action.BUNDLE_DOWNLOADED, subject=subject, campaign=campaign, seal=ready.seal)
     headers = {"Content-Disposition": name, HEADER: ready.seal}
     return FileResponse(ready.file, content_type=ZIP, headers=headers)

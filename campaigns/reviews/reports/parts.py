@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Min
 from campaigns.findings.pages.level_tables import level_tables
 from campaigns.findings.pages.tables import strata_table
 from campaigns.kit.charts.formats import counted
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.models import Campaign, Evidence, Exclusion, Finding, Run
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.metrics import metric_of
@@ -51,7 +51,7 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     return Part(
         name=campaign.name,
         question=campaign.question,
-        contrast=contrast_words(contrast) if contrast else outline.contrast,
+        contrast=contrast_label(contrast) if contrast else outline.contrast,
         answer=str(answer.get("sentence") or (OPEN if is_open else NOTHING_YET)),
         caveat=str(answer.get("caveat", "")),
         facts=tuple(

@@ -7,9 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.credentials import BadCertificate, Login, Tls
 from campaigns.kit.http.errors import ClientError
-from campaigns.kit.http.login import Login
-from campaigns.kit.http.tls import BadCertificate, Tls
 from campaigns.kit.network import NetworkError, Rules
 from campaigns.targets.actions.errors import ActionFailed
 from campaigns.targets.actions.values import PLACE, Action

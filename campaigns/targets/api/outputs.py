@@ -3,8 +3,7 @@
 from django.utils.functional import cached_property
 from rest_framework import serializers
 
-from campaigns.kit.api.selection import ModelOutput, all_of
-from campaigns.kit.api.shapes import Part
+from campaigns.kit.api.outputs import ModelOutput, Part, all_of
 from campaigns.models import Target
 from campaigns.targets.allowed import names_beside
 from campaigns.targets.forms import TYPED

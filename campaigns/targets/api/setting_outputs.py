@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from campaigns.kit.api.inputs import FormInput, Input, Scalar
-from campaigns.kit.api.selection import ModelOutput
+from campaigns.kit.api.outputs import ModelOutput
 from campaigns.models import Setting, SshLogin, TargetStep
 from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.reaching import action_of, apply_of, read_of

@@ -5,12 +5,12 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.kit.allowing import team_for
 from campaigns.kit.api.inputs import FormInput, Name
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.filters import FilterSet, Word
+from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right
 from campaigns.models import Target

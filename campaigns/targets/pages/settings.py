@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
+from campaigns.kit.forms import add_errors
 from campaigns.kit.pages.moved import Moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, Data, held

@@ -10,10 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from campaigns.kit import encryption
-from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
-from campaigns.kit.pages.fields import is_key
+from campaigns.kit.forms import add_errors, is_key
+from campaigns.kit.owners import team_for
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, team_form, user_of
 from campaigns.kit.pages.sorting import Sort
@@ -46,7 +45,7 @@ MOST_LOOKS = 20
 @takes(Right.SEE)
 def target_list(request: HttpRequest) -> HttpResponse:
     """All targets in use."""
-    sort = Sort.asked(request.GET.get("sort", ""), COLUMNS)
+    sort = Sort.parse(request.GET.get("sort", ""), COLUMNS)
     rows = sort.apply(target_rows(may(request).see), COLUMNS)
     return render(request, "targets/list.html", {"rows": rows, "sort": sort})
 

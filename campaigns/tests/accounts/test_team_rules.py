@@ -3,8 +3,8 @@
 import pytest
 
 from campaigns.accounts import teams
-from campaigns.kit.allowing import team_for
 from campaigns.kit.errors import Invalid
+from campaigns.kit.owners import team_for
 from campaigns.kit.rights import NotAllowed, NotVisible
 from campaigns.models import AuditEvent, Membership, Team
 from campaigns.tests.people import join, somebody

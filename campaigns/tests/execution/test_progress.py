@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from campaigns.execution import progress
-from campaigns.kit.redis_link import RedisLink
+from campaigns.kit.broker import RedisLink
 
 
 @pytest.fixture

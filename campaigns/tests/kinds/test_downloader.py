@@ -22,8 +22,8 @@ from campaigns.kinds.downloader.steps import MODULES
 from campaigns.kinds.programs.program import ROOT
 from campaigns.kinds.registry import driver_of
 from campaigns.kit import histogram
+from campaigns.kit.http.failures import FAILURES
 from campaigns.kit.network import Rules, parse_rules
-from campaigns.kit.network.http import FAILURES
 from campaigns.kit.units import UNITS
 from campaigns.tests.kinds.programs.conftest import ENGINES
 from campaigns.tests.kinds.programs.processes import until

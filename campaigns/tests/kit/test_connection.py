@@ -8,8 +8,8 @@ import time
 import pytest
 
 from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
 from campaigns.kit.http.errors import NoAnswer, Strange
-from campaigns.kit.http.tls import BadCertificate, Tls, context_of
 from campaigns.kit.network import Refused, parse_rules
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.kinds.programs.servers import behaving

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from campaigns.kit.guarded import NOTHING_READ, TooLate, ask
+from campaigns.kit.http.failures import FileFailed
+from campaigns.kit.http.guarded import NOTHING_READ, TooLate, ask
 from campaigns.kit.network import BadUrl, Refused, parse_rules
-from campaigns.kit.network.http import FileFailed
 from campaigns.tests.kinds.programs.servers import behaving
 
 RULES = parse_rules("127.0.0.1:*")

@@ -4,8 +4,7 @@ from django import forms
 from django.template.loader import render_to_string
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
-from campaigns.kit.model_forms import SecretArea, SecretInput, form_field
+from campaigns.kit.forms import SecretArea, SecretInput, add_errors, form_field
 from campaigns.models import Target, Team
 from campaigns.targets.api.outputs import TargetOutput
 from campaigns.targets.api.setting_outputs import SettingInput, SshInput, StepInput

@@ -10,8 +10,8 @@ import pytest
 from redis import Redis
 
 from campaigns.kit import rates
+from campaigns.kit.broker import RedisLink
 from campaigns.kit.rates import Rate
-from campaigns.kit.redis_link import RedisLink
 
 
 def take(who, rate):

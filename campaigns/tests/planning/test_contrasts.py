@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.errors import Invalid
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
@@ -127,7 +127,7 @@ def test_a_draft_keeps_it_and_a_clone_takes_it(target):
     assert data["primary_contrast"] == contrast
     clone = drafts.create(check(data), None, clone_of=draft)
     assert clone.primary_contrast == contrast
-    assert contrast_words(clone.primary_contrast) == "workers 8 vs. 4, at engine old"
+    assert contrast_label(clone.primary_contrast) == "workers 8 vs. 4, at engine old"
 
 
 def test_the_hash_of_a_campaign_without_one_knows_nothing_of_it(target):

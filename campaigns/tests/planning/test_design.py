@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.kit.form_errors import messages_of
+from campaigns.kit.forms import messages_of
 from campaigns.models import Campaign
 from campaigns.planning import design
 from campaigns.planning.api.design_shapes import Definition

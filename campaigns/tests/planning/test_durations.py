@@ -3,7 +3,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.kit.durations import DurationField
+from campaigns.kit.forms import DurationField
 from campaigns.kit.units import written
 
 

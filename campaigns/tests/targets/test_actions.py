@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.kit.http.login import Login
-from campaigns.kit.http.tls import Tls
+from campaigns.kit.http.credentials import Login, Tls
 from campaigns.kit.network import parse_rules
 from campaigns.targets.actions import (
     Action,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.kit.activity.acting import by_request
+from campaigns.kit.activity import by_request
 from campaigns.kit.rights import NotAllowed
 from campaigns.models import Target, Team
 from campaigns.planning import drafts, lifecycle

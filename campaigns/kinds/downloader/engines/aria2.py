@@ -22,8 +22,8 @@ from campaigns.kinds.programs import lifeline, processes
 from campaigns.kinds.programs.downloading import Job, Run, libraries
 from campaigns.kinds.programs.pinned import Pinned, allowed_addresses, begin_of
 from campaigns.kinds.programs.transfers import Item, Tally
+from campaigns.kit.http.failures import FileFailed, headers
 from campaigns.kit.network import NetworkError, Refused, check_url
-from campaigns.kit.network.http import FileFailed, headers
 
 PROGRAM = "aria2c"
 SECONDS_TO_TELL_ITS_VERSION = 10.0

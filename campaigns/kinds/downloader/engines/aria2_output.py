@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from campaigns.kinds.programs.transfers import FULL
-from campaigns.kit.network.http import FileFailed, in_our_words
+from campaigns.kit.http.failures import FileFailed, normalised_message
 
 COMPLETE = re.compile(r"\[NOTICE\] Download complete: .*/(\d+)\Z")
 INCOMPLETE = re.compile(r"\[NOTICE\] Download GID#\w+ not complete: .*/(\d+)?\Z")
@@ -115,4 +115,4 @@ def _failure(code: int, status: int | None, text: str) -> str:
 
 def _shown(text: str) -> str:
     """Give the last of aria2's sentences, which says most."""
-    return in_our_words(text.rpartition("] ")[2]) or "aria2 says nothing"
+    return normalised_message(text.rpartition("] ")[2]) or "aria2 says nothing"

@@ -31,7 +31,7 @@ from campaigns.kinds.programs.downloading import (
 )
 from campaigns.kinds.programs.transfers import Counter, Item, Transfer
 from campaigns.kit.http import pacing
-from campaigns.kit.network.http import FileFailed, classified, refuse_length, took_too_long
+from campaigns.kit.http.failures import FileFailed, classified, refuse_length, took_too_long
 
 TRANSFER: ContextVar[Transfer] = ContextVar("TRANSFER")
 """What a task is fetching."""

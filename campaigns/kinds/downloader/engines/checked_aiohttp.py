@@ -13,8 +13,8 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 from aiohttp.resolver import ThreadedResolver
 
+from campaigns.kit.http.failures import ANONYMOUS, ErrorClasses, headers
 from campaigns.kit.network import Rules
-from campaigns.kit.network.http import ANONYMOUS, ErrorClasses, headers
 
 FAILURE_CLASSES: ErrorClasses = (
     (socket.gaierror, "dns"),

@@ -10,8 +10,8 @@ import pycurl
 
 from campaigns.kinds.programs.pinned import Resolver, allowed_addresses, begin_of
 from campaigns.kit import name_service
+from campaigns.kit.http.failures import NO_RESOURCES, FileFailed, headers, normalised_message
 from campaigns.kit.network import Endpoint, NetworkError, Refused, Rules, check_url, parse_url
-from campaigns.kit.network.http import NO_RESOURCES, FileFailed, headers, in_our_words
 
 HTTP_VERSIONS = {
     "automatic": pycurl.CURL_HTTP_VERSION_2TLS,
@@ -169,7 +169,7 @@ class CheckedCurl:
         failure = _CLASS_OF.get(code, "protocol")
         if code == pycurl.E_RECV_ERROR and any(word in message for word in NONSENSE):
             failure = "protocol"
-        return FileFailed(failure, in_our_words(f"{message} (libcurl {code})"))
+        return FileFailed(failure, normalised_message(f"{message} (libcurl {code})"))
 
     def _open(self, purpose: int, wanted: Any) -> socket.socket | int:
         """Make the socket of a connection, if the rules allow the address that it will go to."""

@@ -13,9 +13,9 @@ from campaigns.kinds.downloader.engines.curl_fetching import Fetcher
 from campaigns.kinds.downloader.engines.shards import Shards
 from campaigns.kinds.programs import lifeline
 from campaigns.kinds.programs.downloading import Job, Run, libraries
+from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.http.pacing import Pacer
 from campaigns.kit.network import parse_url
-from campaigns.kit.network.http import FileFailed
 
 MOST_AUTOMATIC = 2
 """More processes were not measured to be worth their memory."""

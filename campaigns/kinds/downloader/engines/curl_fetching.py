@@ -18,8 +18,8 @@ import pycurl
 from campaigns.kinds.downloader.engines.checked_curl import CheckedCurl, Places
 from campaigns.kinds.programs.downloading import REDIRECTS, Job, next_url, refuse_status
 from campaigns.kinds.programs.transfers import Counted, Item, Tally, Transfer
+from campaigns.kit.http.failures import FileFailed, refuse_length, took_too_long
 from campaigns.kit.http.pacing import Pacer
-from campaigns.kit.network.http import FileFailed, refuse_length, took_too_long
 
 LOOK_SECONDS = 0.1
 """How often it is looked whether an answer takes too long, or the run has to end."""

@@ -21,9 +21,15 @@ from campaigns.kinds.programs.downloading import (
     refuse_status,
 )
 from campaigns.kinds.programs.transfers import Counter, Item, Transfer
-from campaigns.kit.guarded import EXPECTED, FAILURE_CLASSES, Limit, checked_session, location_of
 from campaigns.kit.http import pacing
-from campaigns.kit.network.http import CHUNK_BYTES, FileFailed, classified, refuse_length
+from campaigns.kit.http.failures import CHUNK_BYTES, FileFailed, classified, refuse_length
+from campaigns.kit.http.guarded import (
+    EXPECTED,
+    FAILURE_CLASSES,
+    Limit,
+    checked_session,
+    location_of,
+)
 
 
 class Threads(threading.local):

@@ -10,8 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.form_errors import add_errors
-from campaigns.kit.pages.fields import is_key
+from campaigns.kit.forms import add_errors, is_key
 from campaigns.kit.pages.people import user_of
 from campaigns.kit.rights import visible
 from campaigns.models import Campaign, Conclusion

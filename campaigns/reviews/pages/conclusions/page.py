@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from campaigns.kit.activity import Action
-from campaigns.kit.charts.labels import contrast_words
+from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.rights import Right
@@ -189,7 +189,7 @@ def _evidence(conclusion: Conclusion) -> Iterator[EvidenceLine]:
         drawn.add((row.campaign_id, row.view))
         yield EvidenceLine(
             row,
-            contrast_words(row.contrast) if row.contrast else "",
+            contrast_label(row.contrast) if row.contrast else "",
             sentences.get(row.campaign_id, ""),
             int(row.snapshot.get("sessions", 0)),
             _versions(row.snapshot.get("versions", {})),

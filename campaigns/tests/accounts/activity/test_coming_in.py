@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 
 from campaigns.accounts.access import make_token
 from campaigns.kit.activity import Action
-from campaigns.kit.activity.tokens import note_use
+from campaigns.kit.api.authentication import note_use
 from campaigns.models import AuditEvent
 from campaigns.tests.people import somebody
 
@@ -83,7 +83,7 @@ def test_a_token_leaves_a_row_at_its_first_use_from_each_address_and_then_none_f
 def test_another_process_finds_the_row_of_the_first(ada, monkeypatch):
     token, _ = make_token(ada, "ci")
     note_use(token, "192.0.2.1")
-    monkeypatch.setattr("campaigns.kit.activity.tokens._noted", OrderedDict())
+    monkeypatch.setattr("campaigns.kit.api.authentication._noted", OrderedDict())
     note_use(token, "192.0.2.1")
 
     assert len(rows(Action.TOKEN_USED)) == 1
@@ -92,7 +92,7 @@ def test_another_process_finds_the_row_of_the_first(ada, monkeypatch):
 def test_a_day_later_it_is_told_again(ada, monkeypatch):
     token, _ = make_token(ada, "ci")
     note_use(token, "192.0.2.1")
-    monkeypatch.setattr("campaigns.kit.activity.tokens.EVERY", timedelta(0))
+    monkeypatch.setattr("campaigns.kit.api.authentication.EVERY", timedelta(0))
 
     note_use(token, "192.0.2.1")
 

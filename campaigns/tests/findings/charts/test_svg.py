@@ -3,8 +3,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from campaigns.kit.charts.figure import figure, line, markers
-from campaigns.kit.charts.svg import drawn
-from campaigns.kit.charts.svg.scales import Scale, ticks_of, values_of
+from campaigns.kit.charts.svg import Scale, drawn, ticks_of, values_of
 
 POINTS = [(1, 10.0), (2, 20.0), (3, 15.0)]
 

@@ -10,8 +10,8 @@ import uvloop
 
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.wire import Answer, Wire, open_connection
+from campaigns.kit.http.failures import NO_LENGTH
 from campaigns.kit.network import parse_rules, parse_url
-from campaigns.kit.network.http import NO_LENGTH
 from campaigns.tests.kinds.load.servers import get, misbehaving
 
 RULES = parse_rules("127.0.0.1:*")

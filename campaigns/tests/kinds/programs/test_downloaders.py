@@ -13,7 +13,7 @@ import pytest
 
 from campaigns.kinds.programs.health import judge
 from campaigns.kinds.programs.program import ROOT, ProgramFailed
-from campaigns.kit.network.http import FAILURES, NO_LENGTH
+from campaigns.kit.http.failures import FAILURES, NO_LENGTH
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.kinds.programs.conftest import ARIA2, OURS, request_for
 from campaigns.tests.kinds.programs.processes import keeping, lives, said, until

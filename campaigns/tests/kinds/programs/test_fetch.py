@@ -5,9 +5,9 @@ import time
 import pytest
 
 from campaigns.kinds.programs.fetch import Limits, fetch
-from campaigns.kit import guarded
+from campaigns.kit.http import guarded
+from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import BadUrl, Refused, parse_rules
-from campaigns.kit.network.http import FileFailed
 from campaigns.tests.kinds.programs.processes import until
 
 RULES = parse_rules("127.0.0.1:*")

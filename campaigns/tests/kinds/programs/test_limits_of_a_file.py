@@ -7,9 +7,9 @@ from unittest.mock import Mock
 import pytest
 
 from campaigns.kinds.downloader.engines import asyncio as asyncio_downloader
-from campaigns.kit.guarded import Limit, _Response
 from campaigns.kit.http import pacing
-from campaigns.kit.network.http import NO_LENGTH, FileFailed, in_our_words, refuse_length
+from campaigns.kit.http.failures import NO_LENGTH, FileFailed, normalised_message, refuse_length
+from campaigns.kit.http.guarded import Limit, _Response
 
 
 @pytest.mark.parametrize("announced", ["", "0", "1000", "007", " 12 ", "5, 5", str(2**63 - 1)])
@@ -29,7 +29,7 @@ def test_what_is_no_number_of_bytes_is_refused_in_the_same_words(announced):
 
 
 def test_what_libraries_say_of_other_things_is_left_as_it_is():
-    assert in_our_words("Got nothing (libcurl 52)") == "Got nothing (libcurl 52)"
+    assert normalised_message("Got nothing (libcurl 52)") == "Got nothing (libcurl 52)"
 
 
 def answering(sent: bytes, limit: Limit):

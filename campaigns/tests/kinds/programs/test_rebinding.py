@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from campaigns.kinds.programs.fetch import Limits, fetch
+from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import parse_rules
-from campaigns.kit.network.http import FileFailed
 from campaigns.tests.kinds.programs.rebinding import rebind
 from campaigns.tests.kinds.programs.servers import asked, behaving
 

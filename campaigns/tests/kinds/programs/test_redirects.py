@@ -3,8 +3,8 @@
 import pytest
 
 from campaigns.kinds.programs.downloading import MOST_REDIRECTS, next_url
+from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import parse_rules
-from campaigns.kit.network.http import FileFailed
 
 RULES = parse_rules("127.0.0.1:*, 127.0.0.2:*, files.example:*, *.example:*")
 HERE = "http://127.0.0.1:8099/a/b"

@@ -13,9 +13,9 @@ from campaigns.kinds.downloader.engines import checked_aiohttp
 from campaigns.kinds.programs.downloading import file_url
 from campaigns.kinds.programs.fetch import Limits, fetch
 from campaigns.kinds.programs.manifest import BadManifest, parse
-from campaigns.kit import guarded
+from campaigns.kit.http import guarded
+from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import NetworkError, Rules, parse_rules, parse_url
-from campaigns.kit.network.http import FileFailed
 from campaigns.tests.kinds.programs.servers import asked_head, behaving
 
 EMPTY = hashlib.sha256(b"").hexdigest()

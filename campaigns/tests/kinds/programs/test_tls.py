@@ -9,8 +9,8 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from campaigns.kinds.programs.fetch import Limits, fetch
+from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import parse_rules
-from campaigns.kit.network.http import FileFailed
 from campaigns.tests.kinds.programs.certificates import DAY, NOW, Authority
 from campaigns.tests.kinds.programs.servers import asked, behaving
 

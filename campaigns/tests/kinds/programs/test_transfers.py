@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.kinds.programs.transfers import Counter, Item, Tally, Transfer
-from campaigns.kit.network.http import FileFailed
+from campaigns.kit.http.failures import FileFailed
 
 GOOD = b"abc" * 100
 DIGEST = hashlib.sha256(GOOD).hexdigest()

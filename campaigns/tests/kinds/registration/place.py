@@ -8,7 +8,7 @@ from typing import Any
 
 from campaigns.kinds.base import Context, Target
 from campaigns.kinds.registration.driver import driver
-from campaigns.kit.http.tls import Tls
+from campaigns.kit.http.credentials import Tls
 from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.recomputed import follows
 

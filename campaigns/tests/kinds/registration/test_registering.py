@@ -19,7 +19,7 @@ from campaigns.kinds.base import (
 from campaigns.kinds.registration import requests
 from campaigns.kinds.registration.driver import driver
 from campaigns.kinds.registration.names import attempt_prefix, installation_prefix
-from campaigns.kit.http.tls import Tls
+from campaigns.kit.http.credentials import Tls
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.registration.place import Place, parameters, target_of
 from sandbox.process import running

@@ -6,9 +6,8 @@ from campaigns.kinds.servers import foreman_hosts
 from campaigns.kinds.servers.candlepin import Candlepin, place_of
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.credentials import Login, Tls
 from campaigns.kit.http.errors import Answered, LoginRefused, Strange
-from campaigns.kit.http.login import Login
-from campaigns.kit.http.tls import Tls
 from campaigns.kit.network import parse_rules
 from sandbox.process import running
 

@@ -5,8 +5,8 @@ import pytest
 from campaigns.kinds.servers import katello as module
 from campaigns.kinds.servers.katello import Katello, StillGoesOn, words_of
 from campaigns.kit.http.connection import Answer, Connection
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.http.errors import Answered, LoginRefused, NotPermitted, Strange, Unavailable
-from campaigns.kit.http.login import Login
 from campaigns.kit.network import parse_rules
 from sandbox.process import running
 

@@ -9,7 +9,7 @@ from campaigns.kinds.servers import katello as client_of
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kinds.sync.driver import driver
 from campaigns.kit.http.connection import Connection
-from campaigns.kit.http.login import Login
+from campaigns.kit.http.credentials import Login
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.sync.suite import RULES, Place
 from sandbox.process import running

@@ -24,7 +24,7 @@ from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.sync.cleaning import PREFIX
 from campaigns.kinds.sync.driver import driver
 from campaigns.kit.http.connection import Connection
-from campaigns.kit.http.login import Login
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.recomputed import follows
 

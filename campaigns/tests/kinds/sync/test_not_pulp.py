@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.kinds.base import DriverError, Target, TargetUnavailable
 from campaigns.kinds.sync.driver import driver
-from campaigns.kit.http.tls import Tls
+from campaigns.kit.http.credentials import Tls
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.kinds.programs.servers import behaving, server
 from campaigns.tests.kinds.sync.suite import RULES, Place

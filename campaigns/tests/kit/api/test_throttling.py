@@ -5,7 +5,7 @@ from django.test import Client
 
 from campaigns.accounts.access import make_token, revoke
 from campaigns.kit import rates
-from campaigns.kit.redis_link import RedisLink
+from campaigns.kit.broker import RedisLink
 from campaigns.models import Campaign
 from campaigns.tests.toy import definition
 

@@ -12,19 +12,19 @@ def test_rows_are_sorted_both_ways_and_those_without_a_value_stand_last():
     lengths = {"a": 2, "b": None, "c": 1, "d": 3}
     keys = {"length": lengths.get}
 
-    assert Sort.asked("length", keys).apply("abcd", keys) == ["c", "a", "d", "b"]
-    assert Sort.asked("-length", keys).apply("abcd", keys) == ["d", "a", "c", "b"]
+    assert Sort.parse("length", keys).apply("abcd", keys) == ["c", "a", "d", "b"]
+    assert Sort.parse("-length", keys).apply("abcd", keys) == ["d", "a", "c", "b"]
 
 
 @pytest.mark.parametrize("asked", ["", "-", "nothing", "--name", "-nothing", "\x00"])
 def test_a_column_that_there_is_not_leaves_the_order_as_it_is(asked):
-    assert Sort.asked(asked, KEYS).apply(["b", "A"], KEYS) == ["b", "A"]
+    assert Sort.parse(asked, KEYS).apply(["b", "A"], KEYS) == ["b", "A"]
 
 
 def test_a_second_click_turns_the_order():
-    assert Sort.asked("", KEYS).turned("name") == "name"
-    assert Sort.asked("name", KEYS).turned("name") == "-name"
-    assert Sort.asked("-name", KEYS).turned("name") == "name"
+    assert Sort.parse("", KEYS).turned("name") == "name"
+    assert Sort.parse("name", KEYS).turned("name") == "-name"
+    assert Sort.parse("-name", KEYS).turned("name") == "name"
 
 
 @pytest.mark.django_db

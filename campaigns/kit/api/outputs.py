@@ -90,3 +90,12 @@ def selected(request: Request, shape: type[Selectable]) -> frozenset[str] | None
 def picked(entry: Mapping[str, Any], only: frozenset[str] | None) -> dict[str, Any]:
     """Give the fields that are asked for of what is computed anyway."""
     return {name: value for name, value in entry.items() if only is None or name in only}
+
+
+class Part(serializers.Serializer[Any]):
+    """A part of an answer, always whole."""
+
+
+def text(**named: Any) -> serializers.CharField:
+    """Return a field of text that may be empty."""
+    return serializers.CharField(allow_blank=True, **named)

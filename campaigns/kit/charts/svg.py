@@ -1,12 +1,204 @@
-"""Puts a figure together as SVG. Pure."""
+"""Colours, dashes and words in SVG. Pure."""
 
+import html
+import math
+import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from campaigns.kit.charts.axes import nice_step
 from campaigns.kit.charts.figure import Figure
-from campaigns.kit.charts.svg.paint import NONE, paint, pen, place, words
-from campaigns.kit.charts.svg.scales import Scale, scale_of, ticks_of, values_of, width_of
-from campaigns.kit.charts.svg.symbols import symbol
+from campaigns.kit.charts.formats import number
+
+TOKEN = re.compile(r"@([a-z0-9-]+)(?:/(\d{1,3}))?\Z")
+DASHES = {
+    "dash": "7 4",
+    "dot": "1.5 3",
+    "dashdot": "7 3 1.5 3",
+    "longdash": "11 4",
+    "longdashdot": "11 3 1.5 3",
+}
+NONE = "none"
+
+
+def paint(color: str | None, of: str) -> str:
+    """Give the attributes of a colour; `of` is fill or stroke. What is no token is not painted."""
+    found = TOKEN.match(color or "")
+    if found is None:
+        return f'{of}="{NONE}"'
+    token, alpha = found.groups()
+    opacity = "" if alpha is None else f' {of}-opacity="{int(alpha) / 100:g}"'
+    return f'{of}="var(--{token})"{opacity}'
+
+
+def pen(color: str | None, width: float, dash: str = "") -> str:
+    """Give the attributes of a line."""
+    dashes = f' stroke-dasharray="{DASHES[dash]}"' if dash in DASHES else ""
+    return f'{paint(color, "stroke")} stroke-width="{width:g}"{dashes}'
+
+
+def words(text: object) -> str:
+    """Make words of a figure safe in SVG; they may be escaped already."""
+    return html.escape(html.unescape(str(text)))
+
+
+def place(value: float) -> str:
+    """Write a coordinate, to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+LETTER = 6.4
+"""Pixels that a letter of an axis takes, about: 12 px, sans-serif."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear axis or one of logs: from `low` and `high` to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    is_log: bool = False
+
+    def at(self, value: float) -> float:
+        """The pixel of a value."""
+        shown = math.log10(value) if self.is_log else value
+        return self.start + (shown - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value can be drawn, and lies on the axis."""
+        if self.is_log and value <= 0:
+            return False
+        shown = math.log10(value) if self.is_log else value
+        slack = 1e-9 * (self.high - self.low)
+        return self.low - slack <= shown <= self.high + slack
+
+    def inside(self, value: float) -> float:
+        """The pixel of a value, or of the end of the axis beyond which it lies."""
+        if self.is_log and value <= 0:
+            return self.start
+        low, high = sorted((self.start, self.end))
+        return min(max(self.at(value), low), high)
+
+
+def scale_of(axis: Mapping[str, Any], start: float, end: float) -> Scale:
+    """Read the range of an axis; one without an extent is widened."""
+    low, high = (float(bound) for bound in axis.get("range") or (0.0, 1.0))
+    if not low < high:
+        low, high = low - 0.5, low + 0.5
+    return Scale(low, high, start, end, axis.get("type") == "log")
+
+
+def ticks_of(axis: Mapping[str, Any], scale: Scale) -> list[tuple[float, str]]:
+    """(value, words) of each tick that lies on the axis."""
+    suffix = axis.get("ticksuffix", "")
+    if axis.get("tickvals"):
+        places = zip(axis["tickvals"], axis["ticktext"], strict=True)
+        return [(float(at), f"{said}{suffix}") for at, said in places if scale.holds(float(at))]
+    if scale.is_log:
+        powers = range(math.ceil(scale.low), math.floor(scale.high) + 1)
+        return [(10.0**power, f"{number(10.0**power)}{suffix}") for power in powers]
+    step = float(axis.get("dtick") or nice_step(scale.high - scale.low))
+    first, last = math.ceil(scale.low / step), math.floor(scale.high / step)
+    return [(step * each, f"{number(step * each)}{suffix}") for each in range(first, last + 1)]
+
+
+def values_of(coded: Any) -> Sequence[Any]:
+    """Read the values of a trace, as a list or as Plotly's typed array."""
+    if not isinstance(coded, Mapping):
+        return list(coded)
+    held = np.frombuffer(b64decode(coded["bdata"]), dtype=f"<{coded['dtype']}")
+    return [None if np.isnan(each) else float(each) for each in held.astype(float)]
+
+
+def width_of(texts: Sequence[str]) -> float:
+    """Pixels that the longest of some words takes, about."""
+    return LETTER * max(map(len, texts), default=0)
+
+
+Point = tuple[float, float]
+
+
+def symbol(x: float, y: float, marker: Mapping[str, Any]) -> str:
+    """Draw one point."""
+    name = str(marker.get("symbol", "circle"))
+    size = float(marker.get("size", 6)) / 2
+    color, line = marker.get("color"), marker.get("line") or {}
+    is_open = name.endswith("-open") or name in ("x", "cross-thin")
+    shape = name.removesuffix("-open")
+    width = float(line.get("width", 1.2 if is_open else 0))
+    if is_open:
+        look = f'fill="{NONE}" {pen(color, width or 1.5)}'
+    else:
+        look = f"{paint(color, 'fill')} {pen(line.get('color'), width)}"
+    if shape == "circle":
+        return _circle(x, y, size, look)
+    if shape == "circle-x":
+        reach = size * math.sqrt(0.5)
+        return _circle(x, y, size, look) + _strokes(_cross(x, y, reach), look)
+    if shape == "x":
+        return _strokes(_cross(x, y, size * 0.8), f'fill="{NONE}" {pen(color, 2.2)}')
+    return f'<path d="{_path(_corners(shape, x, y, size))}Z" {look}/>'
+
+
+def _circle(x: float, y: float, radius: float, look: str) -> str:
+    return f'<circle cx="{place(x)}" cy="{place(y)}" r="{place(radius)}" {look}/>'
+
+
+def _strokes(lines: Sequence[Sequence[Point]], look: str) -> str:
+    return f'<path d="{"".join(map(_path, lines))}" {look}/>'
+
+
+def _cross(x: float, y: float, reach: float) -> list[list[Point]]:
+    return [
+        [(x - reach, y - reach), (x + reach, y + reach)],
+        [(x - reach, y + reach), (x + reach, y - reach)],
+    ]
+
+
+def _path(points: Sequence[Point]) -> str:
+    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in points)
+
+
+def _corners(shape: str, x: float, y: float, size: float) -> list[Point]:
+    match shape:
+        case "square":
+            return [(x + a * size, y + b * size) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+        case "diamond":
+            reach = 1.3 * size
+            return [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
+        case "triangle-up":
+            return _star(x, y, 1.2 * size, 1.2 * size, 3, -90)
+        case "triangle-down":
+            return _star(x, y, 1.2 * size, 1.2 * size, 3, 90)
+        case "cross":
+            third = size / 2.5
+            signs = [(-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1)]
+            signs += [(-a, -b) for a, b in signs]
+            far = {1: third, -1: -third, 3: size, -3: -size}
+            return [(x + far[a], y + far[b]) for a, b in signs]
+        case "star":
+            return _star(x, y, 1.4 * size, 0.55 * size, 10, -90)
+        case "hexagram":
+            return _star(x, y, 1.3 * size, 0.75 * size, 12, -90)
+    return [(x + a * size, y + b * size) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+
+
+def _star(x: float, y: float, far: float, near: float, corners: int, turn: float) -> list[Point]:
+    found = []
+    for corner in range(corners):
+        angle = math.radians(turn + 360 * corner / corners)
+        reach = far if corner % 2 == 0 else near
+        if corners == 3:
+            reach = far
+        found.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
+    return found
+
 
 TOP, RIGHT, BOTTOM, LEFT = 30.0, 18.0, 46.0, 16.0
 LINE_GAP = 10.0

@@ -25,8 +25,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
-from campaigns.kit.network import Rules, check_url
-from campaigns.kit.network.http import (
+from campaigns.kit.http.failures import (
     ANONYMOUS,
     CHUNK_BYTES,
     ErrorClasses,
@@ -36,6 +35,7 @@ from campaigns.kit.network.http import (
     refuse_length,
     took_too_long,
 )
+from campaigns.kit.network import Rules, check_url
 
 LOOK_SECONDS = 0.05
 NOTHING_READ = range(1000)

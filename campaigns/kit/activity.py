@@ -1,6 +1,73 @@
-"""The closed list of what is recorded; each with the words that stand between who and what."""
+"""Who acts at the moment, and by which means: known to whatever is called, without being passed on."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import Model
+
+from campaigns.models import AuditEvent, Campaign, Team
+
+BROWSER, COMMAND, SYSTEM = "browser", "command", "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """By which means something is done, and who is asked when somebody wants to know by whom."""
+
+    means: str = SYSTEM
+    user: Callable[[], User | None] = lambda: None
+
+
+_acting: ContextVar[Acting] = ContextVar("acting", default=Acting())  # noqa: B039 - it is frozen
+
+
+@contextmanager
+def by_means(of: str) -> Iterator[None]:
+    """Let what is recorded inside be done by these means: browser, command, or a token by its name."""
+    with _as(replace(_acting.get(), means=of)):
+        yield
+
+
+@contextmanager
+def by_request(user: Callable[[], User | None]) -> Iterator[None]:
+    """Let what is recorded inside be done by whoever sends a web request; `user` says who that is."""
+    with _as(Acting(BROWSER, user)):
+        yield
+
+
+def set_means(of: str) -> None:
+    """Say, within `by_request`, by which other means it came."""
+    _acting.set(replace(_acting.get(), means=of))
+
+
+def token_means(name: str) -> str:
+    """How a token is named as the means."""
+    return f"token “{name}”"
+
+
+def current_means() -> str:
+    """By which means something is done at the moment."""
+    return _acting.get().means
+
+
+def current_user() -> User | None:
+    """Who sent the request; None for commands and tasks."""
+    return _acting.get().user()
+
+
+@contextmanager
+def _as(acting: Acting) -> Iterator[None]:
+    token = _acting.set(acting)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
 
 
 class Action(models.TextChoices):
@@ -25,7 +92,7 @@ class Action(models.TextChoices):
     CAMPAIGN_UNARCHIVED = "campaign_unarchived", "took out of the archive"
     SAMPLES_DELETED = "samples_deleted", "deleted raw samples"
 
-    LAUNCH_ASKED = "launch_asked", "asked for approval of a launch"
+    LAUNCH_REQUESTED = "launch_asked", "asked for approval of a launch"
     LAUNCH_APPROVED = "launch_approved", "approved the launch"
     LAUNCH_REFUSED = "launch_refused", "rejected the launch"
     LAUNCH_WITHDRAWN = "launch_withdrawn", "withdrew the launch request"
@@ -34,9 +101,9 @@ class Action(models.TextChoices):
     RUN_REPEATED = "run_repeated", "repeated a run"
     RUN_EXCLUDED = "run_excluded", "excluded a run"
     RUN_INCLUDED = "run_included", "let a run count again"
-    HAND_DONE = "hand_done", "confirmed a manual step"
+    MANUAL_STEP_DONE = "hand_done", "confirmed a manual step"
 
-    RESULTS_KEPT = "results_kept", "sent a file for a worker to read"
+    RESULTS_QUEUED = "results_kept", "sent a file for a worker to read"
     RESULTS_RECEIVED = "results_received", "submitted results"
     RESULTS_REFUSED = "results_refused", "refused a file"
 
@@ -58,19 +125,19 @@ class Action(models.TextChoices):
     CONCLUSION_EDITED = "conclusion_edited", "changed the conclusion"
     CONCLUSION_DELETED = "conclusion_deleted", "deleted the conclusion"
     CONCLUSION_SENT = "conclusion_sent", "sent to review"
-    CONCLUSION_TAKEN_BACK = "conclusion_taken_back", "took back from review"
+    CONCLUSION_WITHDRAWN = "conclusion_taken_back", "took back from review"
     CONCLUSION_ACCEPTED = "conclusion_accepted", "accepted"
     CONCLUSION_REJECTED = "conclusion_rejected", "rejected"
     CONCLUSION_SUPERSEDED = "conclusion_superseded", "superseded"
     CONCLUSION_REOPENED = "conclusion_reopened", "re-opened"
     CONCLUSION_RECOMPUTED = "conclusion_recomputed", "computed anew, and nothing moved"
-    REVIEWER_ASKED = "reviewer_asked", "asked for a review"
+    REVIEW_REQUESTED = "reviewer_asked", "asked for a review"
     REVIEWER_REMOVED = "reviewer_removed", "asked no more for a review"
     DECISION_MADE = "decision_made", "decided"
-    WORD_GIVEN = "word_given", "answered a warning"
+    WARNING_JUSTIFIED = "word_given", "answered a warning"
     BASELINE_SET = "baseline_set", "made it the baseline"
     BASELINE_REMOVED = "baseline_removed", "made it the baseline no more"
-    BUNDLE_TAKEN = "bundle_taken", "took the bundle"
+    BUNDLE_DOWNLOADED = "bundle_taken", "took the bundle"
     LINK_MADE = "link_made", "made a public link"
     LINK_REVOKED = "link_revoked", "revoked a public link"
 
@@ -114,3 +181,56 @@ class Action(models.TextChoices):
     TOKEN_REVOKED = "token_revoked", "revoked a token"
     TOKEN_USED = "token_used", "used a token"
     KEYS_ROTATED = "keys_rotated", "encrypted the stored passwords anew"
+
+
+NAME_LETTERS = 200
+MEANS_LETTERS = 120
+
+
+class _Unsaid(Enum):
+    WHO = "whoever sends the request"
+
+
+def record(
+    action: Action,
+    *,
+    user: User | _Unsaid | None = _Unsaid.WHO,
+    team: Team | None = None,
+    subject: Model | None = None,
+    campaign: Campaign | None = None,
+    **details: Any,
+) -> AuditEvent:
+    """Write down an action, in the transaction of the deed.
+
+    user: who did it; not said: whoever sends the request; None: perfdash by itself. `team` is that of
+    the campaign or the subject, where it is not said. details: JSON values, and nothing secret.
+    """
+    if campaign is None:
+        campaign = _campaign_of(subject)
+    what = subject if subject is not None else campaign
+    asking = current_user()
+    by_itself = user is None and asking is not None
+    return AuditEvent.objects.create(
+        user=asking if isinstance(user, _Unsaid) else user,
+        means=(SYSTEM if by_itself else current_means())[:MEANS_LETTERS],
+        team_id=team.pk if team is not None else _team_of(campaign) or _team_of(subject),
+        action=Action(action),
+        subject_kind="" if what is None else str(what._meta.model_name),
+        subject_key=None if what is None else what.pk,
+        subject_name="" if what is None else str(what)[:NAME_LETTERS],
+        campaign_key=None if campaign is None else campaign.pk,
+        details=details,
+    )
+
+
+def _campaign_of(subject: Model | None) -> Campaign | None:
+    found = subject if isinstance(subject, Campaign) else getattr(subject, "campaign", None)
+    return found if isinstance(found, Campaign) else None
+
+
+def _team_of(what: Model | None) -> int | None:
+    """Key of the team that owns it, by itself or as a part of a target."""
+    if isinstance(what, Team):
+        return what.pk
+    owner = what if hasattr(what, "team_id") else getattr(what, "target", None)
+    return getattr(owner, "team_id", None)

@@ -1,19 +1,176 @@
-"""Rules of where workers may connect: a host or network, and its ports. Pure.
+"""What can be wrong with an address. Pure.
 
-Two checks belong together, and neither is enough alone: `check_url` looks at what a person typed,
-`Rules.check` at the resolved address of each connection.
+NetworkError    what a person can act on
+├─ BadRule      the text of the rules cannot be read
+├─ BadUrl       the URL cannot be one of a target
+└─ Refused      the rules exclude the address
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from ipaddress import ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from campaigns.kit.network.addresses import NEVER, Address, Network, unwrapped
-from campaigns.kit.network.errors import BadRule, Refused
-from campaigns.kit.network.urls import NAME, NUMBER, Endpoint, parse_url, plain_name
+
+class NetworkError(ValueError):
+    """An address that cannot be used; the message says which and what to do."""
+
+
+class BadRule(NetworkError):
+    """A rule cannot be read."""
+
+
+class BadUrl(NetworkError):
+    """The URL cannot be one of a target."""
+
+
+class Refused(NetworkError):
+    """The rules exclude the address."""
+
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+NEVER: tuple[tuple[Network, str], ...] = tuple(
+    (ip_network(network), reason)
+    for network, reason in (
+        ("169.254.169.254/32", "an address of cloud metadata"),
+        ("100.100.100.200/32", "an address of cloud metadata"),
+        ("192.0.0.192/32", "an address of cloud metadata"),
+        ("168.63.129.16/32", "an address of cloud metadata"),
+        ("fd00:ec2::/32", "an address of cloud metadata"),
+        ("fd20:ce::254/128", "an address of cloud metadata"),
+        ("0.0.0.0/8", "an unspecified address"),
+        ("::/128", "an unspecified address"),
+        ("169.254.0.0/16", "a link-local address"),
+        ("fe80::/10", "a link-local address"),
+        ("224.0.0.0/4", "a multicast address"),
+        ("ff00::/8", "a multicast address"),
+        ("240.0.0.0/4", "a reserved or broadcast address"),
+        ("2001::/32", "a tunnelled (Teredo) address"),
+        ("64:ff9b:1::/48", "a translated (NAT64) address"),
+    )
+)
+NAT64 = IPv6Network("64:ff9b::/96")
+COMPATIBLE = IPv6Network("::/96")
+
+
+def unwrapped(address: str | Address) -> Address:
+    """Give the IPv4 address inside an IPv6 one (mapped, compatible, 6to4, NAT64), or the address.
+
+    Raise BadUrl where the text is no IP address.
+    """
+    if isinstance(address, str):
+        try:
+            address = ip_address(address.partition("%")[0])
+        except ValueError:
+            raise BadUrl(f"{address!r} is not an IP address.") from None
+    if isinstance(address, IPv4Address):
+        return address
+    inner = address.ipv4_mapped or address.sixtofour
+    if inner is not None:
+        return inner
+    if address in NAT64 or (address in COMPATIBLE and int(address) > 0xFFFF):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return IPv6Address(int(address))  # without a zone
+
+
+def is_local(address: str | Address) -> bool:
+    """Say whether the address is loopback or private: one that only the owner can vouch for."""
+    plain = unwrapped(address)
+    return plain.is_loopback or plain.is_private
+
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+NAME = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+NUMBER = re.compile(r"(?:\d+|0x[0-9a-f]*)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What a URL connects to. `address` is set where the host is an IP address already."""
+
+    scheme: str
+    host: str
+    port: int
+    address: Address | None
+
+
+def parse_url(url: str) -> Endpoint:
+    """Read scheme, host and port of an http(s) URL. Raise BadUrl where anything is unclear."""
+    if len(url) > 2000:
+        raise BadUrl(f"The URL has {len(url)} characters; give one of at most 2000.")
+    if not url.isprintable() or "\\" in url or " " in url:
+        raise BadUrl(f"The URL {url!r} holds a blank, a backslash or a control character.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise BadUrl(
+            f"The URL {url!r} cannot be read ({error}); give http(s)://host:port/."
+        ) from None
+    if parts.scheme not in DEFAULT_PORTS:
+        raise BadUrl(f"The URL {url!r} must begin with http:// or https://.")
+    if "@" in parts.netloc:
+        raise BadUrl("The URL holds a user name or password; give those in their own fields.")
+    if not parts.hostname:
+        raise BadUrl(f"The URL {url!r} names no host; give http(s)://host:port/.")
+    if port == 0:
+        raise BadUrl(f"The URL {url!r} has port 0; give a port from 1 to 65535.")
+    host, address = _host(parts.hostname, bracketed="[" in parts.netloc)
+    return Endpoint(parts.scheme, host, port or DEFAULT_PORTS[parts.scheme], address)
+
+
+def normalised_address(url: str) -> str:
+    """Give `host:port` in the one form that makes two rows for one server one target.
+
+    `localhost` and `::1` count as 127.0.0.1 (RFC 6761, section 6.3): should two servers stand
+    there, they share one machine anyway. Raise BadUrl.
+    """
+    endpoint = parse_url(url)
+    host = str(unwrapped(endpoint.address)) if endpoint.address else endpoint.host
+    if host in ("localhost", "::1") or host.endswith(".localhost"):
+        host = "127.0.0.1"
+    return f"[{host}]:{endpoint.port}" if ":" in host else f"{host}:{endpoint.port}"
+
+
+def _host(written: str, *, bracketed: bool) -> tuple[str, Address | None]:
+    """Read a URL's host as a name or an address. Raise BadUrl where it is neither for certain."""
+    host = plain_name(written)
+    if "%" in host:
+        raise BadUrl(f"The host {written!r} holds a zone or an escape; give a plain address.")
+    try:
+        address = ip_address(host)
+    except ValueError:
+        if bracketed or not NAME.fullmatch(host) or len(host) > 253:
+            raise BadUrl(
+                f"The host {written!r} is neither a name nor an IP address; write a name beyond "
+                "ASCII in its xn-- form."
+            ) from None
+        if NUMBER.match(host.rpartition(".")[2]):
+            raise BadUrl(
+                f"The host {written!r} is a number that programs read in different ways; write an "
+                "IPv4 address as four decimal numbers without leading zeros."
+            ) from None
+        return host, None
+    return str(address), address
+
+
+def plain_name(host: str) -> str:
+    """Give a name as rules are compared with it: lower case, without the last dot."""
+    return host.lower().removesuffix(".")
+
 
 Place = TypeVar("Place")
 SETTING = "PERFDASH_ALLOWED_ADDRESSES"

@@ -1,12 +1,12 @@
 """What all HTTP requests have in common: their headers, and how they fail. Pure.
 
-`campaigns.kit.guarded` sends requests with the library requests; engines have programs and libraries of their own.
+`campaigns.kit.http.guarded` sends requests with the library requests; engines have programs and libraries of their own.
 """
 
 import errno
 from collections.abc import Iterator
 
-from campaigns.kit.network.errors import Refused
+from campaigns.kit.network import Refused
 
 ANONYMOUS = "perfdash"
 CHUNK_BYTES = 64 * 1024
@@ -33,7 +33,7 @@ FAILURES = {
 NO_LENGTH = (
     "the length that the answer announces (Content-Length) is no number of bytes that a file has"
 )
-SAID_OF_A_LENGTH = (
+LENGTH_MESSAGES = (
     "Content-Length overflow",
     "Invalid character in Content-Length",
     "Invalid Content-Length",
@@ -58,9 +58,9 @@ def took_too_long(longest_seconds: float) -> FileFailed:
     return FileFailed("timeout", f"it was not whole after {longest_seconds:g} s")
 
 
-def in_our_words(message: str) -> str:
+def normalised_message(message: str) -> str:
     """Give what a library or program said; of what all engines meet, in words that are the same."""
-    return NO_LENGTH if any(words in message for words in SAID_OF_A_LENGTH) else message
+    return NO_LENGTH if any(words in message for words in LENGTH_MESSAGES) else message
 
 
 def refuse_length(announced: str) -> None:
@@ -97,7 +97,7 @@ def classified(error: BaseException, classes: ErrorClasses) -> FileFailed:
     for kind, name in classes:
         for cause in causes:
             if isinstance(cause, kind):
-                return FileFailed(name, in_our_words(f"{type(cause).__name__}: {cause}"))
+                return FileFailed(name, normalised_message(f"{type(cause).__name__}: {cause}"))
     return FileFailed("protocol", f"{type(error).__name__}: {error}")
 
 
