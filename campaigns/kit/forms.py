@@ -132,3 +132,19 @@ class DurationField(forms.FloatField):
             raise ValidationError(
                 f"“{str(value)[:40]}” is no span of time; write 90 min, 1 h 30 min or 8 h."
             ) from None
+
+
+def as_text(value: Any) -> str:
+    """Write a stored value as it would be typed: 5.0 as 5, nothing as nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, list | tuple):
+        return ", ".join(as_text(item) for item in value)
+    return str(value)
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be a primary key, or a number of that size."""
+    return text.isdecimal() and len(text) < 18

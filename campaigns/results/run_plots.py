@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from campaigns.kit.charts.figure import Figure, KeyItem, Quantity, marked
+from campaigns.kit.charts.figure import Figure, KeyItem, Quantity, watermarked
 from campaigns.kit.units import UNITS, convert
 from campaigns.results.charts import samples, throughput
 
@@ -57,7 +57,7 @@ def labelled(plot: Plot, stand_ins: Sequence[str]) -> Plot:
         plot,
         title=f"{plot.title} (simulated)",
         label=f"{plot.label} {told}",
-        figure=marked(plot.figure, "simulated"),
+        figure=watermarked(plot.figure, "simulated"),
     )
 
 

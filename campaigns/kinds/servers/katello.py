@@ -248,7 +248,7 @@ def _version(answer: Answer) -> str:
 
 
 def _refused(answer: Answer) -> Answered:
-    return refusal(answer, words_of(answer), "Katello", door="Foreman")
+    return refusal(answer, words_of(answer), "Katello", login_server="Foreman")
 
 
 def words_of(answer: Answer) -> str:

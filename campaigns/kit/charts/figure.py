@@ -113,10 +113,10 @@ def grouped(traces: Sequence[Trace], *groups: str) -> list[Trace]:
     return [{**trace, "meta": [*trace.get("meta", ()), *groups]} for trace in traces]
 
 
-def marked(drawn: Figure, words: str) -> Figure:
-    """Write words across the plot, where every copy and every screenshot of it keeps them."""
+def watermarked(drawn: Figure, label: str) -> Figure:
+    """Write a text across the plot, so that copies and screenshots have it, too."""
     mark = {
-        "text": text(words),
+        "text": text(label),
         "xref": "paper",
         "yref": "paper",
         "x": 0.5,

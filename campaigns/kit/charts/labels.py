@@ -9,7 +9,7 @@ LONG = 28
 """Labels with more characters are shortened."""
 
 
-def told_apart(texts: Sequence[str]) -> dict[str, str]:
+def short_labels(texts: Sequence[str]) -> dict[str, str]:
     """Cut what all begin and end with, at a slash or a comma, where one of them is long."""
     if max(map(len, texts), default=0) <= LONG or len(texts) < 2:
         return {text: _clipped(text) for text in texts}

@@ -1,12 +1,13 @@
-"""One connection to a server's REST API, for somebody who must stay able to stop at once. No Django.
+"""One connection to a server's REST API, of which each request can be aborted. No Django.
 
-Each request runs in a thread that is left behind when `check` raises; its socket is broken off.
+A request runs in a thread of its own. Where `check` raises, its socket is closed and the thread is left behind.
 """
 
 import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -33,7 +34,7 @@ MOST_BYTES = 32 * 1024 * 1024
 SHOWN = 300
 MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | re.IGNORECASE)
 REPEATABLE = "GET"
-"""What is asked once more where a kept connection was lost: it changes nothing on the server."""
+"""The method that is sent once more where the connection was lost: it changes nothing on the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Answer:
     seconds: float
 
     def json(self) -> Any:
-        """Give what the body says. Raise Strange where it is no JSON."""
+        """Return the value of the body. Raise Strange where it is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError:
@@ -57,7 +58,7 @@ class Answer:
 
     @property
     def shown(self) -> str:
-        """The begin of the body, for a message; of a web page what is to be read."""
+        """The beginning of the body, for a message; of a web page its text only."""
         text = self.body[: 4 * SHOWN].decode(errors="replace")
         if "html" in self.headers.get("Content-Type", ""):
             text = MARKUP.sub(" ", text)
@@ -70,7 +71,7 @@ class Answer:
 
 
 class Connection:
-    """A kept connection to `base_url` and nowhere else; redirects are not followed."""
+    """A persistent connection to `base_url` only. Redirects are not followed."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class Connection:
         sender: str = "perfdash",
         most_per_second: float | None = None,
     ) -> None:
-        """Raise BadCertificate. `check` ends a request by what it raises; it is called all the while."""
+        """Raise BadCertificate. `check` is called again and again during a request; what it raises ends the request."""
         parts = urlsplit(base_url)
         self.origin = f"{parts.scheme}://{parts.netloc}"
         self.check = check
@@ -94,12 +95,12 @@ class Connection:
         self._session = guarded.checked_session(rules, self._tls, self._opened, sender)
 
     def close(self) -> None:
-        """Break off what is under way, and close the connection."""
+        """Abort the request that is running, and close the connection."""
         self._opened.break_off()
         self._session.close()
 
     def rest(self, seconds: float) -> None:
-        """Wait, and stop at once where `check` says so."""
+        """Sleep, and end at once where `check` raises."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.check()
@@ -126,11 +127,11 @@ class Connection:
         except NoAnswer as error:
             if error.failure != "connect" or method != REPEATABLE:
                 raise
-            self._renew()  # a server may close a kept connection at any moment
+            self._renew()  # a server may close a persistent connection at any moment
             return self._ask(method, url, body, headers or {}, seconds)
 
     def _renew(self) -> None:
-        """Let go of what is open, and connect anew at the next request."""
+        """Close the connection; the next request opens another."""
         self.close()
         self._opened = guarded.Opened()
         self._session = guarded.checked_session(self._rules, self._tls, self._opened, self._sender)
@@ -154,7 +155,7 @@ class Connection:
             )
 
         try:
-            came = guarded.watched(work, self.check, CONNECT_SECONDS + seconds)
+            answer = guarded.watched(work, self.check, CONNECT_SECONDS + seconds)
         except guarded.TooLate:
             failed = FileFailed("timeout", f"no answer within {seconds:g} s")
         except guarded.EXPECTED as error:
@@ -165,16 +166,11 @@ class Connection:
             self.close()
             raise
         else:
-            if came.ends:
+            if answer.ends:
                 self._renew()  # a server may wait for our side to close, and serve nobody meanwhile
+            cookies = _cookies(answer.cookies)
             return Answer(
-                method,
-                url,
-                came.status,
-                came.headers,
-                _cookies(came.cookies),
-                came.body,
-                came.seconds,
+                method, url, answer.status, answer.headers, cookies, answer.body, answer.seconds
             )
         self._renew()
         raise NoAnswer(
@@ -183,47 +179,46 @@ class Connection:
         ) from failed
 
     def _wait_for_turn(self) -> None:
-        asked_at = self._pacer.clock()
+        requested_at = self._pacer.clock()
         while (left := self._pacer.left()) > 0 and self._pacer.per_second:
             self.check()
             time.sleep(min(left, guarded.LOOK_SECONDS))
         self.check()
-        self._pacer.begin(asked_at)
+        self._pacer.begin(requested_at)
 
 
 def _cookies(lines: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    cookies: dict[str, str] = {}
     for line in lines:
-        try:
-            found |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
-        except CookieError:
-            continue
-    return found
+        with suppress(CookieError):
+            cookies |= {name: morsel.value for name, morsel in SimpleCookie(line).items()}
+    return cookies
 
 
 def refusal(
     answer: Answer,
-    words: str,
+    server_message: str,
     server: str,
     *,
-    door: str = "",
+    login_server: str = "",
     fields: Mapping[str, Sequence[str]] | None = None,
 ) -> Answered:
-    """Say what a status means, in the server's words where it has any.
+    """Return the error that the status of an answer means.
 
-    server, door: what answers, and what looks after logins where that is something else.
-    fields: what is wrong, by the field of what was sent.
+    server: the name of what answers; login_server: of what checks logins, where that is another.
+    fields: the server's messages by field.
     """
-    asked = f"{answer.method} {urlsplit(answer.url).path}"
-    hint = f": {words}" if words else ""
-    reason = words or "no reason given"
-    said = f"{server} answered {answer.status} to {asked}{hint}."
+    request = f"{answer.method} {urlsplit(answer.url).path}"
+    hint = f": {server_message}" if server_message else ""
+    reason = server_message or "no reason given"
+    message = f"{server} answered {answer.status} to {request}{hint}."
     match answer.status:
         case 401:
-            return LoginRefused(401, words, f"{door or server} refuses the login ({reason}).")
+            text = f"{login_server or server} refuses the login ({reason})."
+            return LoginRefused(401, server_message, text)
         case 403:
-            return NotPermitted(403, words, f"The user may not {asked} ({reason}).")
+            return NotPermitted(403, server_message, f"The user may not {request} ({reason}).")
         case status if status >= 500:
-            return Unavailable(status, words, said)
+            return Unavailable(status, server_message, message)
         case status:
-            return Answered(status, words, said, fields or {})
+            return Answered(status, server_message, message, fields)

@@ -1,10 +1,10 @@
-"""What may go wrong when a server is asked, in words that a person can act on."""
+"""Errors of requests to a server; their messages say what a person can do."""
 
 from collections.abc import Mapping, Sequence
 
 
 class ClientError(Exception):
-    """A server could not be asked, or its answer was another one than expected."""
+    """A server gave no answer, or not the one that was expected."""
 
 
 class NoAnswer(ClientError):
@@ -20,17 +20,21 @@ class Strange(ClientError):
 
 
 class Answered(ClientError):
-    """The server answered with a status that means no.
+    """The server answered with an error status.
 
-    fields: its messages by field, where it named fields (400); words: all that it said, shortened.
+    server_message: the server's own message, shortened; fields: its messages by field (400).
     """
 
     def __init__(
-        self, status: int, words: str, said: str, fields: Mapping[str, Sequence[str]] | None = None
+        self,
+        status: int,
+        server_message: str,
+        message: str,
+        fields: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        super().__init__(said)
+        super().__init__(message)
         self.status = status
-        self.words = words
+        self.server_message = server_message
         self.fields = fields or {}
 
 
@@ -43,4 +47,4 @@ class NotPermitted(Answered):
 
 
 class Unavailable(Answered):
-    """The server, or something that it needs, is away: 500 and above."""
+    """The server, or something that it needs, is not available (500 and above)."""

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 
+from campaigns.kit.forms import as_text
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -96,19 +98,3 @@ def from_form(
         autocomplete=str(attrs.get("autocomplete", "")),
         attributes={name: attrs[name] for name in ("list",) if name in attrs},
     )
-
-
-def as_text(value: Any) -> str:
-    """Write a stored value as it would be typed: 5.0 as 5, nothing as nothing."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, list | tuple):
-        return ", ".join(as_text(item) for item in value)
-    return str(value)
-
-
-def is_key(text: str) -> bool:
-    """Whether a text can be a primary key, or a number of that size."""
-    return text.isdecimal() and len(text) < 18

@@ -15,7 +15,7 @@ class Sort:
     descending: bool = False
 
     @classmethod
-    def asked(cls, text: str, names: Collection[str]) -> "Sort":
+    def parse(cls, text: str, names: Collection[str]) -> "Sort":
         """Read an address; a column that there is not is as if it were not named."""
         by = text.removeprefix("-")
         return cls(by, text.startswith("-")) if by in names else cls()

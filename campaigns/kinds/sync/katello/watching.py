@@ -163,7 +163,7 @@ def _begin(katello: Katello, part: Part, parameters: Parameters, context: Contex
         if error.status != LOCKED:
             raise
         raise NotClean(
-            f"Katello does not begin the sync of {part}, as something else holds it: {error.words}"
+            f"Katello does not begin the sync of {part}, as something else holds it: {error.server_message}"
         ) from None
 
 
